@@ -1,0 +1,107 @@
+type recorder = private int (* an address of winnow_stubs.c *)
+
+(* The functions of winnow_stubs.c, which says what they mean. *)
+external open_trace : string option -> string option -> float option -> int option -> (recorder * float * int) option
+  = "winnow_open"
+
+external define : recorder -> Printexc.raw_backtrace_entry -> (string * string * int * int * int) array -> bool
+  = "winnow_define" [@@noalloc]
+
+external alloc : recorder -> int -> int -> int -> Printexc.raw_backtrace -> int = "winnow_alloc" [@@noalloc]
+external promote : recorder -> int -> unit = "winnow_promote" [@@noalloc]
+external free : recorder -> int -> unit = "winnow_free" [@@noalloc]
+external is_child : recorder -> bool = "winnow_is_child" [@@noalloc]
+external cycle : recorder -> float -> float -> float -> int * int * int * int -> unit = "winnow_cycle" [@@noalloc]
+external close : recorder -> unit = "winnow_close"
+
+type t = { recorder : recorder; alarm : Gc.alarm; stop_sampling : unit -> unit; mutable has_ended : bool }
+
+(* The trace that is being recorded. *)
+let current : t option ref = ref None
+
+(* ---- callstacks ---- *)
+
+let unknown = ("?", "", 0, -1, -1)
+
+let place slot =
+  let function_name = Option.value (Printexc.Slot.name slot) ~default:"?" in
+  match Printexc.Slot.location slot with
+  | None -> (function_name, "", 0, -1, -1)
+  | Some { filename; line_number; start_char; end_char } -> (function_name, filename, line_number, start_char, end_char)
+
+(* What a code stands for, innermost first: more than one place where functions are inlined. The outermost frame is that of the
+   runtime, which called the program, and has no name. *)
+let places entry ~is_outermost =
+  match Printexc.backtrace_slots_of_raw_entry entry with
+  | None | Some [||] -> if is_outermost then [||] else [| unknown |]
+  | Some slots -> Array.map place slots
+
+(* ---- callbacks ---- *)
+
+let kind_of (source : Gc.Memprof.allocation_source) = match source with Normal -> 0 | Marshal -> 1 | Custom -> 2
+let born_major = 4
+
+(* A child of fork does not own the trace, and need not sample. *)
+let stop_in_child recorder =
+  if is_child recorder then Option.iter (fun trace -> try trace.stop_sampling () with Failure _ -> ()) !current
+
+let rec born recorder area (info : Gc.Memprof.allocation) =
+  match alloc recorder info.n_samples info.size (kind_of info.source + area) info.callstack with
+  | 0 ->
+      stop_in_child recorder;
+      None
+  | block when block > 0 -> Some block
+  | undefined ->
+      let entries = Printexc.raw_backtrace_entries info.callstack and i = -1 - undefined in
+      let is_outermost = i = Array.length entries - 1 in
+      if define recorder entries.(i) (places entries.(i) ~is_outermost) then born recorder area info else None
+
+let tracker recorder : (int, int) Gc.Memprof.tracker =
+  {
+    alloc_minor = (fun info -> born recorder 0 info);
+    alloc_major = (fun info -> born recorder born_major info);
+    promote =
+      (fun block ->
+        promote recorder block;
+        Some block);
+    dealloc_minor = (fun block -> free recorder block);
+    dealloc_major = (fun block -> free recorder block);
+  }
+
+(* At the end of each cycle of the major heap. *)
+let tell_cycle recorder () =
+  let stat = Gc.quick_stat () in
+  cycle recorder stat.minor_words stat.promoted_words stat.major_words
+    (stat.minor_collections, stat.major_collections, stat.heap_words, 1)
+
+(* ---- shared ---- *)
+
+let record (recorder, sampling_rate, callstack_size) =
+  match Sampling.start ~sampling_rate ~callstack_size (tracker recorder) with
+  | stop_sampling ->
+      let trace = { recorder; alarm = Gc.create_alarm (tell_cycle recorder); stop_sampling; has_ended = false } in
+      current := Some trace;
+      trace
+  | exception error ->
+      close recorder;
+      raise error
+
+let stop trace =
+  if not trace.has_ended then (
+    trace.has_ended <- true;
+    current := None;
+    Gc.delete_alarm trace.alarm;
+    (try trace.stop_sampling () with Failure _ -> ());
+    close trace.recorder)
+
+let start ?context ?sampling_rate ?callstack_size path =
+  if !current <> None then failwith "Winnow.start: a trace is being recorded";
+  record (Option.get (open_trace (Some path) context sampling_rate callstack_size))
+
+let trace_if_requested ?context ?sampling_rate () =
+  if !current = None then
+    match Option.map record (open_trace None context sampling_rate None) with
+    | _ -> ()
+    | exception Failure reason -> prerr_endline ("winnow: no trace is written: " ^ reason)
+
+(* SPDX-License-Identifier: MIT *)

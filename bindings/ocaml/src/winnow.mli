@@ -1,0 +1,41 @@
+(** Records where the memory of an OCaml program goes, in a trace that [winnow report], [winnow html] and [winnow view] read.
+
+    {[
+      let () = Winnow.trace_if_requested ~context:"nightly build" ()
+    ]}
+
+    at the top of a program, and then
+
+    {v
+      $ WINNOW_TRACE=run.trace ./program
+      $ winnow report run.trace
+    v}
+
+    The runtime samples the words that the program allocates, with [Gc.Memprof], and this library writes what happens to each
+    sampled block to the trace: birth with callstack, promotion, and death. It needs OCaml 4.11 to 4.14, or 5.3 or later; in between
+    the runtime cannot sample.
+
+    A program has one profile of [Gc.Memprof] at a time, so it cannot use [Gc.Memprof] otherwise while it records. In OCaml 5 the
+    domain that begins to record and those that it spawns afterwards are recorded. All threads of these domains are. *)
+
+val trace_if_requested : ?context:string -> ?sampling_rate:float -> unit -> unit
+(** Records from now on to the exit of the program, if the environment variable WINNOW_TRACE names a file. Programs that this one
+    starts do not see the variable, so that they write nothing over the trace. In a child of [Unix.fork] recording ends: the trace
+    is the parent's.
+
+    [context] says what this run is about. [sampling_rate] is the probability that a word is sampled; WINNOW_RATE comes before it,
+    and without both it is 1e-4. WINNOW_DEPTH is the largest number of frames of a callstack, 512 without it.
+
+    Never raises: if there can be no trace, the reason is printed to standard error, and the program goes on. Does nothing if a
+    trace is being recorded. *)
+
+type t
+(** A trace that is being recorded. *)
+
+val start : ?context:string -> ?sampling_rate:float -> ?callstack_size:int -> string -> t
+(** Records to a file from now on, until {!stop} or the exit of the program. A file that is there is overwritten if it is a trace.
+    @raise Failure if the file cannot be written, or the program is being profiled already. *)
+
+val stop : t -> unit
+(** Ends the trace. Does nothing if it has ended. In OCaml 5: called in the domain that started, or in one that it spawned. *)
+(* SPDX-License-Identifier: MIT *)

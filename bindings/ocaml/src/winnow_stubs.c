@@ -1,0 +1,326 @@
+/* The C half of Winnow for OCaml: gives what Gc.Memprof's callbacks are told to a wn_writer
+ * (winnow/writer.h).
+ *
+ * CODES. A callstack of Memprof is an array of codes, each a place in the program. A code stands
+ * for several places if functions are inlined there. The OCaml half finds out which, once for each
+ * code, and defines it here; `alloc` answers with the first code that it does not know. A table of
+ * codes only grows. Readers take no lock: they see a table that is whole, with each entry either
+ * empty or complete. A table that became too small stays until the recorder is freed, since a
+ * reader of another domain may still be in it.
+ *
+ * CLOSE. Memprof can call callbacks of other domains while one domain stops it. So a thread counts
+ * itself in `using` before it looks at `closed`, and the thread that closes sets `closed` and then
+ * waits until nobody uses the recorder. What is left of a closed recorder is never freed.
+ *
+ * Functions marked noalloc in winnow.ml neither allocate in the OCaml heap nor release its lock. */
+#define CAML_NAME_SPACE
+#include <caml/alloc.h>
+#include <caml/fail.h>
+#include <caml/memory.h>
+#include <caml/mlvalues.h>
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <winnow/writer.h>
+
+enum { PLACES_MOST = 1024, FIRST_SLOTS = 1 << 10 };
+
+/* What a code stands for, innermost first. */
+struct code {
+  intptr_t code;
+  size_t count;
+  wn_place places[];
+};
+
+struct codes {
+  struct codes *before; /* the smaller table that this one replaced */
+  size_t mask, count;
+  _Atomic(struct code *) slots[];
+};
+
+struct recorder {
+  wn_writer *writer;
+  pid_t pid;
+  pthread_mutex_t lock; /* to define a code, or to tell of a cycle */
+  _Atomic(struct codes *) codes;
+  _Atomic(bool) closed;
+  _Atomic(int) using; /* threads between use and leave */
+};
+
+/* ---- codes ---- */
+
+static size_t slot_of(const struct codes *codes, intptr_t code) {
+  uint64_t mixed = (uint64_t)code * UINT64_C(0x9e3779b97f4a7c15);
+  return (size_t)(mixed >> 32) & codes->mask;
+}
+
+static struct codes *new_codes(size_t slots, struct codes *before) {
+  struct codes *codes = calloc(1, sizeof *codes + slots * sizeof codes->slots[0]);
+  if (!codes) return NULL;
+  codes->before = before;
+  codes->mask = slots - 1;
+  return codes;
+}
+
+static const struct code *find_code(struct codes *codes, intptr_t code) {
+  for (size_t i = slot_of(codes, code);; i = (i + 1) & codes->mask) {
+    const struct code *found = atomic_load_explicit(&codes->slots[i], memory_order_acquire);
+    if (!found || found->code == code) return found;
+  }
+}
+
+static void put_code(struct codes *codes, struct code *code) {
+  size_t i = slot_of(codes, code->code);
+  while (atomic_load_explicit(&codes->slots[i], memory_order_relaxed)) i = (i + 1) & codes->mask;
+  atomic_store_explicit(&codes->slots[i], code, memory_order_release);
+  codes->count++;
+}
+
+/* A table of twice the size with the same codes. NULL: there is no memory. */
+static struct codes *grow_codes(struct recorder *recorder, struct codes *codes) {
+  struct codes *grown = new_codes(2 * (codes->mask + 1), codes);
+  if (!grown) return NULL;
+  for (size_t i = 0; i <= codes->mask; i++)
+    if (codes->slots[i]) put_code(grown, codes->slots[i]);
+  atomic_store_explicit(&recorder->codes, grown, memory_order_release);
+  return grown;
+}
+
+/* False: there is no memory. Under the lock. */
+static bool add_code(struct recorder *recorder, struct code *code) {
+  struct codes *codes = recorder->codes;
+  if (find_code(codes, code->code)) {
+    free(code); /* another domain was first */
+    return true;
+  }
+  if (2 * codes->count > codes->mask && !(codes = grow_codes(recorder, codes))) return false;
+  put_code(codes, code);
+  return true;
+}
+
+static void free_codes(struct codes *codes) {
+  for (size_t i = 0; i <= codes->mask; i++) free(codes->slots[i]);
+  for (struct codes *before; codes; codes = before) {
+    before = codes->before;
+    free(codes);
+  }
+}
+
+/* ---- values ---- */
+
+/* A recorder is an integer for OCaml: its address, whose lowest bit is free. */
+static struct recorder *recorder_of(value number) { return (struct recorder *)(number & ~(value)1); }
+static value number_of(struct recorder *recorder) { return (value)recorder | 1; }
+
+static const char *text_or_null(value option) {
+  return Is_block(option) ? String_val(Field(option, 0)) : NULL;
+}
+
+static void fail(void) { caml_failwith(wn_last_error()); }
+
+/* CLOSE. False: the recorder is closed. True: leave follows. */
+static bool use(struct recorder *recorder) {
+  atomic_fetch_add(&recorder->using, 1);
+  if (!atomic_load(&recorder->closed)) return true;
+  atomic_fetch_sub(&recorder->using, 1);
+  return false;
+}
+
+static void leave(struct recorder *recorder) { atomic_fetch_sub(&recorder->using, 1); }
+
+/* False: it is closed already. */
+static bool close_for_others(struct recorder *recorder) {
+  if (atomic_exchange(&recorder->closed, true)) return false;
+  while (atomic_load(&recorder->using)) sched_yield();
+  return true;
+}
+
+static struct recorder *new_recorder(void) {
+  struct recorder *recorder = calloc(1, sizeof *recorder);
+  struct codes *codes = new_codes(FIRST_SLOTS, NULL);
+  if (!recorder || !codes) {
+    free(recorder);
+    free(codes);
+    caml_raise_out_of_memory();
+  }
+  recorder->pid = getpid();
+  recorder->codes = codes;
+  pthread_mutex_init(&recorder->lock, NULL);
+  return recorder;
+}
+
+static void free_recorder(struct recorder *recorder) {
+  free_codes(recorder->codes);
+  pthread_mutex_destroy(&recorder->lock);
+  free(recorder);
+}
+
+/* ---- the end of the process ---- */
+
+static struct recorder *at_exit; /* the recorder that is told of the exit; NULL: none */
+
+static void end(struct recorder *recorder) {
+  wn_writer_close(recorder->writer);
+  free_codes(recorder->codes);
+}
+
+static void tell_exit(int status, void *unused) {
+  (void)unused;
+  if (!at_exit || !close_for_others(at_exit)) return;
+  wn_writer_exits(at_exit->writer, status);
+  end(at_exit);
+}
+
+static void watch_exit(struct recorder *recorder) {
+  static bool watches;
+  if (!watches) on_exit(tell_exit, NULL);
+  watches = true;
+  at_exit = recorder;
+}
+
+/* ---- for winnow.ml ---- */
+
+/* string option, string option, float option, int option -> (recorder * float * int) option: begins a trace.
+ * Without a path the environment is asked, and what it says comes before what is given. Returns the
+ * rate and the depth that hold; None if no trace is asked for. */
+value winnow_open(value path, value context, value rate, value depth) {
+  CAMLparam4(path, context, rate, depth);
+  CAMLlocal2(opened, result);
+  wn_writer_options options = WN_WRITER_DEFAULTS;
+  options.heap = options.language = "ocaml";
+  options.context = text_or_null(context);
+  if (Is_block(rate)) options.sampling.sampling_rate = Double_val(Field(rate, 0));
+  if (Is_block(depth)) options.sampling.callstack_size = (size_t)Long_val(Field(depth, 0));
+  wn_writer *writer = NULL;
+  struct recorder *recorder = new_recorder();
+  wn_status status = Is_block(path) ? wn_writer_open(text_or_null(path), &options, &writer)
+                                    : wn_writer_open_if_requested(&options, &writer);
+  recorder->writer = writer;
+  if (!writer) free_recorder(recorder);
+  if (status) fail();
+  if (!writer) CAMLreturn(Val_none);
+  if (!Is_block(path)) unsetenv("WINNOW_TRACE"); /* the programs that this one starts write none over it */
+  watch_exit(recorder);
+  opened = caml_alloc_tuple(3);
+  Store_field(opened, 0, number_of(recorder));
+  Store_field(opened, 1, caml_copy_double(options.sampling.sampling_rate));
+  Store_field(opened, 2, Val_long(options.sampling.callstack_size));
+  result = caml_alloc_small(1, 0);
+  Field(result, 0) = opened;
+  CAMLreturn(result);
+}
+
+static bool define(struct recorder *recorder, value entry, value places) {
+  size_t count = Wosize_val(places);
+  struct code *code = malloc(sizeof *code + count * sizeof code->places[0]);
+  if (!code) return false;
+  *code = (struct code){.code = entry, .count = count};
+  for (size_t i = 0; i < count; i++) {
+    value place = Field(places, i);
+    long start = Long_val(Field(place, 3)), end = Long_val(Field(place, 4));
+    wn_place_text text = {.function = String_val(Field(place, 0)),
+                          .file = String_val(Field(place, 1)),
+                          .line = (uint32_t)Long_val(Field(place, 2)),
+                          .first_column = start < 0 ? 0 : (uint32_t)start + 1,
+                          .last_column = end < 0 ? 0 : (uint32_t)end};
+    code->places[i] = wn_writer_place(recorder->writer, &text);
+  }
+  pthread_mutex_lock(&recorder->lock);
+  bool added = add_code(recorder, code);
+  pthread_mutex_unlock(&recorder->lock);
+  if (!added) free(code);
+  return added;
+}
+
+/* recorder -> entry -> (function, file, line, start_char, end_char) array -> unit: what a code
+ * stands for, innermost first. Without memory it is defined as no place, or stays unknown. */
+value winnow_define(value number, value entry, value places) {
+  struct recorder *recorder = recorder_of(number);
+  if (!use(recorder)) return Val_false;
+  bool added = define(recorder, entry, places);
+  leave(recorder);
+  return Val_bool(added);
+}
+
+static long add_block(struct recorder *recorder, value n_samples, value size, value kind, value callstack) {
+  struct codes *codes = atomic_load_explicit(&recorder->codes, memory_order_acquire);
+  wn_place places[PLACES_MOST];
+  size_t depth = Wosize_val(callstack), count = 0;
+  for (size_t i = 0; i < depth && count < PLACES_MOST; i++) {
+    const struct code *code = find_code(codes, Field(callstack, i));
+    if (!code) return -1 - (long)i;
+    for (size_t k = 0; k < code->count && count < PLACES_MOST; k++) places[count++] = code->places[k];
+  }
+  size_t words = (size_t)Long_val(size);
+  wn_alloc_source source = (wn_alloc_source)(Long_val(kind) & 3);
+  wn_allocation allocation = {.n_samples = (size_t)Long_val(n_samples),
+                              .size = words,
+                              .trials = source == WN_SOURCE_CUSTOM ? words : words + 1,
+                              .source = source,
+                              .callstack = wn_writer_callstack(recorder->writer, places, count)};
+  wn_writer_area area = Long_val(kind) & 4 ? WN_WRITER_MAJOR : WN_WRITER_MINOR;
+  return (long)wn_writer_alloc(recorder->writer, &allocation, area);
+}
+
+/* recorder -> n_samples -> size -> kind -> callstack -> int. A kind is a source, plus 4 if the
+ * block is born in the major heap. Returns the number of the block, 0 if it is not followed, or
+ * -1 - i if the callstack's code i is not defined. */
+value winnow_alloc(value number, value n_samples, value size, value kind, value callstack) {
+  struct recorder *recorder = recorder_of(number);
+  if (!use(recorder)) return Val_long(0);
+  long block = add_block(recorder, n_samples, size, kind, callstack);
+  leave(recorder);
+  return Val_long(block);
+}
+
+value winnow_promote(value number, value block) {
+  struct recorder *recorder = recorder_of(number);
+  if (!use(recorder)) return Val_unit;
+  wn_writer_promote(recorder->writer, (uint64_t)Long_val(block));
+  leave(recorder);
+  return Val_unit;
+}
+
+value winnow_free(value number, value block) {
+  struct recorder *recorder = recorder_of(number);
+  if (!use(recorder)) return Val_unit;
+  wn_writer_free(recorder->writer, (uint64_t)Long_val(block));
+  leave(recorder);
+  return Val_unit;
+}
+
+/* Whether the process is a forked child, whose parent has the trace. */
+value winnow_is_child(value number) { return Val_bool(recorder_of(number)->pid != getpid()); }
+
+/* recorder -> minor_words -> promoted_words -> major_words -> (minor_collections, major_collections,
+ * heap_words, domains) -> unit: the state of the heap when a cycle has ended. */
+value winnow_cycle(value number, value minor_words, value promoted_words, value major_words, value counts) {
+  struct recorder *recorder = recorder_of(number);
+  double promoted = Double_val(promoted_words), major = Double_val(major_words);
+  wn_writer_heap heap = {.minor_words = (uint64_t)Double_val(minor_words),
+                         .promoted_words = (uint64_t)promoted,
+                         .direct_words = (uint64_t)(major > promoted ? major - promoted : 0),
+                         .minor_collections = (uint64_t)Long_val(Field(counts, 0)),
+                         .major_cycles = (uint64_t)Long_val(Field(counts, 1)),
+                         .heap_words = (uint64_t)Long_val(Field(counts, 2)),
+                         .domains = (uint64_t)Long_val(Field(counts, 3))};
+  if (!use(recorder)) return Val_unit;
+  pthread_mutex_lock(&recorder->lock);
+  wn_writer_collection(recorder->writer, WN_WRITER_COLLECTED_MAJOR, 0, &heap);
+  pthread_mutex_unlock(&recorder->lock);
+  leave(recorder);
+  return Val_unit;
+}
+
+value winnow_close(value number) {
+  struct recorder *recorder = recorder_of(number);
+  if (at_exit == recorder) at_exit = NULL;
+  if (close_for_others(recorder)) end(recorder);
+  return Val_unit;
+}
+/* SPDX-License-Identifier: MIT */
