@@ -175,14 +175,13 @@ static void use_all(wn_domain *domain) {
   check_blocks(domain, array);
 }
 
-/* Without failures, after them; but the one request that the stress mode has fail may come only
- * here. */
-static void check_that_all_is_well(wn_domain *domain) {
+/* Without failures, after them. */
+static void check_that_all_is_well(wn_domain *domain, bool is_stressed) {
   WN_SCOPE(domain);
   assert_int_equal(wn_gc_verify(domain, stderr), WN_OK);
   assert_int_equal(wn_gc_compact(domain), WN_OK);
   wn_ref array = make_blocks(domain);
-  if (wn_is_null(array)) array = make_blocks(domain);
+  if (is_stressed && wn_is_null(array)) array = make_blocks(domain); /* its one failure came only here */
   assert_false(wn_is_null(array));
   check_blocks(domain, array);
   assert_int_equal(wn_gc_verify(domain, stderr), WN_OK);
@@ -212,7 +211,7 @@ static long run(const char *text, long first, long last) {
   long count = requests.count;
   assert_true(!first || requests.failed || first > count);
   let_fail(0, 0);
-  if (!status) check_that_all_is_well(domain);
+  if (!status) check_that_all_is_well(domain, strstr(text, "fail_at"));
   if (!status) assert_int_equal(wn_domain_detach(domain), WN_OK);
   if (heap) assert_int_equal(wn_heap_close(heap), WN_OK);
   return count;
