@@ -2,7 +2,6 @@
  * of the formats of export/formats.h. */
 #include "export/formats.h"
 
-#include "base/error.h"
 #include "cli/command.h"
 #include "cli/load.h"
 #include "cli/output.h"
@@ -76,12 +75,8 @@ static wn_status write_file(const struct report_options *options, const struct r
 }
 
 static wn_status export_recording(const struct report_options *options, const struct recording *recording) {
-  struct question question = {
-      .where = options->where, .at = options->when[0].at, .at_ns = options->when[0].ns, .closing = true};
   struct report report;
-  if (question.at == AT_TIME && question.at_ns > recording->samples->end_ns)
-    return error_set(WN_EINVAL, "at %s: that is after the end of the trace", options->at_text);
-  wn_status error = report_ask(recording, &question, &report);
+  wn_status error = load_report(options, recording, &report);
   if (error) return error;
   error = write_file(options, &report);
   report_destroy(&report);

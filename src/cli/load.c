@@ -46,6 +46,15 @@ int load_file(const struct report_options *options, const char *name, struct rec
   return code;
 }
 
+wn_status load_report(const struct report_options *options, const struct recording *recording,
+                      struct report *report) {
+  struct question question = {
+      .where = options->where, .at = options->when[0].at, .at_ns = options->when[0].ns, .closing = true};
+  if (question.at == AT_TIME && question.at_ns > recording->samples->end_ns)
+    return error_set(WN_EINVAL, "at %s: that is after the end of the trace", options->at_text);
+  return report_ask(recording, &question, report);
+}
+
 bool load_is_same_file(const char *one, const char *other) {
   struct stat left, right;
   return !stat(one, &left) && !stat(other, &right) && left.st_dev == right.st_dev &&

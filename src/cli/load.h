@@ -12,6 +12,11 @@ wn_status load_recording(const char *path, const struct recording_options *optio
  * exit code, after a message, if that fails. */
 int load_file(const struct report_options *options, const char *name, struct recording **recording);
 
+/* Asks a recording what a command's options ask. WN_EINVAL: their moment is after the end of the
+ * trace, or as report_ask says. */
+wn_status load_report(const struct report_options *options, const struct recording *recording,
+                      struct report *report);
+
 /* Whether both names are of one file. False if one of them is of none. */
 bool load_is_same_file(const char *one, const char *other);
 

@@ -1,7 +1,6 @@
 /* winnow report: loads the recording, and prints the report as text or JSON. */
 #include "cli/report.h"
 
-#include "base/error.h"
 #include "cli/ascii.h"
 #include "cli/command.h"
 #include "cli/input.h"
@@ -49,12 +48,8 @@ static wn_status print_json(const struct report_options *options, const struct r
 }
 
 static wn_status print(const struct report_options *options, const struct recording *recording) {
-  struct question question = {
-      .where = options->where, .at = options->when[0].at, .at_ns = options->when[0].ns, .closing = true};
   struct report report;
-  if (question.at == AT_TIME && question.at_ns > recording->samples->end_ns)
-    return error_set(WN_EINVAL, "at %s: that is after the end of the trace", options->at_text);
-  wn_status error = report_ask(recording, &question, &report);
+  wn_status error = load_report(options, recording, &report);
   if (error) return error;
   if (options->json) {
     error = print_json(options, &report);

@@ -44,7 +44,8 @@ bool memtrace_nodes_create(struct memtrace_nodes *nodes, const struct memtrace_n
                            uint32_t domains);
 void memtrace_nodes_destroy(struct memtrace_nodes *nodes);
 
-/* The node of a stack of a domain, each of whose stacks must be given. False without memory. */
+/* Finds the node of a domain's next stack, or makes it. The caller gives every stack of the domain,
+ * in the order of the file. False: there is no memory. */
 bool memtrace_nodes_of(struct memtrace_nodes *nodes, uint32_t domain, const struct memtrace_stack *stack,
                        uint32_t *node);
 

@@ -1,5 +1,5 @@
-/* Reads the events of a Memtrace file, of all its domains in the order of time, as they were written:
- * for whoever shows them or writes them again.
+/* Reads the events of a Memtrace file, of all its domains in the order of time, as they were written.
+ * The source (memtrace_trace.c) and the command `winnow dump` read by it.
  *
  * The packets of a domain stand in the file in the order of time, those of different domains do not. So
  * the file is indexed first (memtrace_index.h), and then the domains' sequences of packets are merged.

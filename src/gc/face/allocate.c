@@ -121,7 +121,8 @@ wn_value *allocate_take(struct wn_domain *domain, size_t words, unsigned tag, bo
   return at;
 }
 
-/* The slices for words that the domain has allocated in the major heap. */
+/* The slices for words that the domain has allocated in the major heap since the last collection,
+ * which has planned slices for what came before. */
 static void pay_slices(struct wn_domain *domain) {
   if (domain->direct_words <= atomic_load(&domain->heap->minor_words) / 2) return;
   domain->direct_words = 0;
