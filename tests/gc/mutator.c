@@ -235,7 +235,7 @@ static void worker_end(struct worker *worker) {
 static void thread_body(wn_domain *domain, void *argument) {
   struct child *child = argument;
   struct actor *actor = child->worker.actor;
-  thread_moved(domain);
+  no_fork_end();
   child->worker.next = actor->workers;
   actor->workers = &child->worker;
   while (child->worker.steps > 0) {
@@ -243,7 +243,7 @@ static void thread_body(wn_domain *domain, void *argument) {
     run_scope(&child->worker, 0);
   }
   worker_end(&child->worker);
-  thread_moves(domain);
+  no_fork_begin(domain);
 }
 
 static void actor_begin(struct actor *actor, wn_domain *domain) {
@@ -281,7 +281,7 @@ static void leave_result(struct child *child) {
 
 static void domain_body(wn_domain *domain, void *argument) {
   struct child *child = argument;
-  thread_moved(domain);
+  no_fork_end();
   actor_begin(&child->actor, domain);
   worker_begin(&child->worker, &child->actor, child->worker.random, child->worker.steps);
   WN_SCOPE(domain);
@@ -290,7 +290,7 @@ static void domain_body(wn_domain *domain, void *argument) {
   leave_result(child);
   worker_end(&child->worker);
   actor_end(&child->actor);
-  thread_moves(domain);
+  no_fork_begin(domain);
 }
 
 static void join_domain(struct worker *worker, struct child *child) {
@@ -330,13 +330,13 @@ static void with_child(struct worker *worker, int depth, bool thread) {
   child->actor.world = world;
   child->worker = (struct worker){.actor = actor, .random = mix(draw(worker), 3), .steps = steps};
   worker->steps -= steps;
-  thread_moves(actor->domain);
+  no_fork_begin(actor->domain);
   check_status(thread ? wn_thread_spawn(actor->domain, thread_body, child, &join)
                       : wn_domain_spawn(actor->domain, domain_body, child, &join),
                "spawn");
   run_scope(worker, depth + 1);
   check_status(wn_join_wait(actor->domain, join), "wn_join_wait");
-  thread_moved(actor->domain);
+  no_fork_end();
   if (!thread) join_domain(worker, child);
   atomic_fetch_sub(&world->domains, 1);
   bury(world, child);
@@ -367,10 +367,10 @@ static void send_errand(struct worker *worker) {
   if (atomic_fetch_add(&world->domains, 1) < 5) {
     WN_SCOPE(actor->domain);
     wn_set(actor->domain, wn_global_get(actor->domain, world->board), errand.from, new_message(worker));
-    thread_moves(actor->domain);
+    no_fork_begin(actor->domain);
     check_status(wn_domain_spawn(actor->domain, run_errand, &errand, &join), "spawn");
     check_status(wn_join_wait(actor->domain, join), "wn_join_wait");
-    thread_moved(actor->domain);
+    no_fork_end();
     if (draw(worker) % 2) check_status(wn_gc_minor(actor->domain), "wn_gc_minor");
     wn_ref found = wn_get(actor->domain, wn_global_get(actor->domain, world->board), errand.to);
     if (!wn_is_int(wn_value_of(found)))

@@ -3,6 +3,7 @@
 #include "gc/mutator_parts.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,36 +16,45 @@ enum { MAY_FORK = true };
 #endif
 
 /* A fork takes no lock of AddressSanitizer's allocator (GCC 12): one that another thread has stays
- * taken in the child. Threads of domains are at safepoints; those that begin or end are not, so
- * nobody forks meanwhile. */
+ * taken in the child. Threads of domains are at safepoints. Those between no_fork_begin and
+ * no_fork_end may be in malloc, so no thread forks meanwhile. */
 #ifdef __SANITIZE_ADDRESS__
-enum { MOVES_MATTER = true };
+enum { MALLOC_IS_LEFT_LOCKED = true };
 #else
-enum { MOVES_MATTER = false };
+enum { MALLOC_IS_LEFT_LOCKED = false };
 #endif
 
 enum { CHILD_SECONDS = 300 };
 
 static pthread_mutex_t door = PTHREAD_MUTEX_INITIALIZER; /* a thread that forks has it */
-static int moving;                                       /* threads that begin or end */
+static atomic_int against; /* calls of no_fork_begin that last; grows under the door only */
 
-static void add_moving(wn_domain *domain, int change) {
-  if (!MOVES_MATTER) return;
+void no_fork_begin(wn_domain *domain) {
+  if (!MALLOC_IS_LEFT_LOCKED) return;
   wn_blocking_begin(domain);
   pthread_mutex_lock(&door);
-  moving += change;
+  against++;
   pthread_mutex_unlock(&door);
   wn_blocking_end(domain);
 }
 
-void thread_moves(wn_domain *domain) { add_moving(domain, 1); }
-void thread_moved(wn_domain *domain) { add_moving(domain, -1); }
+bool no_fork_try(void) {
+  if (!MALLOC_IS_LEFT_LOCKED) return true;
+  if (pthread_mutex_trylock(&door)) return false;
+  against++;
+  pthread_mutex_unlock(&door);
+  return true;
+}
 
-/* -1: a thread begins or ends, or another forks. */
-static pid_t fork_if_none_moves(void) {
+void no_fork_end(void) {
+  if (MALLOC_IS_LEFT_LOCKED) against--;
+}
+
+/* -1: a thread is against it, or another forks. */
+static pid_t fork_if_none_is_against(void) {
   pid_t child = -1;
   if (pthread_mutex_trylock(&door)) return -1;
-  if (!moving) child = fork();
+  if (!against) child = fork();
   pthread_mutex_unlock(&door);
   return child;
 }
@@ -72,8 +82,8 @@ static _Noreturn void be_child(struct worker *worker) {
 void fork_and_compare(struct worker *worker) {
   int status = 0;
   if (!MAY_FORK) return;
-  pid_t child = MOVES_MATTER ? fork_if_none_moves() : fork();
-  if (MOVES_MATTER && child < 0) return;
+  pid_t child = MALLOC_IS_LEFT_LOCKED ? fork_if_none_is_against() : fork();
+  if (MALLOC_IS_LEFT_LOCKED && child < 0) return;
   if (!child) be_child(worker);
   wn_blocking_begin(worker->actor->domain);
   bool ended = child > 0 && waitpid(child, &status, 0) == child;

@@ -395,7 +395,10 @@ void use_marshal(struct worker *worker) {
   bool drawn = draw_graph(picture, worker->actor, root->node);
   /* The bytes behind a string's end would be lost. */
   if (picture->has_strings) flags &= ~(unsigned)WN_MARSHAL_OCAML_STRINGS;
-  if (drawn) there_and_back(worker, root, picture, flags);
+  if (drawn && no_fork_try()) {
+    there_and_back(worker, root, picture, flags);
+    no_fork_end();
+  }
   free(picture);
 }
 /* SPDX-License-Identifier: MIT */

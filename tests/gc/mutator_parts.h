@@ -51,9 +51,12 @@ void weak_end(struct actor *actor);
 /* A fork, whose child is compared with the model. */
 void fork_and_compare(struct worker *worker);
 
-/* Around the time in which a thread begins, and in which it ends. */
-void thread_moves(wn_domain *domain);
-void thread_moved(wn_domain *domain);
+/* Around what may call malloc while the world is stopped: a thread that begins, one that ends, and
+ * messages that are read and written by functions. no_fork_begin is a blocking section;
+ * no_fork_try is none, and returns false if a thread is about to fork. */
+void no_fork_begin(wn_domain *domain);
+bool no_fork_try(void);
+void no_fork_end(void);
 
 /* Marshalling there and back. The custom blocks of nodes are registered for it. */
 void use_marshal(struct worker *worker);
