@@ -111,7 +111,7 @@ memtrace_files_are_read() {
 memtrace_files_from_memtrace_have_its_dump() {
   local sample sum name tried=0
   while read -r sum name; do
-    sample=${WINNOW_SAMPLE_DATA:-/nowhere}/$name
+    sample=${WINNOW_SAMPLE_DATA:-/nowhere}/memtrace/$name
     [ -e "$sample" ] || continue
     succeeds dump "$sample"
     md5sum <out | grep -q "$sum" || fail "$name: another dump"
@@ -122,7 +122,7 @@ memtrace_files_from_memtrace_have_its_dump() {
 d431093d29816e67cb269a8d437f7101 small.v2.ctf
 b39b2648c78926536672faa8b89841b8 ocamlopt.v3.ctf
 END
-  [ "$tried" -gt 0 ] || skip "no *.ctf in WINNOW_SAMPLE_DATA"
+  [ "$tried" -gt 0 ] || skip "no memtrace/*.ctf in WINNOW_SAMPLE_DATA"
 }
 
 events_are_dumped_one_a_line() {

@@ -133,9 +133,9 @@ static void assert_sample(const char *name, size_t samples, size_t promotions, s
   struct source *source;
   struct trace_event event;
   size_t counts[3] = {0};
-  snprintf(path, sizeof path, "%s/%s", folder ? folder : "/nowhere", name);
+  snprintf(path, sizeof path, "%s/memtrace/%s", folder ? folder : "/nowhere", name);
   if (access(path, R_OK)) {
-    printf("no %s in WINNOW_SAMPLE_DATA: not tried\n", name);
+    printf("no memtrace/%s in WINNOW_SAMPLE_DATA: not tried\n", name);
     return;
   }
   assert_int_equal(source_open(path, &source), WN_OK);

@@ -24,7 +24,53 @@ static bool read_unit(void *bytes, size_t size, wn_marshal_reader *from) {
 static const wn_custom_ops unit_ops = {.name = "u"};
 static const wn_marshal_ops unit_marshal = {.write = write_unit, .read = read_unit};
 
+/* ---- memory ---- */
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *block, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *block, size_t size);
+
+static size_t requested; /* bytes, of all requests so far */
+
+void *__wrap_malloc(size_t size) {
+  requested += size;
+  return __real_malloc(size);
+}
+void *__wrap_calloc(size_t count, size_t size) {
+  requested += count * size;
+  return __real_calloc(count, size);
+}
+void *__wrap_realloc(void *block, size_t size) {
+  requested += size;
+  return __real_realloc(block, size);
+}
+
+/* What a read may take for a message of `size` bytes. Of the heap, 24 bytes for each byte: a number
+ * of one byte in an array of one field. Of malloc: 8 bytes for a block that has a number; 16 bytes
+ * for the rest of a block, which has two bytes at least, and as this stack doubles, four times as
+ * much in all its requests; and two bytes for one of a big array. */
+enum { HEAP_PER_BYTE = 24, MALLOC_PER_BYTE = 8 + 4 * 16 / 2 + 2, MALLOC_FIRST = 64 * 16 + 256 * 8 };
+
+static wn_status read_in_bounds(struct message message, unsigned flags, size_t first_words) {
+  wn_ref value;
+  double allocated = wn_gc_allocated_bytes(of.domain);
+  size_t before = requested;
+  wn_status status = wn_marshal_read(of.domain, message.bytes, message.size, flags, &value, NULL);
+  assert_true(requested - before <= MALLOC_PER_BYTE * message.size + MALLOC_FIRST);
+  assert_true(wn_gc_allocated_bytes(of.domain) - allocated <=
+              HEAP_PER_BYTE * (double)message.size + 8 * (double)first_words);
+  if (!status) there_and_back(of.domain, value, flags);
+  return status;
+}
+
 /* ---- messages by hand ---- */
+
+static void put_32(unsigned char *at, uint64_t n) {
+  for (int i = 0; i < 4; i++) at[i] = (unsigned char)(n >> (24 - 8 * i));
+}
 
 struct odd {
   const char *data; /* hexadecimal digits and spaces */
@@ -67,12 +113,9 @@ static struct message from_odd(const struct odd *odd) {
 
 static void assert_odd(struct message message, const char *error) {
   WN_SCOPE(of.domain);
-  wn_ref value;
-  double before = wn_gc_allocated_bytes(of.domain);
-  wn_status status = wn_marshal_read(of.domain, message.bytes, message.size, 0, &value, NULL);
+  wn_status status = read_in_bounds(message, 0, 2);
   if (status != (error ? WN_EFORMAT : WN_OK)) fail_msg("%s", error);
   if (error && !strstr(wn_last_error(), error)) fail_msg("'%s' is not '%s'", wn_last_error(), error);
-  assert_true(wn_gc_allocated_bytes(of.domain) - before <= 24 * (double)message.size + 16);
   free(message.bytes);
 }
 
@@ -233,6 +276,57 @@ static void headers_are_checked(void **state) {
   journal_close(&of);
 }
 
+/* Blocks of two fields, each in the first field of the one before: nothing nests deeper. */
+static void nesting_takes_memory_in_proportion(void **state) {
+  enum { DEPTH = 100000 };
+  (void)state;
+  open_heap(NULL);
+  struct message message = exact(NULL, 0);
+  message.size = 20 + 2 * DEPTH + 1;
+  message.bytes = realloc(message.bytes, message.size);
+  assert_non_null(message.bytes);
+  unsigned char *bytes = message.bytes;
+  put_32(bytes, 0x8495A6BE);
+  put_32(bytes + 4, message.size - 20);
+  put_32(bytes + 8, DEPTH);
+  put_32(bytes + 12, 3 * DEPTH);
+  put_32(bytes + 16, 3 * DEPTH);
+  memset(bytes + 20, 0xA0, DEPTH);
+  memset(bytes + 20 + DEPTH, 0x40, DEPTH + 1);
+  {
+    WN_SCOPE(of.domain);
+    assert_int_equal(read_in_bounds(message, 0, 0), WN_OK);
+  }
+  free(message.bytes);
+  journal_close(&of);
+}
+
+/* Gives a header, and then nothing. */
+static size_t give_header(void *bytes, size_t size, void *context) {
+  const unsigned char **header = context;
+  if (!*header) return 0;
+  assert_true(size >= 20);
+  memcpy(bytes, *header, 20);
+  *header = NULL;
+  return 20;
+}
+
+static void a_header_that_promises_much_takes_little_memory(void **state) {
+  (void)state;
+  open_heap(NULL);
+  {
+    WN_SCOPE(of.domain);
+    wn_ref value;
+    struct message message = from_digits("8495a6be f0000000 70000000 f0000000 f0000000");
+    const unsigned char *header = message.bytes;
+    size_t before = requested;
+    assert_int_equal(wn_marshal_read_from(of.domain, give_header, &header, 0, &value), WN_EFORMAT);
+    assert_true(requested - before <= 1 << 20);
+    free(message.bytes);
+  }
+  journal_close(&of);
+}
+
 /* ---- mutations ---- */
 
 enum { SEEDS = 12 };
@@ -246,10 +340,6 @@ static void make_seeds(void) {
     wn_ref graph = random_graph(of.domain, &seed, 3 + 40 * (i % 4), i % 3 ? 9 : 300);
     seeds[i] = write_message(of.domain, graph);
   }
-}
-
-static void put_32(unsigned char *at, uint64_t n) {
-  for (int i = 0; i < 4; i++) at[i] = (unsigned char)(n >> (24 - 8 * i));
 }
 
 /* Changes some bytes, mostly those of the data, to codes and lengths that mean something. */
@@ -300,17 +390,11 @@ static struct message mutant(uint64_t *seed) {
 /* True if it could be read. */
 static bool read_mutant(struct message message, unsigned flags) {
   WN_SCOPE(of.domain);
-  wn_ref value;
-  double before = wn_gc_allocated_bytes(of.domain);
-  wn_status status = wn_marshal_read(of.domain, message.bytes, message.size, flags, &value, NULL);
-  assert_true(wn_gc_allocated_bytes(of.domain) - before <= 24 * (double)message.size + 256 * 8);
-  if (status) {
-    assert_int_equal(status, WN_EFORMAT);
-    assert_non_null(strstr(wn_last_error(), "marshal read: byte "));
-    return false;
-  }
-  there_and_back(of.domain, value, flags);
-  return true;
+  wn_status status = read_in_bounds(message, flags, 256);
+  if (!status) return true;
+  assert_int_equal(status, WN_EFORMAT);
+  assert_non_null(strstr(wn_last_error(), "marshal read: byte "));
+  return false;
 }
 
 static void mutated_messages_are_refused_or_read(void **state) {
@@ -435,6 +519,8 @@ int main(int count, char **arguments) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(odd_messages_are_refused_or_read),
       cmocka_unit_test(headers_are_checked),
+      cmocka_unit_test(nesting_takes_memory_in_proportion),
+      cmocka_unit_test(a_header_that_promises_much_takes_little_memory),
       cmocka_unit_test(mutated_messages_are_refused_or_read),
       cmocka_unit_test(reads_that_fail_leave_a_sound_heap),
       cmocka_unit_test(reads_in_the_middle_of_a_cycle_are_kept),
