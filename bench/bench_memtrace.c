@@ -5,9 +5,9 @@
  *
  * With a size it first makes the file: a program of 5,000 call sites that allocates from 4,096
  * stacks of some 100 frames, one after the other with some chance for another. */
+#include "sources/memtrace_codes.h"
 #include "sources/memtrace_reader.h"
 #include "sources/memtrace_trace.h"
-#include "sources/memtrace_writer.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -47,7 +47,7 @@ static void make(const char *path, size_t bytes, unsigned domain_count) {
   static struct stack stacks[STACKS];
   size_t at[DOMAINS_MOST] = {0};
   uint64_t now_us = BEGIN_US;
-  memtrace_writer_begin(&writer, 3, 1e-4, BEGIN_US);
+  codes_begin(&writer, 3, 1e-4, BEGIN_US);
   for (unsigned i = 0; i < domain_count; i++) domains[i] = writer_domain_begin(&writer, i, BEGIN_US);
   for (size_t i = 1; i < STACKS; i++) vary(&stacks[i], &stacks[i - 1]);
   while (writer.file.count < bytes) {

@@ -62,7 +62,9 @@ static wn_status write_file(const struct report_options *options, const struct r
                           .order = order_of(options),
                           .top = options->top ? options->top : SIZE_MAX,
                           .at = report->at == AT_TIME ? options->at_text : when[report->at],
-                          .where = options->where};
+                          .moment_given = options->at_text,
+                          .where = options->where,
+                          .path = options->file};
   struct output output;
   wn_status error = output_open(&output, options->output);
   if (error) return error;

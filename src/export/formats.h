@@ -16,7 +16,9 @@ struct export {
   enum sites_order order; /* of rows */
   size_t top;             /* the largest number of rows */
   const char *at;         /* the moment as the user gave it, such as "peak" */
+  bool moment_given;      /* the user gave it; else it is the report's default */
   const char *where;      /* the query as the user gave it; NULL: none */
+  const char *path;       /* of the trace, or "-" */
 };
 
 /* A format: its name, the end of its files' names, whether the files are binary, whether they
@@ -26,6 +28,8 @@ struct export {
   FORMAT(folded, ".folded", false, false, "stacks as lines 'outer;inner N', for flamegraph.pl and others") \
   FORMAT(speedscope, ".speedscope.json", false, false, "stacks as JSON, for speedscope")                   \
   FORMAT(dhat, ".dhat.json", false, false, "stacks with lives as JSON, for the viewer of Valgrind's DHAT") \
+  FORMAT(memtrace, ".ctf", true, false, "events for Memtrace's tools, version 3 of its format; binary")    \
+  FORMAT(memtrace2, ".ctf", true, false, "the same in version 2, for Memtrace up to 0.2.3; binary")        \
   FORMAT(csv, ".csv", false, true, "the rows of a table with their intervals, for spreadsheets")           \
   FORMAT(json, ".json", false, true, "the rows of a table with their intervals, for programs")
 

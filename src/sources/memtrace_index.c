@@ -173,6 +173,7 @@ static bool add(struct memtrace_index *index, uint64_t offset, uint32_t there,
                                  .begin_us = smaller(header->begin_us, header->end_us),
                                  .bytes = there,
                                  .gaps = index->gaps};
+  if (!domain->first) domain->first_block = header->first_block;
   return add_packet(index, domain, place);
 }
 

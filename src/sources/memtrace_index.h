@@ -24,6 +24,7 @@ struct memtrace_place {
 struct memtrace_domain {
   uint16_t id;
   uint32_t first, last; /* packets with events; 0: none */
+  uint64_t first_block; /* of its first packet */
   /* While indexing. */
   struct memtrace_lists *lists;
   uint32_t gaps; /* before the last packet with locations */

@@ -221,6 +221,12 @@ static bool begin(struct memtrace_reader *reader) {
   return true;
 }
 
+static int by_begin(const void *one, const void *other) {
+  const struct memtrace_begin *left = one, *right = other;
+  if (left->time_us != right->time_us) return left->time_us < right->time_us ? -1 : 1;
+  return left->first_block < right->first_block ? -1 : left->first_block > right->first_block;
+}
+
 /* ---- shared ---- */
 
 wn_status memtrace_reader_open(const char *path, struct memtrace_reader **out) {
@@ -268,6 +274,22 @@ const struct memtrace_names *memtrace_reader_names(const struct memtrace_reader 
 }
 
 uint32_t memtrace_reader_domains(const struct memtrace_reader *reader) { return reader->index.domain_count; }
+
+struct memtrace_begin *memtrace_reader_begins(const struct memtrace_reader *reader, uint32_t *count) {
+  const struct memtrace_index *index = &reader->index;
+  struct memtrace_begin *begins = calloc((size_t)index->domain_count + 1, sizeof *begins);
+  *count = 0;
+  for (uint32_t i = 0; begins && i < index->domain_count; i++) {
+    const struct memtrace_domain *domain = &index->domains[i];
+    if (!domain->first) continue;
+    begins[(*count)++] = (struct memtrace_begin){.time_us = index->packets[domain->first].begin_us,
+                                                 .first_block = domain->first_block,
+                                                 .number = i,
+                                                 .id = domain->id};
+  }
+  if (begins) qsort(begins, *count, sizeof *begins, by_begin);
+  return begins;
+}
 
 const struct memtrace_loss *memtrace_reader_loss(const struct memtrace_reader *reader) {
   return &reader->loss;

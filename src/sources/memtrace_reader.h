@@ -51,6 +51,17 @@ const struct memtrace_info *memtrace_reader_info(const struct memtrace_reader *r
 const struct memtrace_names *memtrace_reader_names(const struct memtrace_reader *reader);
 uint32_t memtrace_reader_domains(const struct memtrace_reader *reader);
 
+/* When a domain with events began its first packet, in microseconds since 1970. */
+struct memtrace_begin {
+  uint64_t time_us, first_block; /* the smallest number of a block that it can have */
+  uint32_t number;               /* as in an event */
+  uint16_t id;
+};
+
+/* The begins of the domains with events, in the order of time, and of equal times in that of their blocks. The
+ * caller frees them; NULL without memory. */
+struct memtrace_begin *memtrace_reader_begins(const struct memtrace_reader *reader, uint32_t *count);
+
 /* What is missing from what was read so far. */
 const struct memtrace_loss *memtrace_reader_loss(const struct memtrace_reader *reader);
 

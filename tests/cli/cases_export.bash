@@ -227,7 +227,7 @@ profiles_of_programs_have_lines_and_no_wrappers() {
 wrong_exports_are_refused() {
   make plain t.trace
   cp t.trace before
-  local formats='pprof, folded, speedscope, dhat, csv or json'
+  local formats='pprof, folded, speedscope, dhat, memtrace, memtrace2, csv or json'
   refused 2 "^winnow export: --format nonsense: it must be $formats\$" export --format nonsense t.trace
   refused 2 'which format' export t.trace
   refused 2 'which trace' export -f csv
@@ -363,4 +363,34 @@ speedscope_imports_its_files() {
     grep -qE 'held bytes <span[^>]*>\(4/4\)' page || fail "$kind: it does not open: $(head -c 2000 page)"
     grep -oE '<span>allocated blocks</span></td><td[^>]*>[0-9,]+' page | sed 's/.*>//' | tr -d , | grep -qxF "$(cat blocks)" || fail "$kind: other totals"
   done
+}
+
+memtrace_reads_what_is_exported() {
+  need jq
+  local kind format blocks
+  for kind in plain named odd exact none shrunk collected; do
+    make $kind t.trace
+    succeeds report --json t.trace
+    jq -r '.totals.allocated_blocks.samples, .totals.live_at_end_blocks.samples' out >samples
+    for format in memtrace memtrace2; do
+      succeeds export -f $format -o t.ctf t.trace
+      succeeds report --json t.ctf
+      jq -r '.totals.allocated_blocks.samples, .totals.live_at_end_blocks.samples' out | cmp -s samples - || fail "$kind as $format: other samples than $(cat samples)"
+      [ "$kind" != exact ] || is_near "$(jq .totals.allocated_blocks.estimate out)" "$(head -n 1 samples)" 0.5 "exact blocks of $format"
+      cp t.ctf first.ctf
+      succeeds export -f $format -o t.ctf first.ctf
+      cmp -s first.ctf t.ctf || fail "$kind as $format: the copy has other bytes"
+    done
+  done
+  make plain t.trace
+  succeeds export -f memtrace -o all.ctf t.trace
+  succeeds export -f memtrace -o large.ctf --where 'size >= 1k' t.trace
+  succeeds export -f memtrace -o held.ctf --at end t.trace
+  blocks=$(succeeds report --json --where 'size >= 1k' t.trace; jq .totals.allocated_blocks.samples out)
+  succeeds dump large.ctf
+  [ "$(grep -c ' alloc' out)" = "$blocks" ] || fail "--where: not $blocks blocks"
+  blocks=$(succeeds report --json t.trace; jq .totals.live_at_end_blocks.samples out)
+  succeeds dump held.ctf
+  [ "$(grep -c ' alloc' out)" = "$blocks" ] && ! grep -q ' collect' out || fail "--at end: not $blocks blocks"
+  refused 2 'and Memtrace.s has events' export -f memtrace -o t.ctf --by file t.trace
 }

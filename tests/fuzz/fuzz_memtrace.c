@@ -3,8 +3,8 @@
  * packets of the input are those of its process if they say so. */
 #include "bound.h"
 
+#include "sources/memtrace_codes.h"
 #include "sources/memtrace_trace.h"
-#include "sources/memtrace_writer.h"
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
   struct memtrace_writer writer;
   if (descriptor < 0) descriptor = memfd_create("memtrace", MFD_CLOEXEC);
   snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
-  memtrace_writer_begin(&writer, 1 + count % 3, 0.01, 1700000000000000);
+  codes_begin(&writer, 1 + count % 3, 0.01, 1700000000000000);
   size_t first = memtrace_trace_begins(bytes, count) ? 0 : writer.file.count;
   if (ftruncate(descriptor, 0) || pwrite(descriptor, writer.file.bytes, first, 0) != (ssize_t)first ||
       pwrite(descriptor, bytes, count, (off_t)first) != (ssize_t)count)

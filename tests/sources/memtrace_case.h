@@ -4,8 +4,8 @@
 
 #include "support/test.h"
 
+#include "sources/memtrace_codes.h"
 #include "sources/memtrace_reader.h"
-#include "sources/memtrace_writer.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -53,9 +53,9 @@ static inline struct written *made_add(struct made *made, struct written event) 
 
 static inline void made_begin(struct made *made, unsigned version, unsigned domains, uint64_t seed) {
   *made = (struct made){.state = seed * 977 + 1, .now_us = CASE_BEGIN_US};
-  memtrace_writer_begin(&made->writer, version, 0.01, CASE_BEGIN_US);
+  codes_begin(&made->writer, version, 0.01, CASE_BEGIN_US);
   for (unsigned i = 0; i < domains; i++)
-    made->domains[i] = writer_domain_begin(&made->writer, i, CASE_BEGIN_US);
+    assert_non_null(made->domains[i] = writer_domain_begin(&made->writer, i, CASE_BEGIN_US));
 }
 
 static inline void made_end(struct made *made) {
@@ -109,7 +109,7 @@ static inline void made_vary_stack(struct made *made, unsigned domain, uint64_t 
 static inline void made_random_events(struct made *made, unsigned domains, size_t count, uint64_t codes) {
   for (size_t i = 0; i < count; i++) {
     unsigned domain = (unsigned)made_random(made, domains);
-    made->now_us += made_random(made, 50) ? made_random(made, 1000) : 40000000;
+    made->now_us += made_random(made, 50) ? 1 + made_random(made, 1000) : 40000000;
     size_t other = made_random(made, made->count + 1);
     bool change = made_random(made, 3) == 0 && other < made->count &&
                   made->events[other].kind == MEMTRACE_ALLOCATION && !made->events[other].collected;

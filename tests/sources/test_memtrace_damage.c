@@ -183,7 +183,7 @@ static void a_lost_header_loses_its_packet_alone(void **state) {
 
 static void names_are_right_or_unknown_where_a_packet_is_lost(void **state) {
   static size_t offsets[4096];
-  static struct writer_place places[WRITER_PLACES_MOST];
+  const struct writer_place *places;
   (void)state;
   struct made made;
   made_begin(&made, 3, 1, 3);
@@ -198,7 +198,7 @@ static void names_are_right_or_unknown_where_a_packet_is_lost(void **state) {
   const struct memtrace_names *names = memtrace_reader_names(reader);
   for (uint64_t code = 3; code < 6000; code++) {
     struct memtrace_locations locations = memtrace_locations_of(names, code);
-    memtrace_writer_places(code, places);
+    codes_places(code, &places);
     for (uint32_t i = 0; i < locations.count; i++) {
       const char *file = memtrace_text(names, locations.list[i].file),
                  *function = memtrace_text(names, locations.list[i].function);

@@ -74,7 +74,7 @@ static void each_domain_is_a_thread(void **state) {
 static void frames_are_nodes_outermost_first(void **state) {
   (void)state;
   struct made made;
-  struct writer_place places[WRITER_PLACES_MOST];
+  const struct writer_place *places;
   uint64_t codes[] = {1, 5}; /* none, and three places */
   made_begin(&made, 3, 1, 1);
   for (unsigned i = 0; i < 10; i++) made_allocate(&made, 0, 1, 1, WRITER_MINOR, codes, 2 - i % 2);
@@ -85,7 +85,7 @@ static void frames_are_nodes_outermost_first(void **state) {
   assert_int_equal(next(source, TRACE_SAMPLE).sample.stack, 1);
   assert_int_equal(next(source, TRACE_SAMPLE).sample.stack, node);
   assert_int_equal(source_stack_count(source), 4);
-  assert_int_equal(memtrace_writer_places(5, places), 3);
+  assert_int_equal(codes_places(5, &places), 3);
   for (size_t i = 3; i-- > 0; node = source_stack(source, node).parent) {
     struct trace_node frame = source_stack(source, node);
     struct trace_place place;
