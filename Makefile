@@ -10,7 +10,7 @@ help:
 	@echo "make bench    compare with other profilers and other collected heaps, side by side (long)"
 	@echo "              (make bench-heap: the heaps alone; make bench-quick: the profilers alone, in fewer rounds)"
 	@echo "make models   search all models of protocols, and note in tests/models/passed what was searched"
-	@echo "make soak     the tests that take long"
+	@echo "make soak     the tests that take long (random programs under sanitizers: SOAK_SECONDS=... to change an hour)"
 	@echo "make install  install to /usr/local (PREFIX=... to change)"
 	@echo "make package  build a Debian package: build/release/winnow_VERSION_ARCHITECTURE.deb"
 	@echo "make clean    remove all that was built"
@@ -35,14 +35,14 @@ models:
 	  ctest --test-dir build/dev --output-on-failure -j $$(nproc) -L models
 	@LC_ALL=C sort build/models-passed >tests/models/passed
 
+SOAK_SECONDS ?= 3600
 soak:
 	@scripts/install-dependencies test
 	@scripts/build dev
 	@WINNOW_MODELS=always ctest --test-dir build/dev --output-on-failure -j $$(nproc) -L 'soak|models'
 	@scripts/build asan
 	@ctest --test-dir build/asan --output-on-failure -j $$(nproc) -L all_runs
-	@scripts/build tsan threads
-	@ctest --test-dir build/tsan --output-on-failure -L soak -R soak_exchange
+	@scripts/soak-sanitizers $(SOAK_SECONDS)
 
 bench:
 	@scripts/install-dependencies bench

@@ -18,7 +18,8 @@
  * RECHECK. Step 3 may miss an ephemeron: one marker marks a block, and looks it up, just before
  * another marker puts an ephemeron there; a barrier marks a block and does not look it up; or a
  * program that stores new keys meanwhile makes the table too full. So the next round checks all
- * ephemerons again. Marking has ended when a round finds nothing. */
+ * ephemerons again. Marking has ended when a round finds nothing.
+ * tests/models/ephemeron.pml explores it. */
 #ifndef GC_COLLECT_EPHEMERON_H
 #define GC_COLLECT_EPHEMERON_H
 

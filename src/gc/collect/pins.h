@@ -2,7 +2,11 @@
  *
  * A table has the address of each pinned block, and how often it is pinned. Only old blocks are
  * pinned: a young one is promoted first, and so a minor collection does not move them either. A
- * pinned block is a root. */
+ * pinned block is a root.
+ *
+ * The table changes under the lock, between two safepoints of a domain. So no domain holds the lock
+ * while the world is stopped, and collections read the table without it. tests/models/pins.pml
+ * explores it. */
 #ifndef GC_COLLECT_PINS_H
 #define GC_COLLECT_PINS_H
 

@@ -22,7 +22,8 @@
  *
  * CLEANING. At the end of marking, while the world is stopped, keys that are not marked become
  * EMPTY, and with them the data. Sweeping begins after that, so no weak block ever leads to a freed
- * block, and all weak blocks lose a value at the same moment. */
+ * block, and all weak blocks lose a value at the same moment. tests/models/weak.pml explores
+ * MARKING and CLEANING. */
 #ifndef GC_COLLECT_WEAK_H
 #define GC_COLLECT_WEAK_H
 

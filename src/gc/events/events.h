@@ -22,6 +22,7 @@
  * is stopped and the helper threads are paused, or the heap has no domain and no helper thread. A
  * listener that has been removed is therefore told nothing any more, and its memory can go.
  * A listener's set of events can change at any time; the change is seen soon.
+ * tests/models/listen.pml explores it.
  *
  * An event is told by
  * - the running thread of a domain (pauses, slices, growth, finalisers);

@@ -7,7 +7,7 @@
  *   listener is added, and succeed afterwards: the collection inside is told, so the stop is, too.
  *
  * The end of a stop says when all stood still. Only the begin knows, so the begin is wanted where
- * the end is. */
+ * the end is. tests/models/listen.pml explores it. */
 #include "gc/face/listen.h"
 
 #include "base/error.h"
