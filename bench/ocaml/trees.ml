@@ -1,5 +1,6 @@
 (* Makes binary trees, which die, below a callstack of some depth.
-     trees MODE RATE DEPTH TREES    MODE: off, winnow or callback *)
+     trees MODE RATE DEPTH TREES    MODE: off, empty (a tracker that follows blocks and writes nothing), winnow or
+                                  callback *)
 type tree = Leaf | Node of tree * tree
 
 let rec make depth = if depth = 0 then Leaf else Node (make (depth - 1), make (depth - 1))
@@ -14,6 +15,11 @@ let () =
   (match Sys.argv.(1) with
   | "winnow" -> ignore (Winnow.start ~sampling_rate:(number 2) "winnow.trace")
   | "callback" -> Callback.start ~sampling_rate:(number 2) "callback.trace"
+  | "empty" ->
+      let follow _ = Some () in
+      ignore
+        (Gc.Memprof.start ~sampling_rate:(number 2) ~callstack_size:512
+           { Gc.Memprof.null_tracker with alloc_minor = follow; alloc_major = follow; promote = follow })
   | _ -> ());
   let began = Sys.time () in
   for _ = 1 to int_of_float (number 4) do

@@ -21,6 +21,17 @@
 
 enum { FIRST_BITS = TINY ? 6 : 12, SHALLOW = 64, LANGUAGE_MOST = 64 };
 
+/* The outermost places of the last stack of places that a thread entered, outermost first, and the
+ * nodes that they led to. The next stack mostly has the same ones, so that it costs a comparison of
+ * numbers for each of them. Threads share a memo if there are many; it is used by one at a time. */
+enum { PLACED = 512 };
+struct placed_memo {
+  _Atomic(bool) busy;
+  uint32_t count;
+  wn_place place[PLACED];
+  struct node *node[PLACED];
+};
+
 struct callstacks {
   /* Set by callstacks_create; constant afterwards. */
   struct callstacks_options options;
@@ -31,6 +42,7 @@ struct callstacks {
   struct nodes nodes;
   struct modules modules;
   struct memo memos[MEMOS];
+  struct placed_memo placed[MEMOS];
   struct places places;
   /* Statistics, counted by any thread. */
   _Atomic(uint64_t) truncated, full;
@@ -62,6 +74,10 @@ static struct memo *memo_of_thread(struct callstacks *callstacks) {
     given = 1 + atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed) % MEMOS *
                     (uint32_t)sizeof(struct memo);
   return (struct memo *)(void *)((char *)callstacks->memos + (given - 1));
+}
+
+static struct placed_memo *placed_of_thread(struct callstacks *callstacks) {
+  return &callstacks->placed[memo_of_thread(callstacks) - callstacks->memos];
 }
 
 /* Empties the memo if code addresses have become dead since it was made. */
@@ -382,6 +398,34 @@ static const wn_callstack *enter(struct callstacks *callstacks, const uint32_t *
   return node ? public_of(node) : give_up(callstacks);
 }
 
+/* The innermost node that the outermost places of a stack led to before; how many they are. */
+static size_t recall_placed(const struct placed_memo *memo, const wn_place *places, size_t count,
+                            struct node **node) {
+  size_t known = 0, most = memo->count < count ? memo->count : count;
+  while (known < most && memo->place[known] == places[count - 1 - known]) known++;
+  if (known) *node = memo->node[known - 1];
+  return known;
+}
+
+/* Enters the places that are left, and notes them in the memo, or in none. A number that is not a
+ * place's may become one later, so it is noted nowhere, and nothing behind it is. */
+static struct node *enter_places(struct callstacks *callstacks, struct placed_memo *memo,
+                                 const wn_place *places, size_t count) {
+  struct node *node = empty(callstacks);
+  size_t known = memo ? recall_placed(memo, places, count, &node) : 0;
+  if (memo) memo->count = (uint32_t)known;
+  for (; known < count && node; known++) {
+    wn_place number = places[count - 1 - known];
+    const struct place *place = places_get(&callstacks->places, number);
+    if (place) node = nodes_child(&callstacks->nodes, node, place->frame);
+    if (!memo || !node || !place || memo->count != known || known == PLACED) continue;
+    memo->place[known] = number;
+    memo->node[known] = node;
+    memo->count++;
+  }
+  return node;
+}
+
 /* `walk` is NULL for the language's frames alone. */
 static __attribute__((noinline)) const wn_callstack *
 capture_with(struct callstacks *callstacks, struct walk *walk, const struct callstack_wish *wish) {
@@ -473,6 +517,14 @@ __attribute__((noinline)) const wn_callstack *callstack_capture_with(struct call
   if (!wish->language_count) return capture(callstacks, pc, sp, bp, wish->depth);
   walk_begin(&walk, pc, sp, bp);
   return capture_with(callstacks, &walk, wish);
+}
+
+const wn_callstack *callstack_of_places(struct callstacks *callstacks, const wn_place *places, size_t count) {
+  struct placed_memo *memo = placed_of_thread(callstacks);
+  bool busy = atomic_exchange_explicit(&memo->busy, true, memory_order_acquire);
+  const struct node *node = enter_places(callstacks, busy ? NULL : memo, places, count);
+  if (!busy) atomic_store_explicit(&memo->busy, false, memory_order_release);
+  return node ? public_of(node) : give_up(callstacks);
 }
 
 uint32_t callstack_id(const wn_callstack *callstack) { return node_of(callstack)->number; }

@@ -86,6 +86,10 @@ struct callstack_wish {
  * above. */
 const wn_callstack *callstack_capture_with(struct callstacks *callstacks, const struct callstack_wish *wish);
 
+/* The stack of these places of the language, innermost first, and no others. Numbers that are no
+ * place's are left out. Never NULL, as above. */
+const wn_callstack *callstack_of_places(struct callstacks *callstacks, const wn_place *places, size_t count);
+
 /* A stack's number among those of its callstacks; 0 is the empty one. Numbers and what they mean
  * never change. */
 uint32_t callstack_id(const wn_callstack *callstack);

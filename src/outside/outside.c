@@ -15,7 +15,7 @@
 #include <string.h>
 #include <winnow/writer.h>
 
-enum { NAME_MOST = 60, FRAMES_AT_ONCE = 1024 };
+enum { NAME_MOST = 60 };
 
 struct wn_writer {
   /* Set by wn_writer_open; constant afterwards. */
@@ -142,12 +142,7 @@ wn_place wn_writer_place(wn_writer *writer, const wn_place_text *place) {
 }
 
 const wn_callstack *wn_writer_callstack(wn_writer *writer, const wn_place *places, size_t count) {
-  wn_language_frame frames[FRAMES_AT_ONCE];
-  if (count > writer->depth) count = writer->depth;
-  for (size_t i = 0; i < count; i++) frames[i] = (wn_language_frame){.place = places[i]};
-  struct callstack_wish wish = {
-      .depth = writer->depth, .language = frames, .language_count = count, .language_only = true};
-  return callstack_capture_with(writer->callstacks, &wish);
+  return callstack_of_places(writer->callstacks, places, count < writer->depth ? count : writer->depth);
 }
 
 uint64_t wn_writer_alloc(wn_writer *writer, const wn_allocation *allocation, wn_writer_area area) {

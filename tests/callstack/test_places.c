@@ -24,6 +24,58 @@ static wn_frame frame_of(struct callstacks *callstacks, wn_place place) {
   return wn_callstack_frame(stack_of(callstacks, &place, 1), 0);
 }
 
+/* ---- stacks of places alone ---- */
+
+enum { RANDOM_STACKS = TINY ? 300 : 3000, DEEPEST = 700, KNOWN = 40 };
+
+/* Changes the inner end of a stack: places, and now and then a number that is no place's. Returns
+ * its new depth; innermost first. */
+static size_t vary(wn_place *stack, size_t depth, uint64_t *seed) {
+  wn_place outer[DEEPEST];
+  size_t kept = depth ? (*seed >> 33) % (depth + 1) : 0;
+  for (size_t i = 0; i < kept; i++) outer[i] = stack[depth - 1 - i];
+  *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+  size_t most = (*seed >> 40) % 8 ? 30 : DEEPEST, deeper = kept + (*seed >> 33) % most;
+  if (deeper > DEEPEST) deeper = DEEPEST;
+  for (size_t i = kept; i < deeper; i++) {
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    outer[i] = (wn_place)((*seed >> 33) % 200 ? 1 + (*seed >> 41) % KNOWN : 100000);
+  }
+  for (size_t i = 0; i < deeper; i++) stack[i] = outer[deeper - 1 - i];
+  return deeper;
+}
+
+static void *compare_stacks(void *number) {
+  wn_place stack[DEEPEST];
+  wn_language_frame frames[DEEPEST];
+  uint64_t seed = (uint64_t)(uintptr_t)number;
+  size_t depth = 0;
+  for (int run = 0; run < RANDOM_STACKS; run++) {
+    depth = vary(stack, depth, &seed);
+    for (size_t i = 0; i < depth; i++) frames[i] = (wn_language_frame){.place = stack[i]};
+    const struct callstack_wish wish = {
+        .depth = SIZE_MAX, .language = frames, .language_count = depth, .language_only = true};
+    if (callstack_of_places(shared, stack, depth) != callstack_capture_with(shared, &wish)) return number;
+  }
+  return NULL;
+}
+
+static void places_alone_are_the_stack_of_language_frames_alone(void **state) {
+  pthread_t threads[THREADS];
+  (void)state;
+  shared = callstacks_create(&(struct callstacks_options){.language = "toy"});
+  for (uint32_t i = 0; i < KNOWN; i++)
+    callstacks_place(shared, &(struct callstack_place){"f", "a", i + 1, 0, 0});
+  for (uintptr_t i = 0; i < THREADS; i++)
+    assert_int_equal(pthread_create(&threads[i], NULL, compare_stacks, (void *)(i + 1)), 0);
+  for (int i = 0; i < THREADS; i++) {
+    void *wrong;
+    assert_int_equal(pthread_join(threads[i], &wrong), 0);
+    assert_null(wrong);
+  }
+  callstacks_destroy(shared);
+}
+
 /* ---- names ---- */
 
 static void a_stack_of_places_is_one_however_often_it_is_made(void **state) {
@@ -212,6 +264,7 @@ static void a_stack_begins_with_the_caller_of_the_frame_that_is_named(void **sta
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(places_alone_are_the_stack_of_language_frames_alone),
       cmocka_unit_test(a_stack_of_places_is_one_however_often_it_is_made),
       cmocka_unit_test(what_is_missing_is_empty),
       cmocka_unit_test(long_names_are_cut_between_characters),

@@ -28,7 +28,7 @@
 #include <unistd.h>
 #include <winnow/writer.h>
 
-enum { PLACES_MOST = 1024, FIRST_SLOTS = 1 << 10 };
+enum { CODES_MOST = 1024, PLACES_MOST = 2048, FIRST_SLOTS = 1 << 10 };
 
 /* What a code stands for, innermost first. */
 struct code {
@@ -52,6 +52,17 @@ struct recorder {
   _Atomic(int) using; /* threads between use and leave */
 };
 
+/* STACKS: the last callstack of a thread. Its codes stand outermost first, and the places that they
+ * stand for end at the array's end, so that those of the next callstack's outer codes, which are
+ * mostly the same, are where they must be. */
+static _Thread_local struct {
+  struct recorder *recorder;
+  size_t depth;
+  value code[CODES_MOST];
+  uint16_t begin[CODES_MOST]; /* in `places`, of the places from this code outwards */
+  wn_place places[PLACES_MOST];
+} last;
+
 /* ---- codes ---- */
 
 static size_t slot_of(const struct codes *codes, intptr_t code) {
@@ -67,7 +78,7 @@ static struct codes *new_codes(size_t slots, struct codes *before) {
   return codes;
 }
 
-static const struct code *find_code(struct codes *codes, intptr_t code) {
+static const struct code *find_code(const struct codes *codes, intptr_t code) {
   for (size_t i = slot_of(codes, code);; i = (i + 1) & codes->mask) {
     const struct code *found = atomic_load_explicit(&codes->slots[i], memory_order_acquire);
     if (!found || found->code == code) return found;
@@ -247,22 +258,59 @@ value winnow_define(value number, value entry, value places) {
   return Val_bool(added);
 }
 
-static long add_block(struct recorder *recorder, value n_samples, value size, value kind, value callstack) {
-  struct codes *codes = atomic_load_explicit(&recorder->codes, memory_order_acquire);
-  wn_place places[PLACES_MOST];
+/* How many codes at the outer end a callstack shares with the last one. */
+static size_t shared_codes(struct recorder *recorder, value callstack) {
+  size_t depth = Wosize_val(callstack), shared = 0;
+  if (last.recorder != recorder) last.depth = 0;
+  last.recorder = recorder;
+  size_t most = depth < last.depth ? depth : last.depth;
+  const value *end = &Field(callstack, depth);
+  while (shared < most && last.code[shared] == *--end) shared++;
+  return shared;
+}
+
+/* Makes the last callstack this one: STACKS. Returns the number of its places, which are the last
+ * ones in last.places; -1 - i if the callstack's code i is not defined; 0 if there are too many. */
+static long add_to_last(const struct codes *codes, value callstack, size_t shared) {
+  size_t depth = Wosize_val(callstack), at = shared, begin = at ? last.begin[at - 1] : PLACES_MOST;
+  for (last.depth = at; at < depth; last.depth = ++at) {
+    const struct code *code = find_code(codes, Field(callstack, depth - 1 - at));
+    if (!code) return -1 - (long)(depth - 1 - at);
+    if (code->count > begin || at == CODES_MOST) return 0;
+    begin -= code->count;
+    memcpy(&last.places[begin], code->places, code->count * sizeof code->places[0]);
+    last.code[at] = code->code;
+    last.begin[at] = (uint16_t)begin;
+  }
+  return (long)(PLACES_MOST - begin);
+}
+
+/* Sets last.places to the innermost places of a callstack that has too many; their number, or
+ * -1 - i. */
+static long set_innermost(const struct codes *codes, value callstack) {
   size_t depth = Wosize_val(callstack), count = 0;
+  last.depth = 0;
   for (size_t i = 0; i < depth && count < PLACES_MOST; i++) {
     const struct code *code = find_code(codes, Field(callstack, i));
     if (!code) return -1 - (long)i;
-    for (size_t k = 0; k < code->count && count < PLACES_MOST; k++) places[count++] = code->places[k];
+    for (size_t k = 0; k < code->count && count < PLACES_MOST; k++) last.places[count++] = code->places[k];
   }
+  return (long)count;
+}
+
+static long add_block(struct recorder *recorder, value n_samples, value size, value kind, value callstack) {
+  const struct codes *codes = atomic_load_explicit(&recorder->codes, memory_order_acquire);
+  long count = add_to_last(codes, callstack, shared_codes(recorder, callstack));
+  const wn_place *places = last.places + PLACES_MOST - count;
+  if (!count) count = set_innermost(codes, callstack), places = last.places;
+  if (count < 0) return count;
   size_t words = (size_t)Long_val(size);
   wn_alloc_source source = (wn_alloc_source)(Long_val(kind) & 3);
   wn_allocation allocation = {.n_samples = (size_t)Long_val(n_samples),
                               .size = words,
                               .trials = source == WN_SOURCE_CUSTOM ? words : words + 1,
                               .source = source,
-                              .callstack = wn_writer_callstack(recorder->writer, places, count)};
+                              .callstack = wn_writer_callstack(recorder->writer, places, (size_t)count)};
   wn_writer_area area = Long_val(kind) & 4 ? WN_WRITER_MAJOR : WN_WRITER_MINOR;
   return (long)wn_writer_alloc(recorder->writer, &allocation, area);
 }
