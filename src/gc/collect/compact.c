@@ -68,11 +68,12 @@ static size_t evacuate_chunk(struct wn_domain *domain, const struct chunk *chunk
   return moved;
 }
 
-static void evacuate(struct wn_domain *domain) {
+/* This and `update` return how many tasks the thread did. */
+static size_t evacuate(struct wn_domain *domain) {
   struct compaction *of = compaction_of(domain);
   const struct evacuation *evacuation = &of->evacuation;
-  size_t moved = 0;
-  for (;;) {
+  size_t moved = 0, tasks = 0;
+  for (;; tasks++) {
     size_t task = atomic_fetch_add_explicit(&of->next, 1, memory_order_relaxed);
     if (task < evacuation->chunk_count)
       moved += evacuate_chunk(domain, evacuation->chunks[task]);
@@ -82,6 +83,7 @@ static void evacuate(struct wn_domain *domain) {
       break;
   }
   atomic_fetch_add(&of->moved_words, moved);
+  return tasks;
 }
 
 /* ---- UPDATE ---- */
@@ -148,11 +150,12 @@ static void update_large(struct updater *updater, const struct medium *medium) {
 }
 
 /* The first task is all large blocks. */
-static void update(struct wn_domain *domain) {
+static size_t update(struct wn_domain *domain) {
   struct compaction *of = compaction_of(domain);
   const struct store *store = &domain->heap->store;
   struct updater updater = {.evacuation = &of->evacuation};
-  for (;;) {
+  size_t tasks = 0;
+  for (;; tasks++) {
     size_t task = atomic_fetch_add_explicit(&of->next, 1, memory_order_relaxed);
     if (task > store->chunks.count) break;
     if (task)
@@ -161,6 +164,7 @@ static void update(struct wn_domain *domain) {
       update_large(&updater, &store->medium);
   }
   drain(&updater);
+  return tasks;
 }
 
 static void update_place(void *visitor, wn_value *place) {
@@ -170,17 +174,21 @@ static void update_place(void *visitor, wn_value *place) {
 
 /* ---- WORKERS ---- */
 
-static void do_step(struct wn_domain *leader, void (*work)(struct wn_domain *domain)) {
+static size_t work(struct wn_domain *domain, enum compaction_step step) {
+  return step == STEP_EVACUATE ? evacuate(domain) : update(domain);
+}
+
+static void do_step(struct wn_domain *leader, enum compaction_step step) {
   struct wn_heap *heap = leader->heap;
   struct compaction *of = compaction_of(leader);
   bool shares = of->workers && atomic_load_explicit(&heap->awake, memory_order_relaxed) > 1;
-  of->work = work;
+  of->step = step;
   atomic_store(&of->next, 0);
   if (shares) {
     atomic_store(&of->open, true);
     world_share_collection(heap);
   }
-  work(leader);
+  work(leader, step);
   if (!shares) return;
   atomic_store(&of->open, false);
   world_unshare_collection(heap);
@@ -194,7 +202,8 @@ void compact_join(struct wn_domain *domain) {
   if (!atomic_load(&of->open)) return;
   unsigned others = atomic_fetch_add(&of->active, 1);
   DEBUG_STEP(domain->heap);
-  if (atomic_load(&of->open) && others < of->workers) of->work(domain);
+  if (atomic_load(&of->open) && others < of->workers)
+    atomic_fetch_add(&of->shared_tasks[of->step], work(domain, of->step));
   DEBUG_STEP(domain->heap);
   atomic_fetch_sub(&of->active, 1);
 }
@@ -204,10 +213,10 @@ void compact_join(struct wn_domain *domain) {
 static void move_all(struct wn_heap *heap, struct wn_domain *leader) {
   struct compaction *of = compaction_of(leader);
   of->workers = (unsigned)((of->evacuation.pool_words + of->evacuation.chunk_words) / WORDS_PER_WORKER);
-  do_step(leader, evacuate);
+  do_step(leader, STEP_EVACUATE);
   domains_flush_pools(heap);
   of->workers = (unsigned)(heap->store.chunks.used_count / CHUNKS_PER_WORKER);
-  do_step(leader, update);
+  do_step(leader, STEP_UPDATE);
   visitors_each(heap, false, update_place, &of->evacuation);
   evacuation_end(&heap->store, &of->evacuation);
 }
@@ -240,6 +249,7 @@ void compact(struct wn_heap *heap, struct wn_domain *leader, bool requested) {
   helpers_pause(heap);
   domains_flush_pools(heap);
   atomic_store(&of->moved_words, 0);
+  for (unsigned step = 0; step < STEPS_SHARED; step++) atomic_store(&of->shared_tasks[step], 0);
   pins_each(heap, keep_pinned, &heap->store);
   bool moves = evacuation_begin(&heap->store, &of->evacuation, heap->stress.move_all);
   if (moves) move_all(heap, leader);

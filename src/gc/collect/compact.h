@@ -42,17 +42,20 @@
 struct wn_domain;
 struct wn_heap;
 
+enum compaction_step { STEP_EVACUATE, STEP_UPDATE, STEPS_SHARED };
+
 struct compaction {
   /* Written by the leader while `open` is not set. */
   struct evacuation evacuation;
-  void (*work)(struct wn_domain *domain); /* does tasks of the step */
-  unsigned workers;                       /* besides the leader */
+  enum compaction_step step;
+  unsigned workers; /* besides the leader */
   /* Of the step. */
   _Atomic(bool) open;
   _Atomic(unsigned) active;
   _Atomic(size_t) next; /* task */
   /* Of the compaction. */
   _Atomic(size_t) moved_words;
+  _Atomic(size_t) shared_tasks[STEPS_SHARED]; /* that other workers than the leader did, for tests */
   size_t overhead_left; /* DUE: words, by the last compaction; lower if there are fewer now */
 };
 

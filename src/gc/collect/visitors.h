@@ -6,7 +6,7 @@
  *
  * Remembered sets, lists of young keys and of young custom blocks hold addresses too, but nothing
  * after a minor collection; mark stacks and ephemeron.h's table hold none while the phase is
- * IDLE. */
+ * IDLE. tests/gc/test_holders.c looks for all else in all memory of the heap. */
 #ifndef GC_COLLECT_VISITORS_H
 #define GC_COLLECT_VISITORS_H
 

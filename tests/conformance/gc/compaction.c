@@ -12,22 +12,6 @@
 
 /* ---- what is left ---- */
 
-static bool is_kept(size_t i) { return (i * UINT64_C(0x9e3779b97f4a7c15) >> 40) % 5 == 0; }
-
-static void drop_four_of_five(wn_domain *domain, wn_ref array) {
-  for (size_t i = 0; i < wn_words(wn_value_of(array)); i++)
-    if (!is_kept(i)) wn_set_int(domain, array, i, 0);
-}
-
-static void check_mixed(wn_domain *domain, wn_ref array) {
-  for (size_t i = 0; i < wn_words(wn_value_of(array)); i++) {
-    WN_SCOPE(domain);
-    if (!is_kept(i)) continue;
-    wn_ref block = wn_get(domain, array, i);
-    assert_int_equal(wn_to_int(wn_field(block, wn_words(wn_value_of(block)) - 1)), i);
-  }
-}
-
 static void little_more_is_left_than_what_is_live(void **state) {
   (void)state;
   struct journal of;
@@ -38,7 +22,7 @@ static void little_more_is_left_than_what_is_live(void **state) {
     drop_four_of_five(of.domain, array);
     assert_int_equal(wn_gc_full_major(of.domain), WN_OK);
     wn_gc_stat before = read_stat(of.domain);
-    compact(of.domain);
+    compact_heap(of.domain);
     wn_gc_stat after = read_stat(of.domain);
     assert_int_equal(after.live_words, before.live_words);
     assert_int_equal(after.live_blocks, before.live_blocks);
@@ -57,12 +41,12 @@ static void a_second_compaction_finds_little_to_move(void **state) {
     WN_SCOPE(of.domain);
     wn_ref array = make_mixed(of.domain, TINY ? 2000 : 10000);
     drop_four_of_five(of.domain, array);
-    compact(of.domain);
+    compact_heap(of.domain);
     long heap = quick_stat(of.domain).heap_words;
     size_t stayed = 0, all = 0;
     wn_value *before = test_calloc(wn_words(wn_value_of(array)), sizeof *before);
     for (size_t i = 0; i < wn_words(wn_value_of(array)); i++) before[i] = wn_field(array, i);
-    compact(of.domain);
+    compact_heap(of.domain);
     for (size_t i = 0; i < wn_words(wn_value_of(array)); i++) {
       if (before[i] & 1) continue;
       all++;
@@ -114,7 +98,7 @@ static void all_that_holds_a_block_follows_it(void **state) {
     stack.value = wn_value_of(block);
     assert_int_equal(wn_gc_full_major(d), WN_OK);
     wn_value before = wn_value_of(block), medium_before = wn_value_of(medium);
-    for (int i = 0; i < 3; i++) compact(d);
+    for (int i = 0; i < 3; i++) compact_heap(d);
     assert_int_not_equal(wn_value_of(block), before);
     assert_int_not_equal(wn_value_of(medium), medium_before);
     assert_int_equal(stack.value, wn_value_of(block));
@@ -142,10 +126,10 @@ static void finalisers_get_the_block_where_it_is_and_only_when_it_is_dead(void *
     wn_ref block = block_of(of.domain, 5);
     register_first(&of, &first, block);
     register_last(&of, &last, block);
-    for (int i = 0; i < 3; i++) compact(of.domain);
+    for (int i = 0; i < 3; i++) compact_heap(of.domain);
     assert_int_equal(of.count, 0);
   }
-  for (int i = 0; i < 3; i++) compact(of.domain);
+  for (int i = 0; i < 3; i++) compact_heap(of.domain);
   ASSERT_JOURNAL(&of, 1, 2);
   journal_close(&of);
 }
@@ -225,13 +209,13 @@ static void tracked_blocks_are_followed_and_nobody_is_told(void **state) {
     assert_int_equal(wn_gc_full_major(of.domain), WN_OK);
     struct calls before = calls;
     assert_int_equal(before.allocated, BLOCKS);
-    for (int i = 0; i < 3; i++) compact(of.domain);
+    for (int i = 0; i < 3; i++) compact_heap(of.domain);
     assert_memory_equal(&calls, &before, sizeof calls);
     for (size_t i = 0; i < BLOCKS; i += 2) wn_set_int(of.domain, list, i, 0);
-    compact(of.domain);
+    compact_heap(of.domain);
     assert_int_equal(calls.died, BLOCKS / 2);
   }
-  compact(of.domain);
+  compact_heap(of.domain);
   assert_int_equal(calls.died, BLOCKS);
   assert_int_equal(wn_memprof_discard(profile), WN_OK);
   journal_close(&of);
@@ -285,7 +269,7 @@ static void blocks_of_a_profile_that_is_being_discarded_are_followed(void **stat
     assert_int_equal(wn_gc_full_major(of.domain), WN_OK);
     assert_int_equal(pthread_create(&thread, NULL, discard, &drop), 0);
     wait_for_step(of.domain, &drop.step, 1);
-    for (int i = 0; i < 3; i++) compact(of.domain);
+    for (int i = 0; i < 3; i++) compact_heap(of.domain);
     assert_int_equal(wn_gc_full_major(of.domain), WN_OK);
     atomic_store(&drop.step, 2);
     pthread_join(thread, NULL);
@@ -357,10 +341,10 @@ static void without_memory_for_copies_blocks_stay(void **state) {
     assert_int_equal(wn_gc_full_major(of.domain), WN_OK);
     struct chunks *chunks = &of.heap->store.chunks;
     chunks->limit_bytes = atomic_load(&chunks->mapped_bytes);
-    for (int i = 0; i < 3; i++) compact(of.domain);
+    for (int i = 0; i < 3; i++) compact_heap(of.domain);
     chunks->limit_bytes = SIZE_MAX;
     check_mixed(of.domain, array);
-    compact(of.domain);
+    compact_heap(of.domain);
     check_mixed(of.domain, array);
   }
   journal_close(&of);
@@ -424,7 +408,7 @@ static void domains_that_wait_share_the_work_and_find_their_blocks(void **state)
     wait_for_step(of.domain, &step, DOMAINS);
     wn_ref array = make_mixed(of.domain, TINY ? 1000 : 5000);
     drop_four_of_five(of.domain, array);
-    for (int i = 0; i < 5; i++) compact(of.domain);
+    for (int i = 0; i < 5; i++) compact_heap(of.domain);
     atomic_store(&step, 1000);
     for (int i = 0; i < DOMAINS; i++) join_wait(of.domain, joins[i]);
     check_mixed(of.domain, array);
@@ -448,7 +432,7 @@ static void a_listener_is_told_what_moved_and_what_went_back(void **state) {
     size_t before = atomic_load(&of.heap->store.chunks.mapped_bytes);
     assert_int_equal(wn_gc_listen(of.domain, WN_GC_EVENT(WN_GC_COMPACTION), keep_event, &told, &listener),
                      WN_OK);
-    compact(of.domain);
+    compact_heap(of.domain);
     assert_int_equal(told.kind, WN_GC_COMPACTION);
     assert_true(told.began_ns && told.began_ns <= told.ns);
     assert_true(told.words > 0 && (long)told.words < read_stat(of.domain).live_words);

@@ -19,18 +19,18 @@ static void a_pinned_block_stays_and_lives_until_its_last_unpin(void **state) {
       for (int i = 0; i < 2; i++) assert_int_equal(wn_pin(of.domain, block), WN_OK);
       pinned = wn_value_of(block);
       wn_value moves = wn_value_of(other);
-      for (int i = 0; i < 3; i++) compact(of.domain);
+      for (int i = 0; i < 3; i++) compact_heap(of.domain);
       assert_int_equal(wn_value_of(block), pinned);
       assert_int_not_equal(wn_value_of(other), moves);
     }
     {
       WN_SCOPE(of.domain);
-      compact(of.domain);
+      compact_heap(of.domain);
       wn_ref block = wn_root(of.domain, pinned);
       assert_int_equal(number_of(block), 9);
       assert_int_equal(wn_unpin(of.domain, block), WN_OK);
     }
-    compact(of.domain);
+    compact_heap(of.domain);
     assert_int_equal(of.count, 0);
     {
       WN_SCOPE(of.domain);
@@ -38,10 +38,10 @@ static void a_pinned_block_stays_and_lives_until_its_last_unpin(void **state) {
       assert_int_equal(number_of(block), 9);
       assert_int_equal(wn_unpin(of.domain, block), WN_OK);
       assert_int_equal(wn_unpin(of.domain, block), WN_EINVAL);
-      compact(of.domain);
+      compact_heap(of.domain);
       assert_int_not_equal(wn_value_of(block), pinned);
     }
-    compact(of.domain);
+    compact_heap(of.domain);
     ASSERT_JOURNAL(&of, 1);
   }
   journal_close(&of);
@@ -67,7 +67,7 @@ static void many_pins_are_found_again(void **state) {
         assert_int_equal(wn_pin(of.domain, wn_get(of.domain, array, i)), WN_OK);
         addresses[i] = wn_field(array, i);
       }
-      compact(of.domain);
+      compact_heap(of.domain);
       for (size_t i = 0; i < BLOCKS; i++) {
         WN_SCOPE(of.domain);
         wn_ref block = wn_get(of.domain, array, i);
@@ -118,7 +118,7 @@ static void pins_begin_no_compactions_that_gain_nothing(void **state) {
     long before = quick_stat(of.domain).compactions;
     for (int i = 0; i < CYCLES; i++) assert_int_equal(wn_gc_major(of.domain), WN_OK);
     assert_int_equal(quick_stat(of.domain).compactions, before);
-    compact(of.domain);
+    compact_heap(of.domain);
   }
   journal_close(&of);
 }
