@@ -172,7 +172,7 @@ static struct answers *made_up(void) {
   struct recording_options options = {.names.symbols = false};
   if (recording) return &answers;
   if (recording_read(&source, "made up", &options, &recording)) abort();
-  answers_create(&answers, recording, 1);
+  answers_create(&answers, recording, NULL);
   return &answers;
 }
 
