@@ -283,11 +283,12 @@ static void slice(struct wn_domain *domain, size_t words) {
 }
 
 /* Divides the debt among the pieces of the minor heaps. The debt is also for what domains allocated
- * in the major heap. */
+ * in the major heap, for which each domain does slices when it allocates there again. */
 static void plan_slices(struct wn_heap *heap) {
   size_t words = major_slice_words(heap);
   for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain)) {
     domain->slice_words = words / nursery_slices(domain);
+    domain->unpaid_words += domain->direct_words;
     domain->direct_words = 0;
   }
 }
