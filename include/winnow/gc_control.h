@@ -18,8 +18,9 @@ typedef struct wn_gc_control {
   long space_overhead;       /* garbage the major heap may hold, in percent of what is live */
   long verbose;              /* bits: which events to print on standard error */
   /* What the major heap has beyond what is live, in percent of that, which starts a compaction when a
-   * cycle ends; 0: each cycle ends with one; 1000000: none comes by itself. The default lets a heap
-   * alone of which four of five blocks have died; 100 does not. */
+   * cycle ends; 0: each cycle ends with one; 1000000: none comes by itself, not even beyond
+   * soft_limit_bytes. The default lets a heap alone of which four of five blocks have died; 100 does
+   * not. */
   long max_overhead;
   /* The largest number of handle slots of a thread. They are reserved when a thread begins: a lower
    * limit applies at once, but not to slots in use; a higher limit applies to later threads. */

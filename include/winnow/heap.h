@@ -60,9 +60,10 @@ typedef struct wn_heap_hooks {
    * wn_scope_leave of a scope that was entered before them. */
   void (*raise)(wn_domain *domain, wn_ref exception, void *context);
   /* The heap is beyond its limit (soft_limit_bytes), and the collector cannot help: two cycles and a
-   * compaction have left it there, or half of the processor time has gone into trying. The program
-   * may let something go, such as a cache, or end some of its work; otherwise it goes on, with at
-   * most half of the processor time for the collector, until there is no memory. Called once for
+   * compaction have left it there (two cycles, if max_overhead is 1000000), or the collector has
+   * spent its half of the processor time. The program may let something go, such as a cache, or end
+   * some of its work; otherwise it goes on as soft_limit_bytes says, until there is no memory.
+   * Called once for
    * each excess: again after the heap was below the limit, or when it has grown by a tenth. Called
    * where finalisers run, at wn_poll for example, and outside all callbacks; by the first
    * domain that comes there. The hook may use the heap, raise, and leave by longjmp. */
@@ -87,10 +88,14 @@ typedef struct wn_heap_options {
   wn_gc_control parameters;
   const char *text; /* as WINNOW_PARAMS and in its place, applied after `parameters`; NULL: the variable */
   /* Of the major heap; 0: none. The collector keeps the heap below as far as it can: it works more
-   * near the limit, and compacts beyond it, for at most half of the processor time, and then calls
-   * the hook over_limit. The limits of the process's control groups (memory.max and memory.high on
-   * Linux) count too, as far as the rest of the group leaves room; "cgroup=0" in `text` ignores
-   * them. */
+   * near the limit, and compacts beyond it unless max_overhead is 1000000, and then calls the hook
+   * over_limit. Marking, sweeping and compaction for the limit take at most half of the process's
+   * processor time, one second in two; when that is spent, the collector works as if there were no
+   * limit until it has earned more. Only work in progress exceeds the half, a compaction for
+   * example, and the collector earns that first. Minor collections are the ordinary work of
+   * allocation, and do not count. The limits of the process's control groups (memory.max and
+   * memory.high on Linux) are limits too, as far as the rest of the group leaves room; "cgroup=0" in
+   * `text` ignores them. */
   size_t soft_limit_bytes;
   int helper_threads;     /* that mark and sweep; below 0: as many as processors are idle, at most 4 */
   uint64_t seed;          /* of everything random; equal seeds repeat a run */

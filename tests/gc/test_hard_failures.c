@@ -4,6 +4,7 @@
 #include "gc/journal.h"
 
 #include "base/check.h"
+#include "support/runs.h"
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
@@ -221,8 +222,11 @@ static long run(const char *text, long first, long last) {
 
 #define TEXT "s=2k,O=0"
 
+/* Of all runs the test makes one in so many. */
+static int one_in(void) { return 1000 / runs_of(1000); }
+
 /* The tiny build asks for memory far more often, in smaller pieces. */
-static long step_of(long count) { return TINY ? count / 40 + 1 : 1; }
+static long step_of(long count) { return (TINY ? count / 40 + 1 : 1) * one_in(); }
 
 static void each_request_of_the_system_may_fail(void **state) {
   (void)state;
@@ -242,7 +246,7 @@ static void all_requests_from_any_on_may_fail(void **state) {
 static void each_request_of_the_heap_may_fail(void **state) {
   (void)state;
   enum { MOST = 2000, SOME = TINY ? 10 : 100, STEP = TINY ? 97 : 7 };
-  for (int n = 1; n < MOST; n += n < SOME ? 1 : STEP) {
+  for (int n = 1; n < MOST; n += (n < SOME ? 1 : STEP) * one_in()) {
     char text[64];
     snprintf(text, sizeof text, TEXT ",V,fail_at=%d", n);
     run(text, 0, 0);

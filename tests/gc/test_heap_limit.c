@@ -1,6 +1,7 @@
 /* The limit of a heap (gc/collect/limit.h): what the collector does near it and beyond it, when the
- * hook is called, and what control groups leave. The clocks are the test's: processor time passes
- * as a case says, and the files of control groups are those that a case has written. */
+ * hook is called, and what control groups leave. The clocks are the test's, but for one case:
+ * processor time passes as a case says, and the files of control groups are those that a case has
+ * written. */
 #include "gc/journal.h"
 
 #include "base/check.h"
@@ -25,15 +26,31 @@ static struct {
   uint64_t process_step, thread_step, skew_ns; /* the skew is of the monotonic clock */
   _Atomic(uint64_t) process_ns, thread_ns;
   _Atomic(long) thread_readings;
+  bool are_real;
+  _Atomic(uint64_t) worked_ns; /* of real clocks: between the two readings around each piece of work */
 } clocks;
+
+uint64_t __real_os_process_cpu_ns(void);
+uint64_t __real_os_thread_cpu_ns(void);
+uint64_t __real_os_monotonic_ns(void);
 
 uint64_t __wrap_os_process_cpu_ns(void);
 uint64_t __wrap_os_process_cpu_ns(void) {
+  if (clocks.are_real) return __real_os_process_cpu_ns();
   return atomic_fetch_add(&clocks.process_ns, clocks.process_step) + clocks.process_step;
+}
+
+static uint64_t read_around_work(void) {
+  static _Thread_local uint64_t began;
+  uint64_t now = __real_os_thread_cpu_ns();
+  if (began) atomic_fetch_add(&clocks.worked_ns, now - began);
+  began = began ? 0 : now;
+  return now;
 }
 
 uint64_t __wrap_os_thread_cpu_ns(void);
 uint64_t __wrap_os_thread_cpu_ns(void) {
+  if (clocks.are_real) return read_around_work();
   clocks.thread_readings++;
   return atomic_fetch_add(&clocks.thread_ns, clocks.thread_step) + clocks.thread_step;
 }
@@ -41,6 +58,7 @@ uint64_t __wrap_os_thread_cpu_ns(void) {
 uint64_t __wrap_os_monotonic_ns(void);
 uint64_t __wrap_os_monotonic_ns(void) {
   static _Atomic(uint64_t) ns = 1000000000;
+  if (clocks.are_real) return __real_os_monotonic_ns();
   return atomic_fetch_add(&ns, 1000) + clocks.skew_ns;
 }
 
@@ -53,6 +71,11 @@ static void time_for_all(void) {
 static void time_for_nothing(void) {
   memset(&clocks, 0, sizeof clocks);
   clocks.thread_step = 1;
+}
+
+static void time_is_real(void) {
+  memset(&clocks, 0, sizeof clocks);
+  clocks.are_real = true;
 }
 
 /* ---- files ---- */
@@ -105,15 +128,24 @@ static void over_limit(wn_domain *domain, size_t used_bytes, size_t limit_bytes,
   if (hooked.leaves) longjmp(hooked.out, 1);
 }
 
-static void begin(struct journal *of, size_t limit_bytes) {
+static wn_heap_options options_of(size_t limit_bytes) {
   wn_heap_options options = without_helpers();
-  memset(&hooked, 0, sizeof hooked);
   options.parameters.minor_heap_size = TINY ? 2400 : 8192; /* in the tiny build slices are short */
   options.parameters.space_overhead = 500;
   options.soft_limit_bytes = limit_bytes;
   options.hooks.over_limit = over_limit;
   options.hooks.context = &hooked;
-  journal_open(of, &options);
+  return options;
+}
+
+static void begin_with(struct journal *of, const wn_heap_options *options) {
+  memset(&hooked, 0, sizeof hooked);
+  journal_open(of, options);
+}
+
+static void begin(struct journal *of, size_t limit_bytes) {
+  wn_heap_options options = options_of(limit_bytes);
+  begin_with(of, &options);
 }
 
 static size_t blocks_in(size_t bytes) { return bytes / BLOCK_BYTES; }
@@ -187,6 +219,11 @@ static void far_from_the_limit_nothing_changes(void **state) {
   assert_int_equal(clocks.thread_readings, 0);
 }
 
+static void set_limit(struct wn_heap *heap, size_t soft_bytes) {
+  heap->collector->limit.soft_bytes = soft_bytes;
+  atomic_store(&heap->collector->limit.bytes, soft_bytes ? soft_bytes : SIZE_MAX);
+}
+
 /* A quarter of the heap is left, more than the limit, and spread over it. */
 static void beyond_the_limit_a_cycle_is_followed_by_one_compaction_and_then_by_one_call(void **state) {
   (void)state;
@@ -194,8 +231,7 @@ static void beyond_the_limit_a_cycle_is_followed_by_one_compaction_and_then_by_o
   time_for_all();
   struct journal of;
   begin(&of, 3 * MEGABYTE);
-  of.heap->collector->limit.soft_bytes = 0; /* for now */
-  atomic_store(&of.heap->collector->limit.bytes, SIZE_MAX);
+  set_limit(of.heap, 0); /* for now */
   {
     WN_SCOPE(of.domain);
     wn_ref array = make_array(of.domain, 16 * MEGABYTE);
@@ -203,8 +239,7 @@ static void beyond_the_limit_a_cycle_is_followed_by_one_compaction_and_then_by_o
     assert_int_equal(hooked.calls, 0);
     assert_int_equal(quick_stat(of.domain).compactions, 0);
     long before = quick_stat(of.domain).major_collections;
-    of.heap->collector->limit.soft_bytes = 3 * MEGABYTE;
-    atomic_store(&of.heap->collector->limit.bytes, 3 * MEGABYTE);
+    set_limit(of.heap, 3 * MEGABYTE);
     wn_ref other = make_array(of.domain, MEGABYTE / 4);
     churn(of.domain, other, 16 * MEGABYTE);
     assert_int_equal(hooked.calls, 1);
@@ -212,6 +247,32 @@ static void beyond_the_limit_a_cycle_is_followed_by_one_compaction_and_then_by_o
     assert_true(hooked.at_first.major_collections >= before + 2);
     assert_true(hooked.used[0] < 10 * MEGABYTE);         /* of 16: the compaction gave memory back */
     assert_true(quick_stat(of.domain).compactions <= 2); /* after the hook comes another, if it gains */
+  }
+  journal_close(&of);
+}
+
+/* The same heap. */
+static void where_compactions_are_ruled_out_the_hook_is_called_after_two_cycles(void **state) {
+  (void)state;
+  NEEDS_LONG_SLICES;
+  time_for_all();
+  struct journal of;
+  wn_heap_options options = options_of(3 * MEGABYTE);
+  options.parameters.max_overhead = 1000000;
+  begin_with(&of, &options);
+  set_limit(of.heap, 0); /* for now */
+  {
+    WN_SCOPE(of.domain);
+    wn_ref array = make_array(of.domain, 16 * MEGABYTE);
+    thin_out(of.domain, array, 4);
+    long before = quick_stat(of.domain).major_collections;
+    set_limit(of.heap, 3 * MEGABYTE);
+    churn(of.domain, make_array(of.domain, MEGABYTE / 4), 16 * MEGABYTE);
+    assert_int_equal(hooked.calls, 1);
+    assert_true(hooked.at_first.major_collections >= before + 2);
+    assert_int_equal(quick_stat(of.domain).compactions, 0);
+    assert_int_equal(wn_gc_compact(of.domain), WN_OK); /* which the program may still ask for */
+    assert_int_equal(quick_stat(of.domain).compactions, 1);
   }
   journal_close(&of);
 }
@@ -392,6 +453,65 @@ static void a_heap_beyond_its_limit_collects_for_no_more_than_half_of_the_time(v
   journal_close(&of);
 }
 
+static bool hastens(const struct wn_heap *heap) { return limit_most(heap) != SIZE_MAX; }
+
+static void without_processor_time_a_cycle_that_has_begun_goes_on_at_its_ordinary_pace(void **state) {
+  (void)state;
+  NEEDS_LONG_SLICES;
+  struct journal of;
+  time_for_all();
+  begin(&of, MEGABYTE);
+  {
+    WN_SCOPE(of.domain);
+    wn_ref array = make_array(of.domain, 4 * MEGABYTE);
+    while (heap_phase(of.heap) == PHASE_IDLE) churn(of.domain, array, BLOCK_BYTES);
+    assert_true(hastens(of.heap));
+    long before = quick_stat(of.domain).major_collections, readings;
+    time_for_nothing();
+    of.heap->collector->limit.saved_ns = 0;
+    for (int i = 0; hastens(of.heap) && i < 10000; i++) churn(of.domain, array, BLOCK_BYTES);
+    assert_false(hastens(of.heap));
+    readings = clocks.thread_readings;
+    size_t bytes = 0;
+    for (; quick_stat(of.domain).major_collections == before; bytes += BLOCK_BYTES)
+      churn(of.domain, array, BLOCK_BYTES);
+    assert_false(hastens(of.heap));
+    assert_true(bytes / 8 > major_allowance(of.heap) / 32); /* the sweep alone takes twice as many words */
+    assert_true(clocks.thread_readings > readings);         /* it counts */
+  }
+  journal_close(&of);
+}
+
+/* The share of the limit is measured from the moment when nothing is saved. */
+static void run_beyond_the_limit(int helper_threads) {
+  const uint64_t millisecond = 1000000;
+  struct journal of;
+  wn_heap_options options = options_of(MEGABYTE);
+  options.helper_threads = helper_threads;
+  begin_with(&of, &options);
+  {
+    WN_SCOPE(of.domain);
+    wn_ref array = make_array(of.domain, 8 * MEGABYTE);
+    for (int i = 0; hastens(of.heap) && i < 10000; i++) churn(of.domain, array, MEGABYTE / 8);
+    uint64_t work_began = clocks.worked_ns, began = os_process_cpu_ns(), all = 0;
+    while (all < 800 * millisecond) {
+      churn(of.domain, array, MEGABYTE / 8);
+      all = os_process_cpu_ns() - began;
+    }
+    uint64_t work = clocks.worked_ns - work_began;
+    assert_true(work > all / 8); /* it uses its share */
+    assert_true(work <= all / 2 + 100 * millisecond);
+  }
+  journal_close(&of);
+}
+
+static void of_the_processor_time_of_real_clocks_the_limit_takes_no_more_than_half(void **state) {
+  (void)state;
+  time_is_real();
+  run_beyond_the_limit(0);
+  run_beyond_the_limit(1);
+}
+
 /* ---- control groups ---- */
 
 static void pass_a_second(void) { clocks.skew_ns += 1000000000; }
@@ -458,6 +578,7 @@ int main(void) {
       cmocka_unit_test(near_the_limit_cycles_begin_earlier_and_the_heap_stays_below_it),
       cmocka_unit_test(far_from_the_limit_nothing_changes),
       cmocka_unit_test(beyond_the_limit_a_cycle_is_followed_by_one_compaction_and_then_by_one_call),
+      cmocka_unit_test(where_compactions_are_ruled_out_the_hook_is_called_after_two_cycles),
       cmocka_unit_test(a_hook_that_lets_a_cache_go_brings_the_heap_below_the_limit),
       cmocka_unit_test(the_hook_is_called_again_after_growth_by_a_tenth_and_after_an_excess_has_ended),
       cmocka_unit_test(the_hook_may_leave_by_longjmp),
@@ -466,6 +587,8 @@ int main(void) {
       cmocka_unit_test(any_domain_that_polls_takes_the_call),
       cmocka_unit_test(without_processor_time_the_program_goes_on_as_if_there_were_no_limit),
       cmocka_unit_test(a_heap_beyond_its_limit_collects_for_no_more_than_half_of_the_time),
+      cmocka_unit_test(without_processor_time_a_cycle_that_has_begun_goes_on_at_its_ordinary_pace),
+      cmocka_unit_test(of_the_processor_time_of_real_clocks_the_limit_takes_no_more_than_half),
       cmocka_unit_test(what_the_group_leaves_is_a_limit),
       cmocka_unit_test(the_smaller_limit_counts_and_groups_can_be_ignored),
   };

@@ -6,6 +6,7 @@
 #include "gc/world/domain.h"
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <string.h>
 #include <winnow/events.h>
 
@@ -246,19 +247,124 @@ static void a_kind_that_is_not_wanted_is_not_told(void **state) {
   journal_close(&of);
 }
 
-static void without_a_listener_no_clock_is_read(void **state) {
+/* ---- clocks ---- */
+
+static _Atomic(long) readings;
+
+uint64_t __real_os_monotonic_ns(void);
+uint64_t __wrap_os_monotonic_ns(void);
+uint64_t __wrap_os_monotonic_ns(void) {
+  readings++;
+  return __real_os_monotonic_ns();
+}
+
+/* Of a heap whose control groups have no limit that it reads from time to time. */
+static wn_heap_options without_groups(void) {
+  wn_heap_options options = without_helpers();
+  options.text = "cgroup=0";
+  return options;
+}
+
+static long readings_of_minor_collections(wn_domain *domain) {
+  long before = readings;
+  for (int i = 0; i < 4; i++) {
+    allocate(domain, 1000, 10);
+    assert_int_equal(wn_gc_minor(domain), WN_OK);
+  }
+  return readings - before;
+}
+
+static void without_a_listener_minor_collections_read_no_clock(void **state) {
   struct journal of;
   (void)state;
-  wn_heap_options options = without_helpers();
+  wn_heap_options options = without_groups();
+  options.parameters.minor_heap_size = 65536; /* so that no cycle begins */
   journal_open(&of, &options);
   const uint64_t wanted = atomic_load(&of.heap->events.wanted);
-  assert_int_equal(event_clock(&of.heap->events, EVENT_PAUSE_BEGINS), 0);
+  assert_int_equal(readings_of_minor_collections(of.domain), 0);
   struct ear *ear = ear_create(of.domain, WN_GC_EVERY_EVENT);
-  assert_true(event_clock(&of.heap->events, EVENT_PAUSE_BEGINS) != 0);
+  assert_true(readings_of_minor_collections(of.domain) > 0);
   assert_int_equal(wn_gc_metrics_begin(of.domain), WN_OK);
   ear_stop(of.domain, ear);
   assert_int_equal(wn_gc_metrics_end(of.domain), WN_OK);
   assert_int_equal(atomic_load(&of.heap->events.wanted), wanted);
+  assert_int_equal(readings_of_minor_collections(of.domain), 0);
+  assert_int_equal(quick_stat(of.domain).major_collections, 0);
+  test_free(ear);
+  journal_close(&of);
+}
+
+/* A domain that comes back from a blocking section while another one leads a collection, which goes
+ * on until the first one waits. */
+static struct {
+  wn_domain *waiter;
+  _Atomic(bool) holds, collects; /* the next collection is to wait; it does */
+} stop;
+
+static void hold_the_stop(wn_domain *domain, wn_visit *visit, void *visitor, void *context) {
+  (void)domain, (void)visit, (void)visitor, (void)context;
+  if (!atomic_exchange(&stop.holds, false)) return;
+  atomic_store(&stop.collects, true);
+  while (atomic_load(&stop.waiter->state) != DOMAIN_CLAIMED_AWAITED) sched_yield();
+}
+
+static void collect_once(wn_domain *domain, void *argument) {
+  (void)argument;
+  while (!atomic_load(&stop.holds)) wn_poll(domain);
+  assert_int_equal(wn_gc_minor(domain), WN_OK);
+}
+
+static long readings_of_waiting(wn_domain *domain) {
+  wn_blocking_begin(domain);
+  atomic_store(&stop.holds, true);
+  while (!atomic_load(&stop.collects)) sched_yield();
+  long before = readings;
+  wn_blocking_end(domain);
+  long count = readings - before;
+  atomic_store(&stop.collects, false);
+  return count;
+}
+
+static long readings_while_another_collects(wn_domain *domain) {
+  stop.waiter = domain;
+  wn_join *join = spawn(domain, collect_once, NULL);
+  long count = readings_of_waiting(domain);
+  join_wait(domain, join);
+  return count;
+}
+
+static void without_a_listener_waiting_for_a_leader_reads_no_clock(void **state) {
+  struct journal of;
+  (void)state;
+  wn_heap_options options = without_groups();
+  options.hooks.walk_roots = hold_the_stop;
+  journal_open(&of, &options);
+  assert_int_equal(readings_while_another_collects(of.domain), 0);
+  struct ear *ear = ear_create(of.domain, WN_GC_EVENT(WN_GC_PAUSE_ENDS));
+  assert_true(readings_while_another_collects(of.domain) > 0);
+  ear_stop(of.domain, ear);
+  test_free(ear);
+  journal_close(&of);
+}
+
+static long readings_of_cycles(wn_domain *domain) {
+  long before = readings;
+  assert_int_equal(wn_gc_full_major(domain), WN_OK);
+  return readings - before;
+}
+
+static void a_listener_of_cycles_adds_no_reading_of_the_clock(void **state) {
+  struct journal of;
+  (void)state;
+  wn_heap_options options = without_groups();
+  journal_open(&of, &options);
+  readings_of_cycles(of.domain);
+  long without = readings_of_cycles(of.domain);
+  struct ear *ear = ear_create(of.domain, WN_GC_EVENT(WN_GC_CYCLE_BEGINS) | WN_GC_EVENT(WN_GC_CYCLE_ENDS));
+  assert_int_equal(readings_of_cycles(of.domain), without);
+  ear_stop(of.domain, ear);
+  assert_true(count_of(ear, WN_GC_CYCLE_ENDS) > 0);
+  check_span(ear, WN_GC_CYCLE_BEGINS, UINT64_MAX);
   test_free(ear);
   journal_close(&of);
 }
@@ -439,7 +545,9 @@ int main(void) {
       cmocka_unit_test(growth_and_shrinking_add_up_to_what_is_mapped),
       cmocka_unit_test(a_collection_that_is_asked_for_is_told_with_its_causes),
       cmocka_unit_test(a_kind_that_is_not_wanted_is_not_told),
-      cmocka_unit_test(without_a_listener_no_clock_is_read),
+      cmocka_unit_test(without_a_listener_minor_collections_read_no_clock),
+      cmocka_unit_test(without_a_listener_waiting_for_a_leader_reads_no_clock),
+      cmocka_unit_test(a_listener_of_cycles_adds_no_reading_of_the_clock),
       cmocka_unit_test(wrong_arguments_are_refused),
       cmocka_unit_test(a_callback_that_calls_these_functions_is_refused),
       cmocka_unit_test(each_cause_has_a_text_of_its_own),

@@ -11,9 +11,11 @@ static bool is_unmarked(const struct wn_heap *heap, wn_value value) {
 
 static wn_value *data_of(wn_value block) { return (wn_value *)block + WEAK_DATA; }
 
-/* A condition of the ephemeron that is not marked; EMPTY if all are met. */
-static wn_value unmet(const struct wn_heap *heap, wn_value block) {
+/* A condition of the ephemeron that is not marked; EMPTY if all are met. The world is stopped, or the
+ * caller has weak.lock. */
+static wn_value unmet(struct wn_heap *heap, wn_value block) {
   const wn_value *words = (const wn_value *)block;
+  heap->collector->weak.ephemerons.examined++;
   if (is_unmarked(heap, block)) return block;
   for (size_t i = WEAK_KEYS; i < WEAK_KEYS + weak_keys(block); i++) {
     wn_value key = field_load(&words[i]);
@@ -100,7 +102,7 @@ static bool is_waiting(const struct wn_heap *heap, wn_value block) {
 
 /* Counts the conditions of all ephemerons whose data are not marked. `*ready`: the conditions of
  * one of them are met. */
-static size_t conditions_of(const struct wn_heap *heap, bool *ready) {
+static size_t conditions_of(struct wn_heap *heap, bool *ready) {
   const struct weak *weak = &heap->collector->weak;
   size_t conditions = 0;
   *ready = false;

@@ -46,6 +46,7 @@ struct ephemerons {
   uint32_t *next;
   size_t capacity, used; /* slots of the table */
   size_t count;          /* ephemerons that `next` has room for */
+  size_t examined;       /* how often the conditions of an ephemeron were checked, ever; for tests */
 };
 
 /* Begins a round. The world is stopped, and nothing is left to mark. True if the marker got data to

@@ -92,10 +92,12 @@ static size_t most_words(const struct wn_heap *heap) {
   return before_cycle < room ? before_cycle : room;
 }
 
-/* A cycle that began under pressure goes on without budget. */
-static void press(struct wn_heap *heap, bool presses, bool has_budget) {
-  bool goes_on = heap_phase(heap) != PHASE_IDLE && limit_most(heap) != SIZE_MAX;
-  atomic_store(&limit_of(heap)->most, presses && (has_budget || goes_on) ? most_words(heap) : SIZE_MAX);
+/* HALF: the rest of a cycle that was hastened counts, too. */
+static void press(struct wn_heap *heap, bool hastens) {
+  struct limit *limit = limit_of(heap);
+  bool counted = heap_phase(heap) != PHASE_IDLE && atomic_load(&limit->counts);
+  atomic_store(&limit->most, hastens ? most_words(heap) : SIZE_MAX);
+  atomic_store(&limit->counts, hastens || counted);
 }
 
 /* ---- shared ---- */
@@ -131,7 +133,7 @@ void limit_look(struct wn_heap *heap, size_t wanted) {
   read_again(heap);
   bool presses = most_words(heap) < wanted, budget = !presses || has_budget(limit);
   note_excess(heap, budget);
-  press(heap, presses, budget);
+  press(heap, presses && budget);
 }
 
 size_t limit_bytes(const struct wn_heap *heap) {
@@ -146,7 +148,7 @@ size_t limit_most(const struct wn_heap *heap) {
 bool limit_wants_compaction(const struct wn_heap *heap) { return limit_of(heap)->compacts; }
 
 uint64_t limit_clock(const struct wn_heap *heap) {
-  return limit_most(heap) == SIZE_MAX ? 0 : os_thread_cpu_ns();
+  return atomic_load_explicit(&limit_of(heap)->counts, memory_order_relaxed) ? os_thread_cpu_ns() : 0;
 }
 
 void limit_charge(struct wn_heap *heap, uint64_t began) {

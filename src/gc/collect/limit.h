@@ -19,21 +19,26 @@
  *      last cycle. A is at least two minor heaps: beyond the limit one cycle follows the other.
  *   2. A cycle that ends beyond the limit gives empty chunks back to the system. When CYCLES of
  *      them in a row have, since the first may have begun before its garbage died, a compaction
- *      follows, where that can gain enough. It comes once in an excess, and once more after the
- *      hook: a heap that soon grows into what it has given back gains nothing by moving its blocks.
+ *      follows, where that can gain enough, unless max_overhead rules it out (DUE of compact.h). It
+ *      comes once in an excess, and once more after the hook: a heap that soon grows into what it
+ *      has given back gains nothing by moving its blocks.
  *   3. A heap that is still beyond is more than the collector can do: the hook over_limit is
  *      called; earlier if its HALF is spent and the heap is beyond the limit by a GROWTH_PART-th.
  * An excess ends with a cycle that ends below the limit.
  *
- * HALF. Under PRESSURE the collector may take half of the processor time: in each two seconds it
- * earns SHARE / SHARE_OF of them, and it saves up SAVED_MOST_NS; together that is one second. While
- * nothing is saved, no cycle begins because of the limit: the program goes on as if there were
- * none. A cycle that has begun is completed all the same, and its compaction made; what they take
- * too much is earned later. So a heap near its limit collects for half of the time, in turns of one
- * cycle, and does not stand still. Times are of processors, not of clocks: a machine with too few
- * processors then takes from both alike, and a program that sleeps does not lend its time to the
- * collector. What counts are marking, sweeping and compaction, by domains and helpers; minor
- * collections come in any case.
+ * HALF. Under PRESSURE the collector may take half of the processor time of the process: in each two
+ * seconds it earns SHARE / SHARE_OF of them, and it saves up SAVED_MOST_NS; together that is one
+ * second. Whether anything is saved is looked at in each minor collection. While nothing is saved,
+ * there is no pressure: no cycle begins because of the limit, and a cycle that has begun goes on at
+ * its ordinary pace. What counts are marking, sweeping and compaction, by domains and helpers, from
+ * the moment when the limit presses to the end of the cycle. So more than half is taken only by
+ *   - the slices between two minor collections,
+ *   - the rest of a cycle, at its ordinary pace,
+ *   - a compaction, which cannot be interrupted,
+ * and the collector must earn that before it works more again. Minor collections are the ordinary
+ * work of allocation, and do not count. Times are of processors, not of clocks: a machine with too
+ * few processors then takes from both alike, and a program that sleeps does not lend its time to the
+ * collector. Each heap has a half of its own.
  *
  * HOOK. The hook is called once in an excess, and again when the heap has grown by a GROWTH_PART-th
  * meanwhile. It is called where finalisers run, on a thread that is in no callback and has nothing
@@ -69,6 +74,7 @@ struct limit {
   /* HALF: nanoseconds. */
   uint64_t process_ns;       /* the time of the process when `saved_ns` was computed */
   int64_t saved_ns;          /* below 0: more was taken than earned */
+  _Atomic(bool) counts;      /* what the collector does now counts */
   _Atomic(uint64_t) charged; /* taken since then; by any thread that collects */
 
   _Atomic(bool) due; /* HOOK: a call is due; cleared by the thread that makes it */
@@ -93,8 +99,8 @@ size_t limit_most(const struct wn_heap *heap);
 /* PRESSURE: whether the cycle that ended last is to be followed by a compaction. */
 bool limit_wants_compaction(const struct wn_heap *heap);
 
-/* HALF: around work of the collector. limit_clock returns what limit_charge needs: 0 if the limit
- * does not press. */
+/* HALF: around work of the collector. limit_clock returns what limit_charge needs: 0 if the work does
+ * not count. */
 uint64_t limit_clock(const struct wn_heap *heap);
 void limit_charge(struct wn_heap *heap, uint64_t began);
 

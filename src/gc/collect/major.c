@@ -120,7 +120,7 @@ static void start_cycle(struct wn_heap *heap, struct wn_domain *leader) {
   atomic_store(&pace->external_credit, 0);
   visitors_each(heap, true, mark_root, leader);
   if (mark_has_others(heap)) mark_give_all(heap, domain_marker(leader));
-  event_cycle(&heap->events, EVENT_CYCLE_BEGINS, leader, 0);
+  event_cycle(&heap->events, EVENT_CYCLE_BEGINS, leader, pace->cycle_began_ns, 0);
 }
 
 /* Whether no packet is left and no helper holds anything. Under the lock no thread adds or takes a
@@ -192,13 +192,13 @@ static void end_cycle(struct wn_heap *heap, struct wn_domain *leader) {
   pace->cycle_words = atomic_exchange(&pace->allocated, 0) - pace->cycle_began;
   pace->by_young = 0;
   pace->cycle_took_ns = atomic_exchange(&pace->work_ns, 0);
-  pace->cycle_ended_ns = os_monotonic_ns();
   begin_phase(heap, PHASE_IDLE);
   atomic_fetch_add(&heap->major_collections, 1);
   chunks_decay(&heap->store.chunks, major_allowance(heap) / POOL_WORDS);
   finalisers_cycle_ended(heap);
   limit_cycle_ended(heap);
-  event_cycle(&heap->events, EVENT_CYCLE_ENDS, leader, pace->cycle_began_ns);
+  pace->cycle_ended_ns = os_monotonic_ns();
+  event_cycle(&heap->events, EVENT_CYCLE_ENDS, leader, pace->cycle_ended_ns, pace->cycle_began_ns);
 }
 
 /* TIME. */
@@ -283,11 +283,12 @@ static void slice(struct wn_domain *domain, size_t words) {
 }
 
 /* Divides the debt among the pieces of the minor heaps. The debt is also for what domains allocated
- * in the major heap. */
+ * in the major heap, for which each domain does slices when it allocates there again. */
 static void plan_slices(struct wn_heap *heap) {
   size_t words = major_slice_words(heap);
   for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain)) {
     domain->slice_words = words / nursery_slices(domain);
+    domain->unpaid_words += domain->direct_words;
     domain->direct_words = 0;
   }
 }

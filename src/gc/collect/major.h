@@ -21,8 +21,8 @@
  * fast marking cost the least work for the memory in use, which is about L * (1 + space_overhead /
  * 100) at most. At each minor collection `debt` is computed: by how many words marking and
  * sweeping, with the helpers' work, are behind that pace. Domains do this work in short slices
- * between the pieces of a minor heap (nursery.h). External memory counts as allocated words
- * (EXTERNAL).
+ * between the pieces of a minor heap (nursery.h), and when they allocate in the major heap, for what
+ * they allocated there (allocate.c). External memory counts as allocated words (EXTERNAL).
  *
  * YOUNG. A program that promotes little would keep what it has let go for long. So YOUNG_LIVES
  * times L words of minor heaps, or YOUNG_HEAPS minor heaps if that is more, count for A / 2. The

@@ -18,6 +18,10 @@
  * `began_ns` is before the listener's `since_ns`, there was no begin for it. A span that begins
  * while no listener wants its end is not told, but for CYCLE.
  *
+ * CLOCKS. Where no listener wants an event, no clock is read for it. The times of CYCLE are those
+ * that the collector reads in any case: at the begin for a listener that is registered before the
+ * end, at the end for its pace (TIME of major.h).
+ *
  * LISTENING. The list of listeners changes only while no other thread can tell anything: the world
  * is stopped and the helper threads are paused, or the heap has no domain and no helper thread. A
  * listener that has been removed is therefore told nothing any more, and its memory can go.
@@ -254,11 +258,11 @@ static inline void event_stop(const struct events *events, enum event_kind kind,
             .kind = kind, .domain = leader, .ns = os_monotonic_ns(), .began_ns = began_ns, .stop = cause});
 }
 
+/* CYCLE_BEGINS, CYCLE_ENDS. `began_ns` is 0 for a begin. */
 static inline void event_cycle(const struct events *events, enum event_kind kind, struct wn_domain *leader,
-                               uint64_t began_ns) {
+                               uint64_t ns, uint64_t began_ns) {
   if (events_want(events, event_bit(kind)))
-    events_tell(events, &(struct event){
-                            .kind = kind, .domain = leader, .ns = os_monotonic_ns(), .began_ns = began_ns});
+    events_tell(events, &(struct event){.kind = kind, .domain = leader, .ns = ns, .began_ns = began_ns});
 }
 
 /* COMPACTION is told once, with its times. event_compaction_begins returns the time for

@@ -121,12 +121,25 @@ wn_value *allocate_take(struct wn_domain *domain, size_t words, unsigned tag, bo
   return at;
 }
 
-/* The slices for words that the domain has allocated in the major heap since the last collection,
- * which has planned slices for what came before. */
+/* The words that the domain allocated in the major heap before the last collection are in the debt
+ * that this has computed. Half a minor heap of them is worth the slices of a whole one. */
+static void pay_earlier(struct wn_domain *domain) {
+  size_t most = nursery_slices(domain), worth = atomic_load(&domain->heap->minor_words) / 2 / most + 1;
+  size_t pieces = domain->unpaid_words / worth;
+  if (!pieces) return;
+  domain->unpaid_words %= worth;
+  major_slice(domain, (unsigned)(pieces < most ? pieces : most));
+}
+
+/* The slices for words that the domain has allocated in the major heap. If those since the last
+ * collection are many, it collects, so that they are in the debt. */
 static void pay_slices(struct wn_domain *domain) {
-  if (domain->direct_words <= atomic_load(&domain->heap->minor_words) / 2) return;
-  domain->direct_words = 0;
-  major_collect_and_slice(domain, STOP_OLD_ALLOCATION);
+  if (domain->direct_words > atomic_load(&domain->heap->minor_words) / 2) {
+    domain->direct_words = domain->unpaid_words = 0;
+    major_collect_and_slice(domain, STOP_OLD_ALLOCATION);
+  } else {
+    pay_earlier(domain);
+  }
 }
 
 bool allocate_begin_old(struct wn_domain *domain, size_t words) {

@@ -66,6 +66,7 @@ struct wn_domain {
   long stress_count, poll_count;
   double minor_words, promoted_words, major_words; /* minor_words: up to the last minor collection */
   size_t direct_words;          /* allocated outside the minor heap since the last collection */
+  size_t unpaid_words;          /* the same before it; the domain has done no slices for them */
   _Atomic(size_t) copied_words; /* promoted in the current collection */
   struct memprof_owner owner;   /* of the blocks that are tracked */
   unsigned sampling_epoch;      /* how often its sampling began or ended */

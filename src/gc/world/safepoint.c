@@ -60,11 +60,12 @@ static void give_up(struct wn_domain *domain) {
   tell_leader(heap);
 }
 
-/* Unblocks the domain. Returns when the thread began to wait for a leader; 0 if it did not wait. */
+/* Unblocks the domain. Returns when the thread began to wait for a leader, of event_clock; 0 if it
+ * did not wait. */
 static uint64_t take_back(struct wn_domain *domain) {
   uint64_t began = 0;
   while (!change(domain, DOMAIN_BLOCKED, DOMAIN_RUNNING)) {
-    if (!began) began = os_monotonic_ns();
+    if (!began) began = event_clock(&domain->heap->events, EVENT_PAUSE_BEGINS);
     await(domain);
   }
   DEBUG_STEP(domain->heap);

@@ -3,6 +3,8 @@
 #include "gc/journal.h"
 
 #include "base/check.h"
+#include "gc/collect/collector.h"
+#include "gc/world/heap.h"
 #include <stdlib.h>
 #include <winnow/weak.h>
 
@@ -186,10 +188,10 @@ enum { CHAIN = TINY ? 300 : 5000 };
 
 /* Each ephemeron's data are the next one's key. `forward`: the order in which they were made. The list
  * keeps the ephemerons. Returns the first key. */
-static wn_ref make_chain(wn_domain *domain, wn_ref list, bool forward) {
+static wn_ref make_chain(wn_domain *domain, wn_ref list, intptr_t length, bool forward) {
   wn_ref ends[2] = {block_of(domain, 0), wn_root(domain, wn_int(0))};
   wn_assign(ends[1], ends[0]);
-  for (intptr_t i = 1; i <= CHAIN; i++) {
+  for (intptr_t i = 1; i <= length; i++) {
     WN_SCOPE(domain);
     wn_ref ephemeron = wn_ephemeron_new(domain, 1), block = block_of(domain, forward ? i : -i);
     if (forward)
@@ -223,7 +225,7 @@ static void chains_live_and_die_with_their_first_key(void **state) {
     {
       WN_SCOPE(of.domain);
       wn_ref list = wn_root(of.domain, wn_int(0));
-      wn_ref first = make_chain(of.domain, list, variant % 2);
+      wn_ref first = make_chain(of.domain, list, CHAIN, variant % 2);
       wn_gc_full_major(of.domain);
       assert_int_equal(count_data(of.domain, list), CHAIN);
       wn_gc_full_major(of.domain);
@@ -233,6 +235,36 @@ static void chains_live_and_die_with_their_first_key(void **state) {
       assert_int_equal(count_data(of.domain, list), 0);
     }
     journal_close(&of);
+  }
+}
+
+/* How often a cycle checks the conditions of the ephemerons of a chain. */
+static size_t examined_by_a_cycle(intptr_t length, bool forward) {
+  struct journal of;
+  wn_heap_options options = without_helpers();
+  journal_open(&of, &options);
+  const size_t *examined = &of.heap->collector->weak.ephemerons.examined;
+  size_t count;
+  {
+    WN_SCOPE(of.domain);
+    wn_ref list = wn_root(of.domain, wn_int(0));
+    make_chain(of.domain, list, length, forward);
+    wn_gc_full_major(of.domain);
+    size_t before = *examined;
+    wn_gc_full_major(of.domain);
+    count = *examined - before;
+    assert_int_equal(count_data(of.domain, list), length);
+  }
+  journal_close(&of);
+  return count;
+}
+
+static void work_on_a_chain_is_proportional_to_its_length_in_either_order(void **state) {
+  (void)state;
+  for (int forward = 0; forward < 2; forward++) {
+    size_t single = examined_by_a_cycle(CHAIN, forward), twice = examined_by_a_cycle(2 * CHAIN, forward);
+    assert_true(single >= CHAIN && single <= 4 * CHAIN);
+    assert_true(10 * twice <= 23 * single);
   }
 }
 
@@ -451,6 +483,7 @@ int main(void) {
       cmocka_unit_test(an_ephemeron_that_is_dead_keeps_nothing),
       cmocka_unit_test(other_places_of_ephemerons_are_refused),
       cmocka_unit_test(chains_live_and_die_with_their_first_key),
+      cmocka_unit_test(work_on_a_chain_is_proportional_to_its_length_in_either_order),
       cmocka_unit_test(ephemerons_may_be_the_data_of_ephemerons),
       cmocka_unit_test(random_formulas_have_their_solution),
       cmocka_unit_test(domains_may_use_the_same_weak_blocks_at_once),
