@@ -8,16 +8,17 @@
 #include "analysis/report.h"
 #include "page/answers.h"
 #include "page/container.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char names[][5] = {"META", "STRS", "FRAM", "NODE", "KIND",
+static const char names[][5] = {"META", "STRS", "FRAM", "BLDS", "NODE", "KIND",
                                 "ROWS", "TIME", "HEAP", "MAPS", "SRCS"};
 enum { SECTIONS = sizeof names / sizeof *names };
 
-/* Sections of an empty recording: all counts are 0, and the version and the unit are 1. */
-static const unsigned char zeros[64], meta[128] = {[0] = 1, [1] = 1, [8] = 0xf0, [9] = 0x3f};
-static const size_t empty_lengths[SECTIONS] = {53, 1, 5, 1, 3, 10, 2, 31, 2, 2};
+/* Sections of an empty recording: all counts are 0, and the unit is 1. */
+static const unsigned char zeros[64], meta[128] = {[0] = CONTAINER_VERSION, [1] = 1, [8] = 0xf0, [9] = 0x3f};
+static const size_t empty_lengths[SECTIONS] = {56, 1, 5, 2, 1, 3, 10, 2, 31, 2, 2};
 
 static void ask(const struct recording *recording) {
   struct report report;
@@ -54,7 +55,10 @@ static void check_empty(void) {
   struct recording *recording;
   if (checked) return;
   checked = true;
-  if (container_read(sections, add_empty(sections, 0), &recording)) abort();
+  if (container_read(sections, add_empty(sections, 0), &recording)) {
+    fprintf(stderr, "%s\n", wn_last_error());
+    abort();
+  }
   recording_free(recording);
 }
 

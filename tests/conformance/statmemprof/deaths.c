@@ -75,7 +75,7 @@ static void blocks_that_have_moved_are_told_of_when_they_die(void **state) {
       wn_ref block = make(all.of.domain, (enum kind)kind);
       for (int i = 0; i < 3; i++) {
         wn_value before = *block.slot;
-        compact(all.of.domain);
+        compact_heap(all.of.domain);
         verify(all.of.domain);
         if (kind != LARGE) assert_true(*block.slot != before);
       }
