@@ -27,6 +27,7 @@ struct export {
   FORMAT(pprof, ".pb.gz", true, false, "a profile for pprof and what reads its files; binary")             \
   FORMAT(folded, ".folded", false, false, "stacks as lines 'outer;inner N', for flamegraph.pl and others") \
   FORMAT(speedscope, ".speedscope.json", false, false, "stacks as JSON, for speedscope")                   \
+  FORMAT(firefox, ".firefox.json", false, false, "stacks with lines as JSON, for the Firefox Profiler")    \
   FORMAT(dhat, ".dhat.json", false, false, "stacks with lives as JSON, for the viewer of Valgrind's DHAT") \
   FORMAT(memtrace, ".ctf", true, false, "events for Memtrace's tools, version 3 of its format; binary")    \
   FORMAT(memtrace2, ".ctf", true, false, "the same in version 2, for Memtrace up to 0.2.3; binary")        \
