@@ -258,7 +258,7 @@ profiles_of_programs_have_lines_and_no_wrappers() {
 wrong_exports_are_refused() {
   make plain t.trace
   cp t.trace before
-  local formats='pprof, folded, speedscope, firefox, dhat, memtrace, memtrace2, csv or json'
+  local formats='pprof, folded, speedscope, firefox, dhat, memtrace, memtrace2, ctf, csv or json'
   refused 2 "^winnow export: --format nonsense: it must be $formats\$" export --format nonsense t.trace
   refused 2 'which format' export t.trace
   refused 2 'which trace' export -f csv
@@ -505,4 +505,155 @@ memtrace_reads_what_is_exported() {
   succeeds dump held.ctf
   [ "$(grep -c ' alloc' out)" = "$blocks" ] && ! grep -q ' collect' out || fail "--at end: not $blocks blocks"
   refused 2 'and Memtrace.s has events' export -f memtrace -o t.ctf --by file t.trace
+}
+
+# What babeltrace2 prints of a folder, with numbers as lines "EVENT NAME=VALUE...".
+events_of() { # FOLDER
+  LC_ALL=C.UTF-8 babeltrace2 --no-delta "$1" >text 2>err || fail "babeltrace2: $(head -n 3 err)"
+  [ ! -s err ] || fail "babeltrace2 warns: $(head -n 3 err)"
+  sed -nE 's/^\[[0-9:.]+\] [^ ]* ([a-z]+): /\1 /; s/ = /=/g; s/[][{},]//g; p' text >events
+}
+
+# Adds the events up, as the format's text says: allocated blocks and bytes, blocks and bytes held at the end, allocations. A place must
+# come before the stacks that have it, and a block before what happens to it.
+sums_of_events() {
+  awk '
+    { delete value; for (i = 2; i <= NF; i++) if (split($i, pair, "=") == 2 && !(pair[1] in value)) value[pair[1]] = pair[2]; block = value["block"] }
+    $1 == "place" { known[value["place"]] = 1 }
+    $1 == "allocate" && block in size { print "block " block " is allocated twice"; exit }
+    ($1 == "resize" || $1 == "die" || $1 == "promote") && !(block in size) { print $1 " of no block " block; exit }
+    $1 == "allocate" || $1 == "resize" {
+      size[block] = value["size"]; weight[block] = value["weight"]
+      if (value["call"]) { blocks += weight[block]; bytes += weight[block] * size[block]; calls++ }
+      depth = 0
+      for (i = 2; i <= NF; i++) if ($i ~ /^[0-9]+=[0-9]+$/) { sub(/.*=/, "", $i); depth++; if (!($i in known)) { print "no place " $i; exit } }
+      if (depth != value["depth"]) { print "depth " depth ": " $0; exit }
+    }
+    $1 == "die" { delete size[block] }
+    END { for (block in size) { held += weight[block]; held_bytes += weight[block] * size[block] }; printf "%.2f %.2f %.2f %.2f %d\n", blocks, bytes, held, held_bytes, calls }' events
+}
+
+# babeltrace2 prints six digits of a weight.
+events_agree() { # OPTION... of the report
+  succeeds report --json "$@" t.trace
+  jq -r '.totals | [.allocated_blocks, .allocated_bytes, .live_at_end_blocks, .live_at_end_bytes | .estimate] + [.allocated_blocks.samples] | join(" ")' out >expected
+  sums_of_events >sums
+  paste -d ' ' sums expected | awk 'NF != 10 { exit 1 } { for (i = 1; i <= 5; i++) { off = $i - $(i + 5); most = 2e-5 * $i; if (off > most + 0.01 || off < -most - 0.01) exit 1 } }' ||
+    fail "$* events: $(cat sums), not $(cat expected)"
+}
+
+babeltrace_reads_what_is_exported() {
+  need jq
+  need babeltrace2
+  local kind
+  for kind in plain named odd exact none one bare shrunk exact_shrunk collected hostile; do
+    make $kind t.trace
+    rm -rf t-ctf copy
+    succeeds export -f ctf t.trace
+    [ "$(cat out)" = t-ctf ] && [ "$(cd t-ctf && echo *)" = "metadata stream" ] || fail "$kind: $(cat out) with $(ls t-ctf)"
+    events_of t-ctf
+    events_agree
+    iconv -f utf-8 -t utf-8 text >/dev/null || fail "$kind: no UTF-8"
+    # What reads the folder to write it anew finds the same.
+    cp text first
+    babeltrace2 t-ctf --component sink.ctf.fs --params 'path="copy"' --params quiet=yes 2>err || fail "$kind as ctf: $(head -n 3 err)"
+    [ ! -s err ] || fail "$kind as ctf: $(head -n 3 err)"
+    events_of copy
+    cmp -s first text || fail "$kind: the copy differs: $(diff first text | head -n 4)"
+  done
+  make collected t.trace
+  rm -rf t-ctf
+  succeeds export -f ctf t.trace
+  events_of t-ctf
+  [ "$(grep -c '^promote ' events)" = 400 ] || fail "$(grep -c '^promote ' events) promotions"
+  grep -q '^allocate .*area=( "minor" ' events && grep -q '^allocate .*size=80000 .*area=( "major" ' events || fail "areas: $(grep -m 2 ^allocate events)"
+  # The query selects intervals: of `shrunk`, the ones before a block became smaller, or those after.
+  for kind in "plain size>100" "plain life<=100us" "shrunk size>=100" "shrunk size<100" "collected promoted=yes"; do
+    make "${kind%% *}" t.trace
+    rm -rf t-ctf
+    succeeds export -f ctf --where "${kind#* }" t.trace
+    events_of t-ctf
+    events_agree --where "${kind#* }"
+  done
+  make plain t.trace
+  rm -rf t-ctf
+  succeeds export -f ctf --at 0.4ms t.trace
+  succeeds report --json --at 0.4ms t.trace
+  jq '.tree.blocks.estimate, .tree.total_bytes.estimate' out >expected
+  events_of t-ctf
+  sums_of_events >sums
+  is_near "$(cut -d ' ' -f 1 sums)" "$(head -n 1 expected)" 0.5 "blocks at 0.4 ms"
+  is_near "$(cut -d ' ' -f 2 sums)" "$(tail -n 1 expected)" 50 "bytes at 0.4 ms"
+}
+
+ctf_counts_blocks_that_grow() {
+  need_recording
+  need jq
+  need babeltrace2
+  succeeds record -q --rate 1e-2 --seed 1 -o t.trace -- "$build/tests/cli/programs/appends"
+  succeeds export -f ctf t.trace
+  events_of t-ctf
+  grep -q '^resize .* call=1 ' events || fail "no block grows: $(cut -d ' ' -f 1 events | sort | uniq -c)"
+  events_agree
+}
+
+# Times count from 1970; each packet says when its first and last event are.
+ctf_has_times_packets_and_threads() {
+  need jq
+  need babeltrace2
+  make many t.trace 20000
+  succeeds export -f ctf t.trace
+  babeltrace2 --clock-gmt --clock-date t-ctf | head -n 1 | grep -q '^\[2023-11-14 22:13:20.000000000\] .* thread: { thread = 1 }, { name = "main" }' || fail "start: $(babeltrace2 --clock-gmt --clock-date t-ctf | head -n 1)"
+  babeltrace2 t-ctf --component sink.text.details | tr -d , | awk '
+    / cycles / { sub(/^\[/, ""); time = $1; next }
+    !/^(Event|Packet (beginning|end))/ { next }
+    time + 0 < last { print "time " time " after " last; exit }
+    /^Packet end/ && time != last || opened && time != last { print "a packet at " time ", an event at " last; exit }
+    { opened = /^Packet beginning/; packets += opened; last = time; events += /^Event/ }
+    END { print packets, events }' >packets
+  [ "$(cut -d ' ' -f 2 packets)" = "$(babeltrace2 t-ctf | wc -l)" ] && [ "$(cut -d ' ' -f 1 packets)" -gt 3 ] || fail "$(cat packets)"
+  make plain t.trace
+  rm -rf t-ctf
+  succeeds export -f ctf --where 'thread = "main"' t.trace
+  events_of t-ctf
+  blocks=$(succeeds report --json --where 'thread = "main"' t.trace; jq .totals.allocated_blocks.samples out)
+  [ "$blocks" -gt 0 ] && [ "$(grep -cE '^allocate +thread=1 ' events)" = "$blocks" ] && [ "$(grep -c ^allocate events)" = "$blocks" ] || fail "$blocks: $(grep -m 3 ^allocate events)"
+}
+
+folders_are_written_whole() {
+  make plain t.trace
+  refused 2 '--by is for formats with stacks or rows, and ctf has events' export -f ctf --by file t.trace
+  refused 2 'ctf is a folder; give it a name with -o FOLDER' export -f ctf -o - t.trace
+  refused 2 'give the output a name' export -f ctf -
+  refused 2 't.trace is the trace' export -f ctf -o t.trace t.trace
+  refused 1 'cannot write nowhere/t: No such file' export -f ctf -o nowhere/t t.trace
+  refused 1 'cannot write \.: Directory not empty' export -f ctf -o . t.trace
+  echo kept >file
+  refused 1 'cannot write file: Not a directory' export -f ctf -o file t.trace
+  mkdir full
+  cp file full/kept
+  refused 1 'cannot write full: Directory not empty' export -f ctf -o full t.trace
+  (ulimit -f 1; "$winnow" export -f ctf -o limited t.trace 2>err)
+  [ $? = 1 ] && [ "$(wc -l <err)" = 1 ] && grep -q 'cannot write limited: ' err || fail "without room: $(cat err)"
+  rm -f out err
+  [ "$(echo *)" = "file full t.trace" ] && [ "$(cat file full/*)" = $'kept\nkept' ] || fail "failures leave $(ls -R)"
+  mkdir empty
+  succeeds export -f ctf -o empty/ t.trace
+  (umask 027; "$winnow" export -f ctf t.trace >out) || fail "no folder"
+  cmp -s empty/stream t-ctf/stream && cmp -s empty/metadata t-ctf/metadata || fail "other files"
+  [ "$(stat -c %a empty t-ctf t-ctf/stream | tr '\n' ' ')" = "755 750 640 " ] || fail "permissions: $(stat -c %a empty t-ctf t-ctf/stream)"
+  rm -rf t-ctf empty
+  # A signal that ends the command leaves nothing.
+  rm -f out err
+  make many large.trace 300000
+  "$winnow" export -f ctf large.trace >/dev/null 2>&1 &
+  local pid=$!
+  while kill -0 $pid 2>/dev/null && ! ls -d large-ctf.* >/dev/null 2>&1; do :; done
+  kill -TERM $pid 2>/dev/null
+  wait $pid
+  case $? in
+    0) [ "$(echo large-ctf*)" = large-ctf ] || fail "beside the folder: $(echo large-ctf*)" ;; # it was faster
+    143) [ "$(echo large-ctf*)" = 'large-ctf*' ] || fail "a signal leaves $(echo large-ctf*)" ;;
+    *) fail "a signal ends it otherwise" ;;
+  esac
 }
