@@ -45,7 +45,7 @@ _winnow() {
       help=$("${COMP_WORDS[0]/#\~/$HOME}" help "$command" 2>/dev/null)
       case $command$previous in
         export-f | export--format)
-          mapfile -t COMPREPLY < <(compgen -W "$(sed -nE '/^Formats:/,/^$/s/^  ([a-z]+) .*/\1/p' <<<"$help")" -- "$current")
+          mapfile -t COMPREPLY < <(compgen -W "$(sed -nE '/^Formats:/,/^$/s/^  ([a-z0-9]+) .*/\1/p' <<<"$help")" -- "$current")
           return
           ;;
         export-q | export--quantity)

@@ -11,17 +11,19 @@
 #include <unistd.h>
 
 /* Files in a text format go to standard output unless they have a name; binary ones never go to a
- * terminal. */
+ * terminal, and folders not to standard output. */
 static int name_output(struct report_options *options, char name[FILENAME_MAX]) {
   const struct format_kind *format = options->format;
-  if (!options->output && !format->binary) {
+  if (!options->output && format->kind == EXPORT_TEXT) {
     options->output = "-";
   } else if (!options->output) {
     if (!output_name(options->file, format->extension, name))
       return fail_usage("export", "give the output a name with -o FILE");
     options->output = name;
   }
-  if (format->binary && !strcmp(options->output, "-") && isatty(1))
+  if (format->kind == EXPORT_FOLDER && !strcmp(options->output, "-"))
+    return fail_usage("export", "%s is a folder; give it a name with -o FOLDER", format->name);
+  if (format->kind == EXPORT_BINARY && !strcmp(options->output, "-") && isatty(1))
     return fail_usage("export", "%s is binary and nothing for a terminal; give it a name with -o FILE",
                       format->name);
   if (load_is_same_file(options->file, options->output))
@@ -66,8 +68,12 @@ static wn_status write_file(const struct report_options *options, const struct r
                           .where = options->where,
                           .path = options->file};
   struct output output;
-  wn_status error = output_open(&output, options->output);
+  wn_status error =
+      options->format->kind == EXPORT_FOLDER
+          ? output_open_folder(&output, options->output, EXPORT_FOLDER_STREAM, EXPORT_FOLDER_DESCRIPTION)
+          : output_open(&output, options->output);
   if (error) return error;
+  export.description = output.second;
   error = options->format->write(output.file, &export);
   if (error)
     output_abandon(&output);

@@ -252,8 +252,8 @@ static const struct {
     {FOR_EXPORT, "format", 'f', "FORMAT", set_format,
      "the format to write, one of those below; must be given"},
     {FOR_EXPORT, "output", 'o', "FILE", set_output,
-     "the file to write; default: standard output for text; for binary formats the trace's\n"
-     "name with another end; -: standard output"},
+     "the file to write; default: standard output for text; for binary formats and folders\n"
+     "the trace's name with another end; -: standard output"},
     {FOR_EXPORT, "quantity", 'q', "WHAT", set_quantity,
      "held (bytes, default), held-blocks, allocated (bytes) or allocated-blocks"},
     {FOR_HTML, "output", 'o', "FILE", set_output,

@@ -1,7 +1,8 @@
-/* A file that is written as a whole or not at all. */
+/* A file, or a folder of two files, that is written as a whole or not at all. */
 #include "cli/output.h"
 
 #include "base/error.h"
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
@@ -10,14 +11,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The temporary file, for the signal handler; empty: there is none. */
-static char temporary[PATH_MAX];
+/* The temporary file, or folder with its files, for the signal handler; empty: there is none. */
+static char temporary[PATH_MAX], inside[2][PATH_MAX];
 
 static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
 enum { ENDING = sizeof ending / sizeof *ending };
 
+static void remove_temporary(void) {
+  for (int i = 0; i < 2; i++)
+    if (*inside[i]) unlink(inside[i]);
+  if (*temporary && unlink(temporary)) rmdir(temporary);
+}
+
 static void remove_and_end(int number) {
-  unlink(temporary);
+  remove_temporary();
   signal(number, SIG_DFL);
   raise(number);
 }
@@ -35,24 +42,59 @@ static wn_status cannot(const struct output *output) {
                    strerror(errno));
 }
 
+/* Sets `temporary` to a pattern beside the target. */
+static bool name_beside(const char *name) {
+  size_t length = strlen(name);
+  while (length > 1 && name[length - 1] == '/') length--; /* of a folder */
+  if ((size_t)snprintf(temporary, sizeof temporary, "%.*s.XXXXXX", (int)length, name) < sizeof temporary)
+    return true;
+  *temporary = 0;
+  errno = ENAMETOOLONG;
+  return false;
+}
+
+static mode_t permissions(mode_t all) {
+  mode_t mask = umask(0);
+  umask(mask);
+  return all & ~mask;
+}
+
+static void begin_watching(void) {
+  watch_signals(remove_and_end);
+  signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is an error as a full disk is */
+}
+
 /* Opens a temporary file beside the target, with the permissions that a new file has. */
 static FILE *open_beside(const char *name) {
-  if ((size_t)snprintf(temporary, sizeof temporary, "%s.XXXXXX", name) >= sizeof temporary) {
-    *temporary = 0;
-    errno = ENAMETOOLONG;
-    return NULL;
-  }
+  if (!name_beside(name)) return NULL;
   int descriptor = mkostemp(temporary, 0);
   if (descriptor < 0) {
     *temporary = 0;
     return NULL;
   }
-  watch_signals(remove_and_end);
-  signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is an error as a full disk is */
-  mode_t mask = umask(0);
-  umask(mask);
-  fchmod(descriptor, 0666 & ~mask);
+  begin_watching();
+  fchmod(descriptor, permissions(0666));
   return fdopen(descriptor, "w+");
+}
+
+/* Opens a file in the temporary folder; `which` is its place in `inside`. */
+static FILE *open_inside(int which, const char *name) {
+  if ((size_t)snprintf(inside[which], sizeof *inside, "%s/%s", temporary, name) < sizeof *inside)
+    return fopen(inside[which], "wxe");
+  *inside[which] = 0;
+  errno = ENAMETOOLONG;
+  return NULL;
+}
+
+/* Whether a folder can take the name; errno says why it cannot. */
+static bool is_free(const char *name) {
+  DIR *folder = opendir(name);
+  int entries = 0;
+  if (!folder) return errno == ENOENT;
+  while (entries <= 2 && readdir(folder)) entries++;
+  closedir(folder);
+  if (entries > 2) errno = ENOTEMPTY; /* than . and .. */
+  return entries <= 2;
 }
 
 static bool copy(FILE *from, FILE *to) {
@@ -94,6 +136,19 @@ wn_status output_open(struct output *output, const char *name) {
   return output->file ? WN_OK : cannot(output);
 }
 
+wn_status output_open_folder(struct output *output, const char *name, const char *first, const char *second) {
+  *output = (struct output){.name = name, .whole = true};
+  if (!is_free(name) || !name_beside(name)) return cannot(output);
+  begin_watching(); /* before there is anything that a signal could leave */
+  if (!mkdtemp(temporary)) *temporary = 0;
+  if (*temporary && !chmod(temporary, permissions(0777))) output->file = open_inside(0, first);
+  if (output->file) output->second = open_inside(1, second);
+  if (output->second) return WN_OK;
+  wn_status error = cannot(output);
+  output_abandon(output);
+  return error;
+}
+
 wn_status output_restart(struct output *output) {
   rewind(output->file);
   return ftruncate(fileno(output->file), 0) ? cannot(output) : WN_OK;
@@ -101,18 +156,20 @@ wn_status output_restart(struct output *output) {
 
 wn_status output_finish(struct output *output) {
   bool done = !fflush(output->file) && !ferror(output->file) &&
+              (!output->second || (!fflush(output->second) && !ferror(output->second))) &&
               (output->whole ? !rename(temporary, output->name) : give(output));
   wn_status error = done ? WN_OK : cannot(output);
-  if (done) *temporary = 0;
+  if (done) *temporary = *inside[0] = *inside[1] = 0;
   output_abandon(output);
   return error;
 }
 
 void output_abandon(struct output *output) {
-  if (*temporary) unlink(temporary);
-  *temporary = 0;
+  remove_temporary();
+  *temporary = *inside[0] = *inside[1] = 0;
   if (output->whole) watch_signals(SIG_DFL);
   if (output->file) fclose(output->file);
-  output->file = NULL;
+  if (output->second) fclose(output->second);
+  output->file = output->second = NULL;
 }
 /* SPDX-License-Identifier: MIT */

@@ -1,9 +1,10 @@
-/* A file that is written as a whole or not at all.
+/* A file, or a folder of two files, that is written as a whole or not at all.
  *
  * What is written goes to a temporary file beside the target, which takes the target's name once it
  * is complete. So an older file stays until then, and a failure, or a signal that ends the command,
- * leaves nothing. Standard output and what is no regular file, such as a pipe, get all bytes at the
- * end. One output at a time. */
+ * leaves nothing. A folder is made likewise; the only folder that it replaces is an empty one.
+ * Standard output and what is no regular file, such as a pipe, get all bytes at the end. One output
+ * at a time. */
 #ifndef CLI_OUTPUT_H
 #define CLI_OUTPUT_H
 
@@ -13,6 +14,7 @@
 
 struct output {
   FILE *file;
+  FILE *second;     /* of a folder; else NULL */
   const char *name; /* "-": standard output */
   bool whole;       /* a temporary file that takes the name */
 };
@@ -24,7 +26,11 @@ bool output_name(const char *trace, const char *extension, char name[FILENAME_MA
 /* WN_EIO: wn_last_error says why the target cannot be written. */
 wn_status output_open(struct output *output, const char *name);
 
-/* Removes what was written so far. */
+/* The folder gets the files `first` and `second`; the names live as long as the output. WN_EIO: there
+ * is a file of that name, or a folder that is not empty, or none can be made. */
+wn_status output_open_folder(struct output *output, const char *name, const char *first, const char *second);
+
+/* Removes what was written so far; not of a folder. */
 wn_status output_restart(struct output *output);
 
 /* Completes the target, or gives it up. Either closes the output. */

@@ -19,22 +19,31 @@ struct export {
   bool moment_given;      /* the user gave it; else it is the report's default */
   const char *where;      /* the query as the user gave it; NULL: none */
   const char *path;       /* of the trace, or "-" */
+  FILE *description;      /* of a format that is a folder: its second file */
 };
 
-/* A format: its name, the end of its files' names, whether the files are binary, whether they
- * have the rows of a table (else they have stacks), and a summary. */
-#define EXPORT_FORMATS(FORMAT)                                                                             \
-  FORMAT(pprof, ".pb.gz", true, false, "a profile for pprof and what reads its files; binary")             \
-  FORMAT(folded, ".folded", false, false, "stacks as lines 'outer;inner N', for flamegraph.pl and others") \
-  FORMAT(speedscope, ".speedscope.json", false, false, "stacks as JSON, for speedscope")                   \
-  FORMAT(dhat, ".dhat.json", false, false, "stacks with lives as JSON, for the viewer of Valgrind's DHAT") \
-  FORMAT(memtrace, ".ctf", true, false, "events for Memtrace's tools, version 3 of its format; binary")    \
-  FORMAT(memtrace2, ".ctf", true, false, "the same in version 2, for Memtrace up to 0.2.3; binary")        \
-  FORMAT(csv, ".csv", false, true, "the rows of a table with their intervals, for spreadsheets")           \
-  FORMAT(json, ".json", false, true, "the rows of a table with their intervals, for programs")
+/* The files in the folder of such a format: the writer's stream, and the description. */
+#define EXPORT_FOLDER_STREAM      "stream"
+#define EXPORT_FOLDER_DESCRIPTION "metadata"
+
+enum export_kind { EXPORT_TEXT, EXPORT_BINARY, EXPORT_FOLDER };
+
+/* A format: its name, the end of its files' names, what is written (enum export_kind), whether it
+ * has the rows of a table (else it has stacks), and a summary. */
+#define EXPORT_FORMATS(FORMAT)                                                                            \
+  FORMAT(pprof, ".pb.gz", BINARY, false, "a profile for pprof and what reads its files; binary")          \
+  FORMAT(folded, ".folded", TEXT, false, "stacks as lines 'outer;inner N', for flamegraph.pl and others") \
+  FORMAT(speedscope, ".speedscope.json", TEXT, false, "stacks as JSON, for speedscope")                   \
+  FORMAT(firefox, ".firefox.json", TEXT, false, "stacks with lines as JSON, for the Firefox Profiler")    \
+  FORMAT(dhat, ".dhat.json", TEXT, false, "stacks with lives as JSON, for the viewer of Valgrind's DHAT") \
+  FORMAT(memtrace, ".ctf", BINARY, false, "events for Memtrace's tools, version 3 of its format; binary") \
+  FORMAT(memtrace2, ".ctf", BINARY, false, "the same in version 2, for Memtrace up to 0.2.3; binary")     \
+  FORMAT(ctf, "-ctf", FOLDER, false, "events in the Common Trace Format, for babeltrace2; a folder")      \
+  FORMAT(csv, ".csv", TEXT, true, "the rows of a table with their intervals, for spreadsheets")           \
+  FORMAT(json, ".json", TEXT, true, "the rows of a table with their intervals, for programs")
 
 enum format {
-#define EXPORT_FORMAT(name, extension, binary, rows, summary) FORMAT_##name,
+#define EXPORT_FORMAT(name, extension, kind, rows, summary) FORMAT_##name,
   EXPORT_FORMATS(EXPORT_FORMAT)
 #undef EXPORT_FORMAT
       FORMATS
@@ -45,13 +54,14 @@ typedef wn_status export_writer(FILE *out, const struct export *export);
 
 struct format_kind {
   const char *name, *extension;
-  bool binary, rows;
+  enum export_kind kind;
+  bool rows;
   const char *summary;
   export_writer *write;
 };
 extern const struct format_kind format_kinds[FORMATS];
 
-#define EXPORT_FORMAT(name, extension, binary, rows, summary) export_writer export_##name;
+#define EXPORT_FORMAT(name, extension, kind, rows, summary) export_writer export_##name;
 EXPORT_FORMATS(EXPORT_FORMAT)
 #undef EXPORT_FORMAT
 

@@ -1,5 +1,5 @@
 /* The stacks of a report with what each allocated and held: what the formats of stacks are written
- * from (pprof, folded, speedscope, DHAT).
+ * from (pprof, folded, speedscope, firefox, DHAT).
  *
  * OWNER: a stack's blocks belong to a node of call paths, as in the report's tables: frames that
  * the query hides are left out, and so are the wrappers at the inner end of a stack. Stacks with

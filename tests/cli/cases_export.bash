@@ -21,6 +21,18 @@ is_near() { # NUMBER NUMBER MOST WHAT
   awk -v a="$1" -v b="$2" -v most="$3" 'BEGIN { exit !(a - b <= most && b - a <= most) }' || fail "$4: $1 and $2"
 }
 
+# The totals of the threads of a profile for the Firefox Profiler.
+firefox_values() { # FILE
+  jq '.threads[] | [(.nativeAllocations // .samples).weight[] | select(. > 0)] | add // 0' "$1"
+}
+
+# What the allocations of each innermost function that are not freed add up to, as lines "VALUE NAME".
+firefox_retained() { # FILE THREAD
+  jq -r --argjson thread "$2" '.shared as $shared | .threads[$thread].nativeAllocations
+    | [.memoryAddress, .weight, .stack] | transpose | group_by(.[0])[] | select(all(.[]; .[1] > 0))[0]
+    | "\(.[1]) \($shared.stringArray[$shared.funcTable.name[$shared.frameTable.func[$shared.stackTable.frame[.[2]]]]])"' "$1"
+}
+
 # Compares the totals of all formats with those of the report.
 agrees() { # OPTION...
   need jq
@@ -36,6 +48,9 @@ agrees() { # OPTION...
   jq '[.pps[].tbk], [.pps[].tb], [.pps[].gbk], [.pps[].gb] | add // 0' out >ends.dhat
   is_near "$(jq '[.pps[].eb] | add // 0' out)" "$(sed -n 5p totals)" 0.51 "dhat $* at the end"
   jq -e '(.ftbl | length) as $frames | [.pps[] | .mb >= .gb and .mb >= .eb and (.fs | length) > 0 and ([.fs[] < $frames and .fs[] > 0] | all)] | all' out >/dev/null || fail "dhat $*: stacks"
+  succeeds export -f firefox "$@" t.trace
+  firefox_values out >ends.firefox
+  jq -e '[.threads[].nativeAllocations // empty | .length > 0] | all' out >/dev/null || fail "firefox $*: an empty table has no times"
   for place in 1 2 3 4; do
     quantity=$(sed -n "$place p" <<<$'allocated-blocks\nallocated\nheld-blocks\nheld')
     total=$(sed -n "${place}p" totals)
@@ -43,6 +58,7 @@ agrees() { # OPTION...
     is_near "$(samples_of $place | add_up)" "$total" 0.51 "pprof $kind"
     is_near "$(sed -n "${place}p" ends)" "$total" 0.51 "speedscope $kind"
     is_near "$(sed -n "${place}p" ends.dhat)" "$total" 0.51 "dhat $kind"
+    is_near "$(sed -n "${place}p" ends.firefox)" "$total" 0.51 "firefox $kind"
     [ $place != 3 ] || [ $# = 0 ] || continue
     succeeds export -f folded --quantity $quantity "$@" t.trace
     is_near "$(stacks_of_folded out | add_up)" "$total" 0.51 "folded $kind"
@@ -80,9 +96,11 @@ rows_agree() { # OPTION...
   stacks_of_folded out | sed 's/^\([0-9]* .*\)_\([0-9.]*\)$/\1 \2/' | by_innermost >rows.folded
   succeeds export -f speedscope "$@" t.trace
   jq -r '.shared.frames as $frames | .profiles[3] | [.samples, .weights] | transpose[] | "\(.[1]) \($frames[.[0][-1]].name)"' out | by_innermost >rows.speedscope
+  succeeds export -f firefox "$@" t.trace
+  firefox_retained out 3 | by_innermost >rows.firefox
   succeeds report --json --top 100000 --sort self "$@" t.trace
   jq -r '.sites[] | select(.self_bytes.samples > 0) | "\(.self_bytes.estimate) \(.name)"' out | by_innermost >rows.report
-  for file in pprof folded speedscope; do
+  for file in pprof folded speedscope firefox; do
     [ "$(wc -l <rows.$file)" = "$(wc -l <rows.report)" ] || fail "$file $*: other rows: $(diff rows.$file rows.report)"
     paste -d ' ' rows.$file rows.report | awk '{ off = $1 - $(NF / 2 + 1) } off > 20 || off < -20 { exit 1 }' || fail "$file $*: $(diff rows.$file rows.report)"
     [ "$(cut -d ' ' -f 2- rows.$file)" = "$(cut -d ' ' -f 2- rows.report)" ] || fail "$file $*: other names: $(diff rows.$file rows.report)"
@@ -167,7 +185,7 @@ odd_names_are_exported() {
   jq -e '[.shared.frames[].name] | index("new\nline")' out >/dev/null || fail "a line feed is lost"
   for kind in plain named hostile; do
     make $kind t.trace
-    for format in folded speedscope dhat csv json; do
+    for format in folded speedscope firefox dhat csv json; do
       succeeds export -f $format t.trace
       iconv -f utf-8 -t utf-8 out >/dev/null || fail "$kind $format: no UTF-8"
     done
@@ -222,12 +240,25 @@ profiles_of_programs_have_lines_and_no_wrappers() {
   succeeds export -f pprof --show-wrappers t.trace
   profile t.pb.gz
   grep -qE '^sample .*;order;xmalloc$' shown || fail "no wrapper: $(grep ^sample shown)"
+  # For the Firefox Profiler functions have lines, and the files and modules that they are in.
+  need jq
+  succeeds export -f firefox t.trace
+  jq -r '.libs as $libs | .shared | .stringArray as $text | .funcTable as $of | .sources as $files | .resourceTable as $modules
+    | def text($column; $place): if $place == null or $place < 0 then "" else $text[$column[$place]] end;
+      [.frameTable.func, .frameTable.line, .frameTable.lib] | transpose[] | .[0] as $i
+    | "\($text[$of.name[$i]]) \(text($files.filename; $of.source[$i])):\(.[1]) \(text($modules.name; $of.resource[$i])) \($libs[.[2]].path)"' out >frames
+  grep -qE '^order .*/allocates.c:[0-9]+ allocates /.*/programs/allocates$' frames || fail "no line: $(cat frames)"
+  jq -r '.libs[] | select(.codeId) | "\(.codeId) \(.breakpadId)"' out >ids
+  [ -s ids ] || fail "no build-id: $(jq -c .libs out)"
+  sed -E 's/^(..)(..)(..)(..)(..)(..)(..)(..)(.{16}).* .*/\4\3\2\1\6\5\8\7\90/' ids | tr a-f A-F | diff - <(cut -d ' ' -f 2 ids) >differences || fail "names of builds: $(cat differences)"
+  grep -qE '^_start :null allocates ' frames && ! grep -F '+0x' frames | grep -q '(' || fail "no function without a line: $(cat frames)"
+  ! grep -q xmalloc frames || fail "a wrapper for the Firefox Profiler: $(grep xmalloc frames)"
 }
 
 wrong_exports_are_refused() {
   make plain t.trace
   cp t.trace before
-  local formats='pprof, folded, speedscope, dhat, memtrace, memtrace2, csv or json'
+  local formats='pprof, folded, speedscope, firefox, dhat, memtrace, memtrace2, ctf, csv or json'
   refused 2 "^winnow export: --format nonsense: it must be $formats\$" export --format nonsense t.trace
   refused 2 'which format' export t.trace
   refused 2 'which trace' export -f csv
@@ -244,7 +275,7 @@ wrong_exports_are_refused() {
   echo "no trace" >wrong
   refused 1 'wrong' export -f pprof wrong
   local format
-  for format in pprof folded speedscope dhat csv json; do
+  for format in pprof folded speedscope firefox dhat csv json; do
     refused 1 'cannot write nowhere/t: No such file' export -f $format -o nowhere/t t.trace
     refused 1 'cannot write \.: Is a directory' export -f $format -o . t.trace
     refused 1 'cannot write /dev/full: No space left' export -f $format -o /dev/full t.trace
@@ -365,6 +396,87 @@ speedscope_imports_its_files() {
   done
 }
 
+# The tables are whole: columns have the length of their table, and name rows that exist.
+profiles_for_firefox_are_whole() {
+  need jq
+  local kind options
+  for kind in plain named odd one none bare collected shrunk; do
+    for options in "" "--at end" "--by module --at 0.4ms" "--quantity allocated-blocks --where 'size > 100'"; do
+      make $kind t.trace
+      eval "succeeds export -f firefox $options t.trace"
+      jq -r '
+        def whole($name): .length as $length | to_entries[] | select(.value | type == "array") | select((.value | length) != $length) | "\($name).\(.key) has \(.value | length) rows of \($length)";
+        def within($name; $least; $most): .[] | select(. != null and (. < $least or . >= $most)) | "\($name): \(.)";
+        (.libs | length) as $libs | .shared as $shared | ($shared.stringArray | length) as $strings
+        | ($shared | to_entries[] | .key as $name | .value | objects | whole($name)),
+          (.threads[] | .name as $name | (.samples, .markers, .nativeAllocations // {length: 0}) | whole($name)),
+          ($shared | .stackTable.length as $stacks | .frameTable.length as $frames | .funcTable.length as $functions
+            | (.stackTable.frame | within("frame"; 0; $frames)), (.frameTable.func | within("func"; 0; $functions)),
+              (.frameTable.lib | within("lib"; -1; $libs)), (.funcTable.name | within("name"; 0; $strings)),
+              (.funcTable.resource | within("resource"; -1; $shared.resourceTable.length)),
+              (.funcTable.source | within("source"; 0; $shared.sources.length)),
+              (.resourceTable.name, .sources.filename | within("text"; 0; $strings)),
+              (.stackTable.prefixOffset | to_entries[] | select(.value < 0 or .value > .key) | "prefixOffset \(.value) at \(.key)"),
+              (if ([.stackTable.frame[]] | unique) == [range($frames)] then empty else "frames of no stack" end),
+              (if ([.frameTable.func[]] | unique) == [range($functions)] then empty else "functions of no frame" end)),
+          (.threads[] | .name as $name | .samples, .nativeAllocations // empty
+            | (.stack | within($name; 0; $shared.stackTable.length)),
+              (if .time == (.time | sort) then empty else "\($name): times" end)),
+          (.threads[] | .name as $name | .nativeAllocations // empty | [.memoryAddress, .weight, .stack] | transpose | group_by(.[0])[]
+            | select((length == 1 and .[0][1] > 0 or length == 2 and .[0][1] > 0 and .[0][1] == - .[1][1] and .[0][2] == .[1][2]) | not) | "\($name): \(.)"),
+          ((if .meta.initialSelectedThreads == [3] or $quantity then empty else "selected: \(.meta.initialSelectedThreads)" end))' \
+        --argjson quantity "$([[ $options == *quantity* ]] && echo true || echo false)" out >wrong || fail "$kind $options: no JSON"
+      [ ! -s wrong ] || fail "$kind $options: $(head -n 5 wrong)"
+    done
+  done
+  [ "$(jq -c '[.meta.preprocessedProfileVersion, .meta.initialSelectedThreads]' out)" = '[70,[0]]' ] || fail "$(jq -c .meta out)"
+  # What is held of what was allocated is not freed.
+  make plain t.trace
+  succeeds export -f firefox --at 0.4ms t.trace
+  [ "$(firefox_retained out 1 | add_up)" = "$(firefox_values out | sed -n 4p)" ] || fail "retained: $(firefox_retained out 1 | add_up), not $(firefox_values out)"
+  make build_1 t.trace
+  succeeds export -f folded --by function t.trace
+  stacks_of_folded out | sort >expected
+  succeeds export -f firefox --by function t.trace
+  jq -r '.shared as $shared
+    | def name: $shared.stringArray[$shared.funcTable.name[$shared.frameTable.func[$shared.stackTable.frame[.]]]];
+      def stack: $shared.stackTable.prefixOffset[.] as $offset | (if $offset == 0 then "" else (. - $offset | stack) + ";" end) + name;
+      .threads[3].nativeAllocations | [.weight, .stack] | transpose[] | "\(.[0]) \(.[1] | stack)"' out | sort | diff - expected >differences || fail "stacks: $(head -n 5 differences)"
+  succeeds export -f firefox t.trace
+  [ "$(jq -c '.libs[0] | [.name, .path, .breakpadId, .codeId]' out)" = "[\"libprog.so\",\"/nowhere/libprog.so\",\"$(printf 21%.0s {1..16})0\",\"$(printf 21%.0s {1..20})\"]" ] || fail "$(jq -c .libs out)"
+}
+
+# With WINNOW_PROFILER_CLI, a folder that has the package `@firefox-devtools/profiler-cli` of npm unpacked; needs Node 24.
+the_firefox_profiler_reads_its_files() {
+  need jq
+  local cli=${WINNOW_PROFILER_CLI:-}/dist/profiler-cli.js kind
+  [ -e "$cli" ] || skip "WINNOW_PROFILER_CLI names no folder with the command of the Firefox Profiler"
+  need node
+  [ "$(node -p 'parseInt(process.versions.node)')" -ge 24 ] || skip "node is older than version 24"
+  export PROFILER_CLI_SESSION_DIR=$work/sessions HOME=$work
+  profiler() { node "$cli" "$@" >said 2>err || { node "$cli" stop --all >/dev/null 2>&1; fail "$kind: profiler-cli $*: $(head -c 400 said err)"; }; }
+  total() { jq '.categoryBreakdown.totalSamples // .totalSamples // 0' said; } # of `thread samples`
+  for kind in plain named odd collected build_1; do # of `collected` nothing is held then
+    make $kind t.trace
+    succeeds export -f firefox --at 0.4ms -o t.firefox.json t.trace
+    firefox_values t.firefox.json >values
+    profiler load t.firefox.json
+    profiler profile info --all
+    grep -q 'held bytes' said || fail "$kind: $(cat said)"
+    for thread in 0 1 2 3; do
+      profiler thread samples --thread t-$thread --json
+      [ "$(total)" = "$(sed -n "$((thread + 1))p" values)" ] || fail "$kind thread $thread: $(total), not $(cat values)"
+    done
+    profiler thread select t-1
+    profiler strategy native-retained-allocations
+    for thread in 1 3; do
+      profiler thread samples --thread t-$thread --json
+      [ "$(total)" = "$(sed -n 4p values)" ] || fail "$kind: retained in thread $thread: $(total), not $(cat values)"
+    done
+    profiler stop --all
+  done
+}
+
 memtrace_reads_what_is_exported() {
   need jq
   local kind format blocks
@@ -393,4 +505,155 @@ memtrace_reads_what_is_exported() {
   succeeds dump held.ctf
   [ "$(grep -c ' alloc' out)" = "$blocks" ] && ! grep -q ' collect' out || fail "--at end: not $blocks blocks"
   refused 2 'and Memtrace.s has events' export -f memtrace -o t.ctf --by file t.trace
+}
+
+# What babeltrace2 prints of a folder, with numbers as lines "EVENT NAME=VALUE...".
+events_of() { # FOLDER
+  LC_ALL=C.UTF-8 babeltrace2 --no-delta "$1" >text 2>err || fail "babeltrace2: $(head -n 3 err)"
+  [ ! -s err ] || fail "babeltrace2 warns: $(head -n 3 err)"
+  sed -nE 's/^\[[0-9:.]+\] [^ ]* ([a-z]+): /\1 /; s/ = /=/g; s/[][{},]//g; p' text >events
+}
+
+# Adds the events up, as the format's text says: allocated blocks and bytes, blocks and bytes held at the end, allocations. A place must
+# come before the stacks that have it, and a block before what happens to it.
+sums_of_events() {
+  awk '
+    { delete value; for (i = 2; i <= NF; i++) if (split($i, pair, "=") == 2 && !(pair[1] in value)) value[pair[1]] = pair[2]; block = value["block"] }
+    $1 == "place" { known[value["place"]] = 1 }
+    $1 == "allocate" && block in size { print "block " block " is allocated twice"; exit }
+    ($1 == "resize" || $1 == "die" || $1 == "promote") && !(block in size) { print $1 " of no block " block; exit }
+    $1 == "allocate" || $1 == "resize" {
+      size[block] = value["size"]; weight[block] = value["weight"]
+      if (value["call"]) { blocks += weight[block]; bytes += weight[block] * size[block]; calls++ }
+      depth = 0
+      for (i = 2; i <= NF; i++) if ($i ~ /^[0-9]+=[0-9]+$/) { sub(/.*=/, "", $i); depth++; if (!($i in known)) { print "no place " $i; exit } }
+      if (depth != value["depth"]) { print "depth " depth ": " $0; exit }
+    }
+    $1 == "die" { delete size[block] }
+    END { for (block in size) { held += weight[block]; held_bytes += weight[block] * size[block] }; printf "%.2f %.2f %.2f %.2f %d\n", blocks, bytes, held, held_bytes, calls }' events
+}
+
+# babeltrace2 prints six digits of a weight.
+events_agree() { # OPTION... of the report
+  succeeds report --json "$@" t.trace
+  jq -r '.totals | [.allocated_blocks, .allocated_bytes, .live_at_end_blocks, .live_at_end_bytes | .estimate] + [.allocated_blocks.samples] | join(" ")' out >expected
+  sums_of_events >sums
+  paste -d ' ' sums expected | awk 'NF != 10 { exit 1 } { for (i = 1; i <= 5; i++) { off = $i - $(i + 5); most = 2e-5 * $i; if (off > most + 0.01 || off < -most - 0.01) exit 1 } }' ||
+    fail "$* events: $(cat sums), not $(cat expected)"
+}
+
+babeltrace_reads_what_is_exported() {
+  need jq
+  need babeltrace2
+  local kind
+  for kind in plain named odd exact none one bare shrunk exact_shrunk collected hostile; do
+    make $kind t.trace
+    rm -rf t-ctf copy
+    succeeds export -f ctf t.trace
+    [ "$(cat out)" = t-ctf ] && [ "$(cd t-ctf && echo *)" = "metadata stream" ] || fail "$kind: $(cat out) with $(ls t-ctf)"
+    events_of t-ctf
+    events_agree
+    iconv -f utf-8 -t utf-8 text >/dev/null || fail "$kind: no UTF-8"
+    # What reads the folder to write it anew finds the same.
+    cp text first
+    babeltrace2 t-ctf --component sink.ctf.fs --params 'path="copy"' --params quiet=yes 2>err || fail "$kind as ctf: $(head -n 3 err)"
+    [ ! -s err ] || fail "$kind as ctf: $(head -n 3 err)"
+    events_of copy
+    cmp -s first text || fail "$kind: the copy differs: $(diff first text | head -n 4)"
+  done
+  make collected t.trace
+  rm -rf t-ctf
+  succeeds export -f ctf t.trace
+  events_of t-ctf
+  [ "$(grep -c '^promote ' events)" = 400 ] || fail "$(grep -c '^promote ' events) promotions"
+  grep -q '^allocate .*area=( "minor" ' events && grep -q '^allocate .*size=80000 .*area=( "major" ' events || fail "areas: $(grep -m 2 ^allocate events)"
+  # The query selects intervals: of `shrunk`, the ones before a block became smaller, or those after.
+  for kind in "plain size>100" "plain life<=100us" "shrunk size>=100" "shrunk size<100" "collected promoted=yes"; do
+    make "${kind%% *}" t.trace
+    rm -rf t-ctf
+    succeeds export -f ctf --where "${kind#* }" t.trace
+    events_of t-ctf
+    events_agree --where "${kind#* }"
+  done
+  make plain t.trace
+  rm -rf t-ctf
+  succeeds export -f ctf --at 0.4ms t.trace
+  succeeds report --json --at 0.4ms t.trace
+  jq '.tree.blocks.estimate, .tree.total_bytes.estimate' out >expected
+  events_of t-ctf
+  sums_of_events >sums
+  is_near "$(cut -d ' ' -f 1 sums)" "$(head -n 1 expected)" 0.5 "blocks at 0.4 ms"
+  is_near "$(cut -d ' ' -f 2 sums)" "$(tail -n 1 expected)" 50 "bytes at 0.4 ms"
+}
+
+ctf_counts_blocks_that_grow() {
+  need_recording
+  need jq
+  need babeltrace2
+  succeeds record -q --rate 1e-2 --seed 1 -o t.trace -- "$build/tests/cli/programs/appends"
+  succeeds export -f ctf t.trace
+  events_of t-ctf
+  grep -q '^resize .* call=1 ' events || fail "no block grows: $(cut -d ' ' -f 1 events | sort | uniq -c)"
+  events_agree
+}
+
+# Times count from 1970; each packet says when its first and last event are.
+ctf_has_times_packets_and_threads() {
+  need jq
+  need babeltrace2
+  make many t.trace 20000
+  succeeds export -f ctf t.trace
+  babeltrace2 --clock-gmt --clock-date t-ctf | head -n 1 | grep -q '^\[2023-11-14 22:13:20.000000000\] .* thread: { thread = 1 }, { name = "main" }' || fail "start: $(babeltrace2 --clock-gmt --clock-date t-ctf | head -n 1)"
+  babeltrace2 t-ctf --component sink.text.details | tr -d , | awk '
+    / cycles / { sub(/^\[/, ""); time = $1; next }
+    !/^(Event|Packet (beginning|end))/ { next }
+    time + 0 < last { print "time " time " after " last; exit }
+    /^Packet end/ && time != last || opened && time != last { print "a packet at " time ", an event at " last; exit }
+    { opened = /^Packet beginning/; packets += opened; last = time; events += /^Event/ }
+    END { print packets, events }' >packets
+  [ "$(cut -d ' ' -f 2 packets)" = "$(babeltrace2 t-ctf | wc -l)" ] && [ "$(cut -d ' ' -f 1 packets)" -gt 3 ] || fail "$(cat packets)"
+  make plain t.trace
+  rm -rf t-ctf
+  succeeds export -f ctf --where 'thread = "main"' t.trace
+  events_of t-ctf
+  blocks=$(succeeds report --json --where 'thread = "main"' t.trace; jq .totals.allocated_blocks.samples out)
+  [ "$blocks" -gt 0 ] && [ "$(grep -cE '^allocate +thread=1 ' events)" = "$blocks" ] && [ "$(grep -c ^allocate events)" = "$blocks" ] || fail "$blocks: $(grep -m 3 ^allocate events)"
+}
+
+folders_are_written_whole() {
+  make plain t.trace
+  refused 2 '--by is for formats with stacks or rows, and ctf has events' export -f ctf --by file t.trace
+  refused 2 'ctf is a folder; give it a name with -o FOLDER' export -f ctf -o - t.trace
+  refused 2 'give the output a name' export -f ctf -
+  refused 2 't.trace is the trace' export -f ctf -o t.trace t.trace
+  refused 1 'cannot write nowhere/t: No such file' export -f ctf -o nowhere/t t.trace
+  refused 1 'cannot write \.: Directory not empty' export -f ctf -o . t.trace
+  echo kept >file
+  refused 1 'cannot write file: Not a directory' export -f ctf -o file t.trace
+  mkdir full
+  cp file full/kept
+  refused 1 'cannot write full: Directory not empty' export -f ctf -o full t.trace
+  (ulimit -f 1; "$winnow" export -f ctf -o limited t.trace 2>err)
+  [ $? = 1 ] && [ "$(wc -l <err)" = 1 ] && grep -q 'cannot write limited: ' err || fail "without room: $(cat err)"
+  rm -f out err
+  [ "$(echo *)" = "file full t.trace" ] && [ "$(cat file full/*)" = $'kept\nkept' ] || fail "failures leave $(ls -R)"
+  mkdir empty
+  succeeds export -f ctf -o empty/ t.trace
+  (umask 027; "$winnow" export -f ctf t.trace >out) || fail "no folder"
+  cmp -s empty/stream t-ctf/stream && cmp -s empty/metadata t-ctf/metadata || fail "other files"
+  [ "$(stat -c %a empty t-ctf t-ctf/stream | tr '\n' ' ')" = "755 750 640 " ] || fail "permissions: $(stat -c %a empty t-ctf t-ctf/stream)"
+  rm -rf t-ctf empty
+  # A signal that ends the command leaves nothing.
+  rm -f out err
+  make many large.trace 300000
+  "$winnow" export -f ctf large.trace >/dev/null 2>&1 &
+  local pid=$!
+  while kill -0 $pid 2>/dev/null && ! ls -d large-ctf.* >/dev/null 2>&1; do :; done
+  kill -TERM $pid 2>/dev/null
+  wait $pid
+  case $? in
+    0) [ "$(echo large-ctf*)" = large-ctf ] || fail "beside the folder: $(echo large-ctf*)" ;; # it was faster
+    143) [ "$(echo large-ctf*)" = 'large-ctf*' ] || fail "a signal leaves $(echo large-ctf*)" ;;
+    *) fail "a signal ends it otherwise" ;;
+  esac
 }
