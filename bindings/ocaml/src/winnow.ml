@@ -1,3 +1,5 @@
+module Memprof = Winnow_memprof
+
 type recorder = private int (* an address of winnow_stubs.c *)
 
 (* The functions of winnow_stubs.c, which says what they mean. *)
@@ -43,7 +45,7 @@ let born_major = 4
 
 (* A child of fork does not own the trace, and need not sample. *)
 let stop_in_child recorder =
-  if is_child recorder then Option.iter (fun trace -> try trace.stop_sampling () with Failure _ -> ()) !current
+  if is_child recorder then Option.iter (fun trace -> trace.stop_sampling ()) !current
 
 let rec born recorder area (info : Gc.Memprof.allocation) =
   match alloc recorder info.n_samples info.size (kind_of info.source + area) info.callstack with
@@ -76,32 +78,43 @@ let tell_cycle recorder () =
 
 (* ---- shared ---- *)
 
-let record (recorder, sampling_rate, callstack_size) =
-  match Sampling.start ~sampling_rate ~callstack_size (tracker recorder) with
-  | stop_sampling ->
-      let trace = { recorder; alarm = Gc.create_alarm (tell_cycle recorder); stop_sampling; has_ended = false } in
+let end_sampling client () =
+  try
+    Winnow_sharing.stop client;
+    Winnow_sharing.discard client
+  with Failure _ -> ()
+
+let record ?memprof_rate (recorder, sampling_rate, callstack_size) =
+  match Winnow_sharing.start Recording ~sampling_rate ~callstack_size ?largest_rate:memprof_rate (tracker recorder) with
+  | client ->
+      let alarm = Gc.create_alarm (tell_cycle recorder) in
+      let trace = { recorder; alarm; stop_sampling = end_sampling client; has_ended = false } in
       current := Some trace;
       trace
   | exception error ->
       close recorder;
       raise error
 
+let end_trace trace =
+  current := None;
+  Gc.delete_alarm trace.alarm;
+  trace.stop_sampling ();
+  close trace.recorder
+
+(* A callback of the program may raise while pending callbacks run. *)
 let stop trace =
   if not trace.has_ended then (
     trace.has_ended <- true;
-    current := None;
-    Gc.delete_alarm trace.alarm;
-    (try trace.stop_sampling () with Failure _ -> ());
-    close trace.recorder)
+    Fun.protect Winnow_sampling.run_pending ~finally:(fun () -> end_trace trace))
 
-let start ?context ?sampling_rate ?callstack_size path =
+let start ?context ?sampling_rate ?callstack_size ?memprof_rate path =
   if !current <> None then failwith "Winnow.start: a trace is being recorded";
-  record (Option.get (open_trace (Some path) context sampling_rate callstack_size))
+  record ?memprof_rate (Option.get (open_trace (Some path) context sampling_rate callstack_size))
 
-let trace_if_requested ?context ?sampling_rate () =
+let trace_if_requested ?context ?sampling_rate ?memprof_rate () =
   if !current = None then
-    match Option.map record (open_trace None context sampling_rate None) with
+    match Option.map (record ?memprof_rate) (open_trace None context sampling_rate None) with
     | _ -> ()
-    | exception Failure reason -> prerr_endline ("winnow: no trace is written: " ^ reason)
+    | exception (Failure reason | Invalid_argument reason) -> prerr_endline ("winnow: no trace is written: " ^ reason)
 
 (* SPDX-License-Identifier: MIT *)

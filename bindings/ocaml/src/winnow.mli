@@ -15,10 +15,10 @@
     sampled block to the trace: birth with callstack, promotion, and death. It needs OCaml 4.11 to 4.14, or 5.3 or later; in between
     the runtime cannot sample.
 
-    A program has one profile of [Gc.Memprof] at a time, so it cannot use [Gc.Memprof] otherwise while it records. In OCaml 5 the
-    domain that begins to record and those that it spawns afterwards are recorded. All threads of these domains are. *)
+    A program has one profile of [Gc.Memprof] at a time. So a program that uses [Gc.Memprof] itself uses {!Memprof} in its place, and
+    can do so while it records. In OCaml 5 the domain that begins to record and those that it spawns afterwards are recorded. All threads of these domains are. *)
 
-val trace_if_requested : ?context:string -> ?sampling_rate:float -> unit -> unit
+val trace_if_requested : ?context:string -> ?sampling_rate:float -> ?memprof_rate:float -> unit -> unit
 (** Records from now on to the exit of the program, if the environment variable WINNOW_TRACE names a file. Programs that this one
     starts do not see the variable, so that they write nothing over the trace. In a child of [Unix.fork] recording ends: the trace
     is the parent's.
@@ -26,16 +26,26 @@ val trace_if_requested : ?context:string -> ?sampling_rate:float -> unit -> unit
     [context] says what this run is about. [sampling_rate] is the probability that a word is sampled; WINNOW_RATE comes before it,
     and without both it is 1e-4. WINNOW_DEPTH is the largest number of frames of a callstack, 512 without it.
 
+    [memprof_rate] is the largest rate with which the program calls {!Memprof.start} while it records. A program that does so gives
+    it, since a recording that is under way cannot be given a larger rate. All words are then sampled with that rate, if it is the
+    larger one; the trace keeps the samples that it would have without.
+
     Never raises: if there can be no trace, the reason is printed to standard error, and the program goes on. Does nothing if a
     trace is being recorded. *)
 
 type t
 (** A trace that is being recorded. *)
 
-val start : ?context:string -> ?sampling_rate:float -> ?callstack_size:int -> string -> t
+val start :
+  ?context:string -> ?sampling_rate:float -> ?callstack_size:int -> ?memprof_rate:float -> string -> t
 (** Records to a file from now on, until {!stop} or the exit of the program. A file that is there is overwritten if it is a trace.
-    @raise Failure if the file cannot be written, or the program is being profiled already. *)
+    @raise Failure if the file cannot be written, a trace is being recorded, or the program is being profiled: by [Gc.Memprof], or by
+    {!Memprof} with a smaller rate or smaller callstacks than this trace needs. *)
 
 val stop : t -> unit
-(** Ends the trace. Does nothing if it has ended. In OCaml 5: called in the domain that started, or in one that it spawned. *)
+(** Ends the trace. Does nothing if it has ended. The program's own profile goes on. In OCaml 5: called in the domain that started, or in one that it spawned. *)
+
+module Memprof = Winnow_memprof
+(** [Gc.Memprof], for a program that may be recorded at the same time. *)
+
 (* SPDX-License-Identifier: MIT *)

@@ -19,6 +19,7 @@
 #include <caml/memory.h>
 #include <caml/mlvalues.h>
 
+#include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -370,5 +371,39 @@ value winnow_close(value number) {
   if (at_exit == recorder) at_exit = NULL;
   if (close_for_others(recorder)) end(recorder);
   return Val_unit;
+}
+
+/* ---- thinning ---- */
+
+/* Uniform in (0, 1], from splitmix64. Each thread has a sequence of its own. The seeds depend on nothing
+ * but the order in which the threads begin, as those of Gc.Memprof. */
+static double random_number(void) {
+  static _Atomic(uint64_t) threads;
+  static _Thread_local uint64_t state;
+  if (!state) state = (atomic_fetch_add(&threads, 1) + 1) * UINT64_C(0xd1342543de82ef95);
+  uint64_t mixed = state += UINT64_C(0x9e3779b97f4a7c15);
+  mixed = (mixed ^ (mixed >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+  mixed = (mixed ^ (mixed >> 27)) * UINT64_C(0x94d049bb133111eb);
+  mixed ^= mixed >> 31;
+  return ldexp((double)((mixed >> 11) + 1), -53);
+}
+
+/* A binomial number, for a probability of at most 1/2: steps from one success to the next one, at
+ * geometric distances. */
+static long successes(long trials, double probability) {
+  if (!(probability > 0)) return 0;
+  double scale = 1 / log1p(-probability);
+  long count = 0;
+  for (double at = 1 + floor(log(random_number()) * scale); at <= (double)trials;
+       at += 1 + floor(log(random_number()) * scale))
+    count++;
+  return count;
+}
+
+/* n_samples -> probability -> int: how many samples are kept, each with this probability. */
+value winnow_thin(value n_samples, value probability) {
+  long n = Long_val(n_samples);
+  double p = Double_val(probability);
+  return Val_long(p <= 0.5 ? successes(n, p) : n - successes(n, 1 - p));
 }
 /* SPDX-License-Identifier: MIT */

@@ -1,0 +1,28 @@
+type allocation_source = Gc.Memprof.allocation_source = Normal | Marshal | Custom
+
+type allocation = Gc.Memprof.allocation = private {
+  n_samples : int;
+  size : int;
+  source : allocation_source;
+  callstack : Printexc.raw_backtrace;
+}
+
+type ('minor, 'major) tracker = ('minor, 'major) Gc.Memprof.tracker = {
+  alloc_minor : allocation -> 'minor option;
+  alloc_major : allocation -> 'major option;
+  promote : 'minor -> 'major option;
+  dealloc_minor : 'minor -> unit;
+  dealloc_major : 'major -> unit;
+}
+
+let null_tracker = Gc.Memprof.null_tracker
+
+type t = Winnow_sharing.client
+
+let start ~sampling_rate ?(callstack_size = max_int) tracker =
+  Winnow_sharing.start Own ~sampling_rate ~callstack_size tracker
+
+let stop () = Winnow_sharing.stop (Winnow_sharing.own ())
+let discard = Winnow_sharing.discard
+
+(* SPDX-License-Identifier: MIT *)

@@ -1,0 +1,34 @@
+(* What of Gc.Memprof and of domains differs between OCaml 4 and 5. *)
+
+(* A profile of Gc.Memprof. *)
+type profile
+
+val start : sampling_rate:float -> callstack_size:int -> ('minor, 'major) Gc.Memprof.tracker -> profile
+val stop : unit -> unit
+
+(* Calls no more callbacks of a stopped profile. *)
+val discard : profile -> unit
+
+(* Whether `stop` ends the callbacks for blocks that are tracked already. *)
+val stop_discards : bool
+
+(* Runs callbacks that `stop` would drop. *)
+val run_pending : unit -> unit
+
+(* What `stop` raises without a profile. *)
+val not_started : exn
+
+(* One domain at a time. *)
+val exclusively : (unit -> 'a) -> 'a
+
+(* A value of each domain: OCaml 4 has one domain. A domain begins with a copy of the value of the domain that spawns it, as it
+   begins with the profile of that domain. *)
+type 'a local
+
+val new_local : copy:('a -> 'a) -> (unit -> 'a) -> 'a local
+val get : 'a local -> 'a
+
+(* As get, in a callback: None if the domain is being spawned or ends, and has no values. *)
+val get_here : 'a local -> 'a option
+
+(* SPDX-License-Identifier: MIT *)

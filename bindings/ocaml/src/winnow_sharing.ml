@@ -1,0 +1,249 @@
+module Sampling = Winnow_sampling
+module Table = Winnow_table
+
+(* The kept of so many samples, each with a probability. *)
+external thin : int -> float -> int = "winnow_thin" [@@noalloc]
+
+external depth_of : Printexc.raw_backtrace -> int = "caml_raw_backtrace_length" [@@noalloc]
+external backtrace_of : Printexc.raw_backtrace_entry array -> Printexc.raw_backtrace = "%identity"
+
+type role = Recording | Own
+
+type profile = {
+  first : here; (* of the domain that began the profile *)
+  rate : float;
+  depth : int;
+  samplers : int Atomic.t; (* the clients that sample; at 0 the profile is stopped *)
+  holders : int Atomic.t; (* the clients that are not discarded; at 0 the profile is discarded *)
+  minors : minors Table.t;
+  majors : majors Table.t;
+  mutable underlying : Sampling.profile option;
+}
+
+and ('minor, 'major) member = {
+  shared : profile;
+  tracker : ('minor, 'major) Gc.Memprof.tracker;
+  keeps : float; (* the share of the profile's samples that it gets: THINNING *)
+  largest_depth : int;
+  samples : bool Atomic.t;
+  hears : bool Atomic.t; (* false: no more callbacks *)
+}
+
+and client = Client : ('minor, 'major) member -> client
+
+(* The profile that samples in a domain, and its clients there. Those that have stopped may still be here. *)
+and here = { mutable profile : profile option; mutable recording : client option; mutable own : client option }
+
+(* What is known of a tracked block: the clients that track it and their values. The program comes before the recording. *)
+and minors = No_minor | Minor : ('minor, 'major) member * 'minor * minors -> minors
+
+and majors = No_major | Major : ('minor, 'major) member * 'major * majors -> majors
+
+let local =
+  Sampling.new_local
+    ~copy:(fun here -> { here with profile = here.profile })
+    (fun () -> { profile = None; recording = None; own = None })
+
+(* ---- a client's view of a sampled block ---- *)
+
+(* As Gc.Memprof.allocation, which is private. *)
+type allocation = {
+  n_samples : int;
+  size : int;
+  source : Gc.Memprof.allocation_source;
+  callstack : Printexc.raw_backtrace;
+}
+
+external seal : allocation -> Gc.Memprof.allocation = "%identity"
+
+let cut callstack depth =
+  if depth_of callstack <= depth then callstack
+  else backtrace_of (Array.sub (Printexc.raw_backtrace_entries callstack) 0 depth)
+
+let kept member (info : Gc.Memprof.allocation) =
+  if not (Atomic.get member.samples) then 0
+  else if member.keeps >= 1.0 then info.n_samples
+  else thin info.n_samples member.keeps
+
+let view member (info : Gc.Memprof.allocation) n_samples =
+  let callstack = cut info.callstack member.largest_depth in
+  if n_samples = info.n_samples && callstack == info.callstack then info
+  else seal { n_samples; size = info.size; source = info.source; callstack }
+
+(* ---- callbacks ---- *)
+
+let rec died_minor = function
+  | No_minor -> ()
+  | Minor (member, value, others) ->
+      died_minor others;
+      if Atomic.get member.hears then member.tracker.dealloc_minor value
+
+let rec died_major = function
+  | No_major -> ()
+  | Major (member, value, others) ->
+      died_major others;
+      if Atomic.get member.hears then member.tracker.dealloc_major value
+
+(* An exception of the program's callback goes on to the runtime, which then tracks the block no longer: to the other client, which
+   was called before, the block has died. *)
+let or_died died others action =
+  try action ()
+  with error ->
+    let backtrace = Printexc.get_raw_backtrace () in
+    died others;
+    Printexc.raise_with_backtrace error backtrace
+
+let add_minor info client others =
+  match client with
+  | None -> others
+  | Some (Client member) -> (
+      match kept member info with
+      | 0 -> others
+      | n -> (
+          match or_died died_minor others (fun () -> member.tracker.alloc_minor (view member info n)) with
+          | None -> others
+          | Some value -> Minor (member, value, others)))
+
+let add_major info client others =
+  match client with
+  | None -> others
+  | Some (Client member) -> (
+      match kept member info with
+      | 0 -> others
+      | n -> (
+          match or_died died_major others (fun () -> member.tracker.alloc_major (view member info n)) with
+          | None -> others
+          | Some value -> Major (member, value, others)))
+
+let number_minor profile = function No_minor -> None | minors -> Some (Table.put profile.minors minors)
+let number_major profile = function No_major -> None | majors -> Some (Table.put profile.majors majors)
+
+let rec promote = function
+  | No_minor -> No_major
+  | Minor (member, value, minors) -> (
+      let others = promote minors in
+      if not (Atomic.get member.hears) then others
+      else
+        match or_died died_major others (fun () -> member.tracker.promote value) with
+        | None -> others
+        | Some value -> Major (member, value, others))
+
+(* The runtime calls the callback of an allocation in the domain that allocated. A domain that is being spawned may have no values
+   of its own yet; its clients are those of the domain that began the profile. *)
+let clients profile =
+  match Sampling.get_here local with
+  | Some ({ profile = Some current; _ } as here) -> if current == profile then Some here else None
+  | None | Some { profile = None; _ } -> Some profile.first
+
+let born profile add none info =
+  match clients profile with None -> none | Some here -> add info here.own (add info here.recording none)
+
+let tracker profile : (int, int) Gc.Memprof.tracker =
+  {
+    alloc_minor = (fun info -> number_minor profile (born profile add_minor No_minor info));
+    alloc_major = (fun info -> number_major profile (born profile add_major No_major info));
+    promote = (fun number -> number_major profile (promote (Table.take profile.minors number)));
+    dealloc_minor = (fun number -> died_minor (Table.take profile.minors number));
+    dealloc_major = (fun number -> died_major (Table.take profile.majors number));
+  }
+
+(* ---- profiles ---- *)
+
+(* A client joins as holder first: a profile with a client that samples is not discarded. *)
+let release profile =
+  if Atomic.fetch_and_add profile.holders (-1) = 1 then
+    try Option.iter Sampling.discard profile.underlying with Failure _ -> ()
+
+let rec joins_samplers profile =
+  let samplers = Atomic.get profile.samplers in
+  samplers > 0 && (Atomic.compare_and_set profile.samplers samplers (samplers + 1) || joins_samplers profile)
+
+let joins profile =
+  Atomic.incr profile.holders;
+  joins_samplers profile
+  ||
+  (release profile;
+   false)
+
+let leave profile =
+  if Atomic.fetch_and_add profile.samplers (-1) = 1 then (
+    (Sampling.get local).profile <- None;
+    Sampling.stop ())
+
+let new_profile here rate depth =
+  {
+    first = here;
+    rate;
+    depth;
+    samplers = Atomic.make 1;
+    holders = Atomic.make 1;
+    minors = Table.create No_minor;
+    majors = Table.create No_major;
+    underlying = None;
+  }
+
+let new_member profile ~sampling_rate ~callstack_size tracker =
+  {
+    shared = profile;
+    tracker;
+    keeps = (if sampling_rate = profile.rate then 1.0 else sampling_rate /. profile.rate);
+    largest_depth = callstack_size;
+    samples = Atomic.make true;
+    hears = Atomic.make true;
+  }
+
+let taken = function Some (Client member) -> Atomic.get member.samples | None -> false
+let client_here here = function Recording -> here.recording | Own -> here.own
+
+let set here role client =
+  match role with Recording -> here.recording <- client | Own -> here.own <- client
+
+let begin_profile here role profile client =
+  here.profile <- Some profile;
+  set here role (Some client);
+  match Sampling.start ~sampling_rate:profile.rate ~callstack_size:profile.depth (tracker profile) with
+  | underlying -> profile.underlying <- Some underlying
+  | exception error ->
+      here.profile <- None;
+      set here role None;
+      raise error
+
+let refuse profile =
+  leave profile;
+  release profile;
+  failwith "Winnow: the profile that is under way has a smaller rate or smaller callstacks (see Winnow.Memprof)"
+
+let start role ~sampling_rate ~callstack_size ?largest_rate tracker =
+  if callstack_size < 0 || not (sampling_rate >= 0.0 && sampling_rate <= 1.0) then invalid_arg "Gc.Memprof.start";
+  let here = Sampling.get local in
+  if taken (client_here here role) then failwith "Gc.Memprof.start: already started.";
+  match here.profile with
+  | Some profile when joins profile ->
+      if sampling_rate > profile.rate || callstack_size > profile.depth then refuse profile;
+      let client = Client (new_member profile ~sampling_rate ~callstack_size tracker) in
+      set here role (Some client);
+      client
+  | _ ->
+      let rate = Float.max sampling_rate (Option.value largest_rate ~default:0.0) in
+      let depth = if largest_rate = None then callstack_size else max_int in
+      let profile = new_profile here rate depth in
+      let client = Client (new_member profile ~sampling_rate ~callstack_size tracker) in
+      begin_profile here role profile client;
+      client
+
+let own () =
+  match (Sampling.get local).own with
+  | Some client when taken (Some client) -> client
+  | _ -> raise Sampling.not_started
+
+let stop (Client member) =
+  if not (Atomic.exchange member.samples false) then raise Sampling.not_started;
+  if Sampling.stop_discards then Atomic.set member.hears false;
+  leave member.shared
+
+let discard (Client member) =
+  if Atomic.get member.samples then failwith "Gc.Memprof.discard: profile not stopped.";
+  if Sampling.stop_discards || Atomic.exchange member.hears false then release member.shared
+  else failwith "Gc.Memprof.discard: profile already discarded."
+
+(* SPDX-License-Identifier: MIT *)
