@@ -265,8 +265,7 @@ static size_t shared_codes(struct recorder *recorder, value callstack) {
   if (last.recorder != recorder) last.depth = 0;
   last.recorder = recorder;
   size_t most = depth < last.depth ? depth : last.depth;
-  const value *end = &Field(callstack, depth);
-  while (shared < most && last.code[shared] == *--end) shared++;
+  while (shared < most && last.code[shared] == Field(callstack, depth - 1 - shared)) shared++;
   return shared;
 }
 
