@@ -90,12 +90,12 @@ typedef struct wn_heap_options {
   /* Of the major heap; 0: none. The collector keeps the heap below as far as it can: it works more
    * near the limit, and compacts beyond it unless max_overhead is 1000000, and then calls the hook
    * over_limit. Marking, sweeping and compaction for the limit take at most half of the process's
-   * processor time, one second in two; when that is spent, the collector works as if there were no
-   * limit until it has earned more. Only work in progress exceeds the half, a compaction for
-   * example, and the collector earns that first. Each heap has such a half of its own. Minor
-   * collections are the ordinary work of allocation, and do not count. The limits of the process's
-   * control groups (memory.max and memory.high on Linux) are limits too, as far as the rest of the
-   * group leaves room; "cgroup=0" in `text` ignores them. */
+   * processor time, one second in two, of all heaps together; when that is spent, the collector works
+   * as if there were no limit until it has earned more. Only work in progress exceeds the half, a
+   * compaction for example, and the collector earns that first. Minor collections are the ordinary
+   * work of allocation, and do not count. The limits of the process's control groups (memory.max and
+   * memory.high on Linux) are limits too, as far as the rest of the group leaves room; "cgroup=0" in
+   * `text` ignores them. */
   size_t soft_limit_bytes;
   int helper_threads;     /* that mark and sweep; below 0: as many as processors are idle, at most 4 */
   uint64_t seed;          /* of everything random; equal seeds repeat a run */

@@ -1,82 +1,9 @@
 /* The limit of a heap (gc/collect/limit.h): what the collector does near it and beyond it, when the
- * hook is called, and what control groups leave. The clocks are the test's, but for one case:
- * processor time passes as a case says, and the files of control groups are those that a case has
- * written. */
-#include "gc/journal.h"
+ * hook is called, and what control groups leave. The files of control groups are those that a case
+ * has written. */
+#include "gc/limited.h"
 
-#include "base/check.h"
-#include "base/os.h"
-#include "gc/collect/collector.h"
-#include "gc/world/heap.h"
-#include <setjmp.h>
 #include <stdio.h>
-#include <string.h>
-
-/* Where slices are as short as they can be, a heap grows while a cycle that is to help is under way:
- * then cases whose sizes this would spoil are skipped. */
-#define NEEDS_LONG_SLICES \
-  if (TINY) skip()
-enum { WORDS = 31, BLOCK_BYTES = 8 * (WORDS + 1), MEGABYTE = 1 << 20 };
-
-/* ---- clocks ---- */
-
-/* Each reading is so much later than the one before it. The time of a thread passes only between a
- * clock's two readings around work of the collector: it is what the work costs. */
-static struct {
-  uint64_t process_step, thread_step, skew_ns; /* the skew is of the monotonic clock */
-  _Atomic(uint64_t) process_ns, thread_ns;
-  _Atomic(long) thread_readings;
-  bool are_real;
-  _Atomic(uint64_t) worked_ns; /* of real clocks: between the two readings around each piece of work */
-} clocks;
-
-uint64_t __real_os_process_cpu_ns(void);
-uint64_t __real_os_thread_cpu_ns(void);
-uint64_t __real_os_monotonic_ns(void);
-
-uint64_t __wrap_os_process_cpu_ns(void);
-uint64_t __wrap_os_process_cpu_ns(void) {
-  if (clocks.are_real) return __real_os_process_cpu_ns();
-  return atomic_fetch_add(&clocks.process_ns, clocks.process_step) + clocks.process_step;
-}
-
-static uint64_t read_around_work(void) {
-  static _Thread_local uint64_t began;
-  uint64_t now = __real_os_thread_cpu_ns();
-  if (began) atomic_fetch_add(&clocks.worked_ns, now - began);
-  began = began ? 0 : now;
-  return now;
-}
-
-uint64_t __wrap_os_thread_cpu_ns(void);
-uint64_t __wrap_os_thread_cpu_ns(void) {
-  if (clocks.are_real) return read_around_work();
-  clocks.thread_readings++;
-  return atomic_fetch_add(&clocks.thread_ns, clocks.thread_step) + clocks.thread_step;
-}
-
-uint64_t __wrap_os_monotonic_ns(void);
-uint64_t __wrap_os_monotonic_ns(void) {
-  static _Atomic(uint64_t) ns = 1000000000;
-  if (clocks.are_real) return __real_os_monotonic_ns();
-  return atomic_fetch_add(&ns, 1000) + clocks.skew_ns;
-}
-
-static void time_for_all(void) {
-  memset(&clocks, 0, sizeof clocks);
-  clocks.process_step = 1000000000;
-  clocks.thread_step = 1;
-}
-
-static void time_for_nothing(void) {
-  memset(&clocks, 0, sizeof clocks);
-  clocks.thread_step = 1;
-}
-
-static void time_is_real(void) {
-  memset(&clocks, 0, sizeof clocks);
-  clocks.are_real = true;
-}
 
 /* ---- files ---- */
 
@@ -103,98 +30,7 @@ long __wrap_os_read_file(const char *path, char *buffer, size_t capacity) {
   return __real_os_read_file(path, buffer, capacity);
 }
 
-/* ---- a heap and its hook ---- */
-
-enum { CALLS_MOST = 64 };
-
-static struct {
-  _Atomic(long) calls;
-  size_t used[CALLS_MOST];
-  wn_gc_stat at_first;
-  wn_global *cache; /* let go by the hook */
-  jmp_buf out;      /* if it leaves */
-  bool leaves, raises, in_callback;
-} hooked;
-
-static void over_limit(wn_domain *domain, size_t used_bytes, size_t limit_bytes, void *context) {
-  assert_ptr_equal(context, &hooked);
-  assert_true(used_bytes > limit_bytes || hooked.cache); /* what it let go may be gone already */
-  assert_false(hooked.in_callback);
-  if (!hooked.calls) hooked.at_first = quick_stat(domain);
-  hooked.used[hooked.calls++ % CALLS_MOST] = used_bytes;
-  wn_global_free(domain, hooked.cache);
-  hooked.cache = NULL;
-  if (hooked.raises) wn_raise(domain, wn_root(domain, wn_int(7)));
-  if (hooked.leaves) longjmp(hooked.out, 1);
-}
-
-static wn_heap_options options_of(size_t limit_bytes) {
-  wn_heap_options options = without_helpers();
-  options.parameters.minor_heap_size = TINY ? 2400 : 8192; /* in the tiny build slices are short */
-  options.parameters.space_overhead = 500;
-  options.soft_limit_bytes = limit_bytes;
-  options.hooks.over_limit = over_limit;
-  options.hooks.context = &hooked;
-  return options;
-}
-
-static void begin_with(struct journal *of, const wn_heap_options *options) {
-  memset(&hooked, 0, sizeof hooked);
-  journal_open(of, options);
-}
-
-static void begin(struct journal *of, size_t limit_bytes) {
-  wn_heap_options options = options_of(limit_bytes);
-  begin_with(of, &options);
-}
-
-static size_t blocks_in(size_t bytes) { return bytes / BLOCK_BYTES; }
-
-static void set_block(wn_domain *domain, wn_ref array, size_t i) {
-  WN_SCOPE(domain);
-  wn_ref block = wn_alloc(domain, WORDS, 0);
-  assert_false(wn_is_null(block));
-  wn_set(domain, array, i, block);
-  wn_poll(domain);
-}
-
-static wn_ref make_array(wn_domain *domain, size_t bytes) {
-  size_t count = blocks_in(bytes);
-  wn_ref array = wn_alloc(domain, count, 0);
-  for (size_t i = 0; i < count; i++) set_block(domain, array, i);
-  return array;
-}
-
-/* Replaces blocks at random, so many bytes of them. */
-static void churn(wn_domain *domain, wn_ref array, size_t bytes) {
-  uint64_t x = 88172645463325252;
-  for (size_t i = 0; i < blocks_in(bytes); i++) {
-    x ^= x << 13, x ^= x >> 7, x ^= x << 17;
-    set_block(domain, array, x % wn_words(wn_value_of(array)));
-  }
-}
-
-/* What is left is spread over all of the memory. */
-static void thin_out(wn_domain *domain, wn_ref array, size_t part) {
-  for (size_t i = 0; i < wn_words(wn_value_of(array)); i++)
-    if (i % part) wn_set_int(domain, array, i, 0);
-}
-
-static size_t heap_bytes(wn_domain *domain) { return 8 * (size_t)quick_stat(domain).heap_words; }
-
 /* ---- near the limit, and beyond ---- */
-
-static wn_gc_stat run_with_live(size_t live_bytes, size_t limit_bytes) {
-  struct journal of;
-  begin(&of, limit_bytes);
-  {
-    WN_SCOPE(of.domain);
-    churn(of.domain, make_array(of.domain, live_bytes), 10 * live_bytes);
-  }
-  wn_gc_stat stat = quick_stat(of.domain);
-  journal_close(&of);
-  return stat;
-}
 
 static void near_the_limit_cycles_begin_earlier_and_the_heap_stays_below_it(void **state) {
   (void)state;
@@ -413,105 +249,6 @@ static void any_domain_that_polls_takes_the_call(void **state) {
   journal_close(&of);
 }
 
-/* ---- HALF ---- */
-
-static void without_processor_time_the_program_goes_on_as_if_there_were_no_limit(void **state) {
-  (void)state;
-  time_for_nothing();
-  wn_gc_stat without = run_with_live(4 * MEGABYTE, 0), with = run_with_live(4 * MEGABYTE, 3 * MEGABYTE);
-  assert_int_equal(with.major_collections, without.major_collections);
-  assert_int_equal(with.compactions, without.compactions);
-  assert_true(hooked.calls > 0); /* after one cycle, since there is no time for a second */
-}
-
-/* Each piece of work costs a millisecond, each poll of the program a tenth of that. */
-static void a_heap_beyond_its_limit_collects_for_no_more_than_half_of_the_time(void **state) {
-  (void)state;
-  const uint64_t millisecond = 1000000;
-  struct journal of;
-  time_for_all();
-  begin(&of, MEGABYTE);
-  {
-    WN_SCOPE(of.domain);
-    wn_ref array = make_array(of.domain, 4 * MEGABYTE);
-    clocks.process_step = 0;
-    clocks.thread_step = millisecond;
-    long before = quick_stat(of.domain).major_collections;
-    uint64_t work_began = clocks.thread_ns, began = clocks.process_ns;
-    for (size_t i = 0; i < blocks_in(64 * MEGABYTE); i++) {
-      uint64_t work = clocks.thread_ns;
-      set_block(of.domain, array, i % wn_words(wn_value_of(array)));
-      /* Of two readings around a piece of work half of the time is between them. */
-      clocks.process_ns += millisecond / 10 + (clocks.thread_ns - work) / 2;
-    }
-    uint64_t work = (clocks.thread_ns - work_began) / 2, all = clocks.process_ns - began;
-    long cycles = quick_stat(of.domain).major_collections - before;
-    assert_true(cycles > (TINY ? 1 : 4));
-    assert_true(work > all / 4); /* it uses its share */
-    assert_true(work - 2 * work / (uint64_t)cycles <= all / 2);
-  }
-  journal_close(&of);
-}
-
-static bool hastens(const struct wn_heap *heap) { return limit_most(heap) != SIZE_MAX; }
-
-static void without_processor_time_a_cycle_that_has_begun_goes_on_at_its_ordinary_pace(void **state) {
-  (void)state;
-  NEEDS_LONG_SLICES;
-  struct journal of;
-  time_for_all();
-  begin(&of, MEGABYTE);
-  {
-    WN_SCOPE(of.domain);
-    wn_ref array = make_array(of.domain, 4 * MEGABYTE);
-    while (heap_phase(of.heap) == PHASE_IDLE) churn(of.domain, array, BLOCK_BYTES);
-    assert_true(hastens(of.heap));
-    long before = quick_stat(of.domain).major_collections, readings;
-    time_for_nothing();
-    of.heap->collector->limit.saved_ns = 0;
-    for (int i = 0; hastens(of.heap) && i < 10000; i++) churn(of.domain, array, BLOCK_BYTES);
-    assert_false(hastens(of.heap));
-    readings = clocks.thread_readings;
-    size_t bytes = 0;
-    for (; quick_stat(of.domain).major_collections == before; bytes += BLOCK_BYTES)
-      churn(of.domain, array, BLOCK_BYTES);
-    assert_false(hastens(of.heap));
-    assert_true(bytes / 8 > major_allowance(of.heap) / 32); /* the sweep alone takes twice as many words */
-    assert_true(clocks.thread_readings > readings);         /* it counts */
-  }
-  journal_close(&of);
-}
-
-/* The share of the limit is measured from the moment when nothing is saved. */
-static void run_beyond_the_limit(int helper_threads) {
-  const uint64_t millisecond = 1000000;
-  struct journal of;
-  wn_heap_options options = options_of(MEGABYTE);
-  options.helper_threads = helper_threads;
-  begin_with(&of, &options);
-  {
-    WN_SCOPE(of.domain);
-    wn_ref array = make_array(of.domain, 8 * MEGABYTE);
-    for (int i = 0; hastens(of.heap) && i < 10000; i++) churn(of.domain, array, MEGABYTE / 8);
-    uint64_t work_began = clocks.worked_ns, began = os_process_cpu_ns(), all = 0;
-    while (all < 800 * millisecond) {
-      churn(of.domain, array, MEGABYTE / 8);
-      all = os_process_cpu_ns() - began;
-    }
-    uint64_t work = clocks.worked_ns - work_began;
-    assert_true(work > all / 8); /* it uses its share */
-    assert_true(work <= all / 2 + 100 * millisecond);
-  }
-  journal_close(&of);
-}
-
-static void of_the_processor_time_of_real_clocks_the_limit_takes_no_more_than_half(void **state) {
-  (void)state;
-  time_is_real();
-  run_beyond_the_limit(0);
-  run_beyond_the_limit(1);
-}
-
 /* ---- control groups ---- */
 
 static void pass_a_second(void) { clocks.skew_ns += 1000000000; }
@@ -585,10 +322,6 @@ int main(void) {
       cmocka_unit_test(the_hook_may_raise),
       cmocka_unit_test(the_hook_is_called_after_a_callback_and_not_in_it),
       cmocka_unit_test(any_domain_that_polls_takes_the_call),
-      cmocka_unit_test(without_processor_time_the_program_goes_on_as_if_there_were_no_limit),
-      cmocka_unit_test(a_heap_beyond_its_limit_collects_for_no_more_than_half_of_the_time),
-      cmocka_unit_test(without_processor_time_a_cycle_that_has_begun_goes_on_at_its_ordinary_pace),
-      cmocka_unit_test(of_the_processor_time_of_real_clocks_the_limit_takes_no_more_than_half),
       cmocka_unit_test(what_the_group_leaves_is_a_limit),
       cmocka_unit_test(the_smaller_limit_counts_and_groups_can_be_ignored),
   };

@@ -58,7 +58,7 @@ static size_t mark_piece(struct helper *helper) {
   uint64_t began = os_monotonic_ns(), cpu_began = limit_clock(helper->heap);
   size_t words = mark_some(helper->heap, &helper->marker, MARK_PIECE);
   major_count_time(helper->heap, began);
-  limit_charge(helper->heap, cpu_began);
+  limit_charge(cpu_began);
   atomic_fetch_add_explicit(&helper->heap->collector->pace.work_done, words, memory_order_relaxed);
   end_work(helper->heap);
   make_way(helper->heap);
@@ -71,7 +71,7 @@ static size_t sweep_piece(struct wn_heap *heap) {
   size_t words = heap_phase(heap) == PHASE_SWEEP ? pools_sweep_one(&heap->store) : 0;
   if (!words && heap_phase(heap) == PHASE_SWEEP) words = medium_sweep_one(&heap->store);
   if (words) major_count_time(heap, began);
-  limit_charge(heap, cpu_began);
+  limit_charge(cpu_began);
   atomic_fetch_add_explicit(&heap->collector->pace.work_done, words, memory_order_relaxed);
   end_work(heap);
   make_way(heap);

@@ -1,13 +1,12 @@
-/* The limit in force, its pressure, its budget, and the hook. */
+/* The limit in force, its pressure, and the hook. */
 #include "gc/collect/limit.h"
 
 #include "base/os.h"
+#include "gc/collect/budget.h"
 #include "gc/collect/collector.h"
 #include "gc/world/host.h"
 
-enum { GROUP_PART = 16, GROWTH_PART = 10, CYCLES = 2 };
-
-enum { SHARE = 7, SHARE_OF = 16, SAVED_MOST_NS = 125000000, READ_NS = 100000000 };
+enum { GROUP_PART = 16, GROWTH_PART = 10, CYCLES = 2, READ_NS = 100000000 };
 
 static struct limit *limit_of(const struct wn_heap *heap) { return &heap->collector->limit; }
 
@@ -43,18 +42,6 @@ static void read_again(struct wn_heap *heap) {
   if (now - limit->read_ns < READ_NS) return;
   limit->read_ns = now;
   read_limit(heap);
-}
-
-/* ---- HALF ---- */
-
-/* A process that was forked begins its time anew. */
-static bool has_budget(struct limit *limit) {
-  uint64_t now = os_process_cpu_ns(), passed = now > limit->process_ns ? now - limit->process_ns : 0;
-  int64_t saved = limit->saved_ns + (int64_t)(passed / SHARE_OF * SHARE);
-  if (saved > SAVED_MOST_NS) saved = SAVED_MOST_NS;
-  limit->process_ns = now;
-  limit->saved_ns = saved - (int64_t)atomic_exchange(&limit->charged, 0);
-  return limit->saved_ns > 0;
 }
 
 /* ---- HOOK ---- */
@@ -131,7 +118,7 @@ void limit_look(struct wn_heap *heap, size_t wanted) {
   struct limit *limit = limit_of(heap);
   if (!limit->soft_bytes && !limit->cgroup.count) return;
   read_again(heap);
-  bool presses = most_words(heap) < wanted, budget = !presses || has_budget(limit);
+  bool presses = most_words(heap) < wanted, budget = !presses || budget_look();
   note_excess(heap, budget);
   press(heap, presses && budget);
 }
@@ -151,9 +138,8 @@ uint64_t limit_clock(const struct wn_heap *heap) {
   return atomic_load_explicit(&limit_of(heap)->counts, memory_order_relaxed) ? os_thread_cpu_ns() : 0;
 }
 
-void limit_charge(struct wn_heap *heap, uint64_t began) {
-  if (began)
-    atomic_fetch_add_explicit(&limit_of(heap)->charged, os_thread_cpu_ns() - began, memory_order_relaxed);
+void limit_charge(uint64_t began) {
+  if (began) budget_take(os_thread_cpu_ns() - began);
 }
 
 void limit_tell(struct wn_domain *domain) {

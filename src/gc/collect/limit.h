@@ -26,19 +26,16 @@
  *      called; earlier if its HALF is spent and the heap is beyond the limit by a GROWTH_PART-th.
  * An excess ends with a cycle that ends below the limit.
  *
- * HALF. Under PRESSURE the collector may take half of the processor time of the process: in each two
- * seconds it earns SHARE / SHARE_OF of them, and it saves up SAVED_MOST_NS; together that is one
- * second. Whether anything is saved is looked at in each minor collection. While nothing is saved,
- * there is no pressure: no cycle begins because of the limit, and a cycle that has begun goes on at
- * its ordinary pace. What counts are marking, sweeping and compaction, by domains and helpers, from
- * the moment when the limit presses to the end of the cycle. So more than half is taken only by
+ * HALF of budget.h. The work under PRESSURE takes from the account of the process. Whether anything is
+ * saved there is looked at in each minor collection. While nothing is saved, there is no pressure: no
+ * cycle begins because of the limit, and a cycle that has begun goes on at its ordinary pace. What
+ * counts are marking, its roots included, sweeping and compaction, by domains and helpers, from the
+ * moment when the limit presses to the end of the cycle. So more than half is taken only by
  *   - the slices between two minor collections,
  *   - the rest of a cycle, at its ordinary pace,
  *   - a compaction, which cannot be interrupted,
- * and the collector must earn that before it works more again. Minor collections are the ordinary
- * work of allocation, and do not count. Times are of processors, not of clocks: a machine with too
- * few processors then takes from both alike, and a program that sleeps does not lend its time to the
- * collector. Each heap has a half of its own.
+ * and that must be earned before the collector works more again. Minor collections are the ordinary
+ * work of allocation, and do not count.
  *
  * HOOK. The hook is called once in an excess, and again when the heap has grown by a GROWTH_PART-th
  * meanwhile. It is called where finalisers run, on a thread that is in no callback and has nothing
@@ -71,13 +68,8 @@ struct limit {
   _Atomic(bool) compacted; /* PRESSURE: a compaction had its turn; limit_tell clears it, too */
   size_t told_bytes;       /* HOOK: the heap's size at the last call; 0: there was none */
 
-  /* HALF: nanoseconds. */
-  uint64_t process_ns;       /* the time of the process when `saved_ns` was computed */
-  int64_t saved_ns;          /* below 0: more was taken than earned */
-  _Atomic(bool) counts;      /* what the collector does now counts */
-  _Atomic(uint64_t) charged; /* taken since then; by any thread that collects */
-
-  _Atomic(bool) due; /* HOOK: a call is due; cleared by the thread that makes it */
+  _Atomic(bool) counts; /* HALF: what the collector does now counts */
+  _Atomic(bool) due;    /* HOOK: a call is due; cleared by the thread that makes it */
 };
 
 /* Called while the heap is being opened. `heeds_cgroup`: the limits of control groups count. */
@@ -102,7 +94,7 @@ bool limit_wants_compaction(const struct wn_heap *heap);
 /* HALF: around work of the collector. limit_clock returns what limit_charge needs: 0 if the work does
  * not count. */
 uint64_t limit_clock(const struct wn_heap *heap);
-void limit_charge(struct wn_heap *heap, uint64_t began);
+void limit_charge(uint64_t began);
 
 /* HOOK. Called at a safepoint, with nothing left to undo: the hook may leave by longjmp. */
 void limit_tell(struct wn_domain *domain);

@@ -221,12 +221,14 @@ static void step(struct wn_heap *heap, struct wn_domain *leader, unsigned what) 
   if (has_ended) what &= ~(unsigned)COLLECT_CYCLE;
   if (heap_phase(heap) == PHASE_IDLE && (what & COLLECT_COMPACT || (has_ended && compact_is_due(heap))))
     compact(heap, leader, what & COLLECT_COMPACT || !heap->control.max_overhead);
-  limit_charge(heap, began);
+  limit_charge(began);
   limit_look(heap, allowance_wanted(heap));
+  began = limit_clock(heap);
   if (heap_phase(heap) == PHASE_IDLE &&
       (what & COLLECT_CYCLE || progress_of(heap) >= major_allowance(heap) / IDLE_PART ||
        is_time_to_begin(heap)))
     start_cycle(heap, leader);
+  limit_charge(began);
 }
 
 /* Adds the words that each domain promoted to its counts. */
@@ -314,7 +316,7 @@ static void share(struct wn_domain *domain) {
   minor_join(domain);
   uint64_t began = limit_clock(domain->heap);
   compact_join(domain);
-  limit_charge(domain->heap, began);
+  limit_charge(began);
 }
 
 /* ---- shared ---- */
@@ -393,7 +395,7 @@ size_t major_work(struct wn_domain *domain, size_t words) {
     atomic_fetch_add_explicit(&heap->collector->pace.work_done, piece, memory_order_relaxed);
   }
   if (done) major_count_time(heap, began);
-  limit_charge(heap, cpu_began);
+  limit_charge(cpu_began);
   return done;
 }
 

@@ -2,6 +2,7 @@
 #include "gc/face/fork.h"
 
 #include "callstack/capture.h"
+#include "gc/collect/budget.h"
 #include "gc/collect/collector.h"
 #include "gc/events/hooks.h"
 #include "gc/face/attach.h"
@@ -176,6 +177,7 @@ static void after_fork(bool child) {
   if (child) {
     for (struct wn_heap *heap = heaps_open(); heap; heap = heap->next_open) in_child_of(heap);
     joins_lose_threads();
+    budget_begin();
   }
   process_release();
   under_way.prepared = false;
