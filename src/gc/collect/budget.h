@@ -7,7 +7,7 @@
  * not of clocks: a machine with too few processors then takes from both alike, and a program that
  * sleeps does not lend its time to the collector.
  *
- * All functions may be called by any thread. */
+ * All functions may be called by any thread. tests/models/budget.pml explores it. */
 #ifndef GC_COLLECT_BUDGET_H
 #define GC_COLLECT_BUDGET_H
 
