@@ -1,10 +1,12 @@
-/* Whether chains of ephemerons are marked in linear time: ephemerons LONGEST [HELPERS].
+/* Whether chains of ephemerons are marked in linear time: ephemerons LONGEST [HELPERS [ORDER]].
  *
  * In a chain the data of each ephemeron are the key of another, so that each is marked because of
  * the one before. The ephemerons were made in the order of the chain, in the reverse order, or in a
- * random order; only the first key is reachable otherwise. The time is that of a full collection,
- * by length, and its ratio to the time of half the length. */
+ * random order; only the first key is reachable otherwise. All three are tried, or one of them by
+ * its name. The time is that of a full collection, by length, and its ratio to the time of half the
+ * length. */
 #include "tree.h"
+#include <string.h>
 #include <winnow/gc.h>
 #include <winnow/weak.h>
 
@@ -63,6 +65,7 @@ int main(int count, char **words) {
   program_check(wn_domain_attach(program.heap, &program.domain));
   for (enum order order = 0; order < ORDERS; order++) {
     double before = 0;
+    if (count > 3 && strcmp(words[3], order_names[order])) continue;
     for (size_t length = SHORTEST; length <= longest; length *= 2) {
       double seconds = time_chain(program.domain, order, length);
       printf("%s, %zu: %.1f ms", order_names[order], length, 1e3 * seconds);
