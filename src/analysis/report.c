@@ -264,6 +264,7 @@ const char *measure_word(enum measure measure) { return measures[measure].word; 
 
 wn_status report_table(const struct report *report, enum measure measure, enum grouping grouping,
                        unsigned details, struct table *table) {
+  if (report->samples->process_count > 1) details &= ~(unsigned)TABLE_GROWTH;
   *table = (struct table){.report = report, .measure = measure, .details = details};
   struct stack_view view = report->query ? query_view(report->query) : (struct stack_view){0};
   view.fold = details & TABLE_FOLDED;

@@ -194,7 +194,11 @@ static bool had_children(pid_t pid) {
 
 /* ---- the command that shows all ---- */
 
+/* Whether a trace is of this recording: of the program, of one that it became (chain_begin has removed
+ * earlier ones), or of a child. */
 static bool is_one_of(const struct children *children, const char *output, const char *path) {
+  size_t length = strlen(output);
+  if (!strncmp(path, output, length) && number_of(path + length) >= 0) return true;
   for (size_t i = 0; i < children->count; i++)
     if (load_is_same_file(children->paths[i], path)) return true;
   return load_is_same_file(output, path);

@@ -87,7 +87,7 @@ const struct command commands[] = {
      "  -j, --json             print a JSON object, or an array for several traces\n"
      "\n"
      "FILE can be a pipe, - for standard input, a folder with traces, or a pattern. Several traces, such as\n"
-     "record --follow-children writes, have one line each, largest first: which program it is of, and how "
+     "record --follow-children writes, have one line each, largest first: which program it is of, and how\n"
      "much that allocated.\n",
      NULL},
     {"dump", command_dump, "print the events of a trace as text", "dump FILE",
