@@ -93,6 +93,7 @@ static struct label label_of(const struct frame *frame, enum grouping grouping) 
   case BY_FILE: return (struct label){0, frame->file ? 0 : frame->module, frame->file, 0};
   case BY_MODULE: return (struct label){0, frame->module, 0, 0};
   case BY_FUNCTION:
+  case BY_PROCESS:
   case BY_STACK: break;
   }
   return (struct label){frame->function, frame->module, 0, 0};
@@ -156,7 +157,9 @@ static uint32_t step(struct building *building, uint32_t parent, uint32_t trace_
 
 static bool prepare(struct building *building) {
   struct call_paths *paths = building->paths;
-  paths->stack_count = source_stack_count(building->samples->source);
+  paths->process_count = building->samples->process_count;
+  paths->stack_count = paths->grouping == BY_PROCESS ? building->names->process_count
+                                                     : source_stack_count(building->samples->source);
   paths->node_of = calloc((size_t)paths->stack_count + 1, sizeof *paths->node_of);
   paths->own_of = calloc((size_t)paths->stack_count + 1, sizeof *paths->own_of);
   if (!paths->node_of || !paths->own_of ||
@@ -186,6 +189,22 @@ static bool add_stacks(struct building *building) {
   return true;
 }
 
+/* Processes have larger numbers than those that started them. */
+static bool add_processes(struct building *building) {
+  struct call_paths *paths = building->paths;
+  const uint32_t *names = building->names->processes;
+  for (uint32_t i = 0; i < paths->stack_count; i++) {
+    uint32_t parent = building->samples->processes[i].parent;
+    struct label label = {.function = names[2 * i], .module = names[2 * i + 1]};
+    uint32_t number = label_number(building, &label);
+    if (number == UINT32_MAX) return false;
+    uint32_t node = child_of(building, parent < i ? paths->node_of[parent + 1] : 0, number);
+    if (node == UINT32_MAX) return false;
+    paths->node_of[i + 1] = paths->own_of[i + 1] = node;
+  }
+  return true;
+}
+
 /* Writes "function (file:line)". If that is too long for the buffer, the function is cut, not the
  * place. */
 static void write_place(char *buffer, size_t size, const char *function, const char *file, uint32_t line) {
@@ -196,11 +215,9 @@ static void write_place(char *buffer, size_t size, const char *function, const c
 /* ---- shared ---- */
 
 const char *grouping_name(enum grouping grouping) {
-  static const char *const names[GROUPINGS] = {[BY_FUNCTION] = "function",
-                                               [BY_LINE] = "line",
-                                               [BY_FILE] = "file",
-                                               [BY_MODULE] = "module",
-                                               [BY_STACK] = "stack"};
+  static const char *const names[GROUPINGS] = {
+      [BY_FUNCTION] = "function", [BY_LINE] = "line",       [BY_FILE] = "file",
+      [BY_MODULE] = "module",     [BY_PROCESS] = "process", [BY_STACK] = "stack"};
   return names[grouping];
 }
 
@@ -214,7 +231,8 @@ wn_status call_paths_create(const struct samples *samples, const struct names *n
   *paths = (struct call_paths){.grouping = grouping};
   struct building building = {.paths = paths, .names = names, .samples = samples};
   if (view) building.view = *view;
-  bool done = prepare(&building) && add_stacks(&building);
+  bool done =
+      prepare(&building) && (grouping == BY_PROCESS ? add_processes(&building) : add_stacks(&building));
   index_destroy(&building.children);
   index_destroy(&building.labels);
   if (done) return WN_OK;

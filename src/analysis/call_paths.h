@@ -1,19 +1,21 @@
 /* The call paths of all stacks of a trace, by function, line, file, module or stack: what call trees
  * are made of, whatever rows they sum. To build them takes longer than to sum rows, and a recording has
- * few: so they are kept between questions. */
+ * few: so they are kept between questions. By process, a path is a process with those that started it,
+ * or that it was before an exec, as its callers; then PLACES are processes, otherwise stacks. */
 #ifndef ANALYSIS_CALL_PATHS_H
 #define ANALYSIS_CALL_PATHS_H
 
 #include "analysis/names.h"
 
-enum grouping { BY_FUNCTION, BY_LINE, BY_FILE, BY_MODULE, BY_STACK };
+enum grouping { BY_FUNCTION, BY_LINE, BY_FILE, BY_MODULE, BY_PROCESS, BY_STACK };
 enum { GROUPINGS = BY_STACK + 1 };
 
 /* "function", "line", ... */
 const char *grouping_name(enum grouping grouping);
 
 /* What a group or a tree node stands for. The first three are numbers of strings. Members that the
- * grouping does not distinguish are 0. */
+ * grouping does not distinguish are 0. A process has its name with its number as the function, and its
+ * name alone as the module. */
 struct label {
   uint32_t function, module, file, line;
 };
@@ -47,9 +49,16 @@ struct call_paths {
   size_t label_count;
   struct path_node *nodes; /* NULL: there are no paths */
   size_t node_count;
-  uint32_t *node_of, *own_of; /* index: stack; its node, and the node that owns what it allocated */
-  uint32_t stack_count;
+  uint32_t *node_of, *own_of; /* index: place; its node, and the node that owns what it allocated */
+  uint32_t stack_count;       /* the largest place */
+  uint32_t process_count;
 };
+
+/* PLACES: where a row is among the paths. */
+static inline uint32_t call_paths_place(const struct call_paths *paths, const struct row *row) {
+  return paths->grouping == BY_PROCESS ? source_process_of(row->thread, paths->process_count) + 1
+                                       : row->stack;
+}
 
 /* Makes the paths of all stacks. `view` NULL: all frames. WN_ENOMEM. */
 wn_status call_paths_create(const struct samples *samples, const struct names *names, enum grouping grouping,

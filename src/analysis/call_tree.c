@@ -31,7 +31,7 @@ struct summing {
   const struct samples *samples;
   const struct call_paths *paths;
   struct call_tree *tree;
-  uint32_t *owner_of;      /* index: stack; the node that owns it, plus 1; 0: not known yet */
+  uint32_t *owner_of;      /* index: place; the node that owns it, plus 1; 0: not known yet */
   uint32_t *node_of;       /* index: node of the paths; that of the tree, 0: none yet */
   uint32_t *path_of;       /* index: node of the tree; that of the paths */
   struct plain_sums *sums; /* index: node of the tree */
@@ -74,9 +74,10 @@ static bool add_nodes(struct summing *summing, uint32_t path_node) {
   }
 }
 
-/* The node that owns a stack, or UINT32_MAX without memory. */
-static uint32_t owner_of(struct summing *summing, uint32_t stack) {
+/* The node that owns a row, or UINT32_MAX without memory. */
+static uint32_t owner_of(struct summing *summing, const struct row *row) {
   const struct call_paths *paths = summing->paths;
+  uint32_t stack = call_paths_place(paths, row);
   if (stack > paths->stack_count) return 0;
   if (summing->owner_of[stack]) return summing->owner_of[stack] - 1;
   if (!add_nodes(summing, paths->node_of[stack]) || !add_nodes(summing, paths->own_of[stack]))
@@ -133,7 +134,7 @@ static bool add_rows(struct summing *summing, row_measure *measure, void *contex
     struct share share;
     tree->node_of_row[i] = NO_NODE;
     if (!measure(row, &share, context) || row->probability <= 0) continue;
-    uint32_t node = owner_of(summing, row->stack);
+    uint32_t node = owner_of(summing, row);
     if (node == UINT32_MAX) return false;
     tree->node_of_row[i] = node;
     if (share.apart) continue;

@@ -33,8 +33,7 @@ static bool is_alive(const struct lived *lived) { return lived->key & 1; }
 
 static uint64_t key_of(const struct samples *samples, uint32_t number, enum life_measure measure) {
   const struct row *row = &samples->rows[number];
-  uint64_t life =
-      measure == LIFE_WORDS ? (uint64_t)samples->life_words[number] : row_life_ns(row, samples->end_ns);
+  uint64_t life = measure == LIFE_WORDS ? (uint64_t)samples->life_words[number] : row_life_ns(samples, row);
   return life << 1 | (row->died_ns == STILL_ALIVE);
 }
 

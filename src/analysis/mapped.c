@@ -271,7 +271,9 @@ struct resident mapped_when_most_was_resident(const struct samples *samples) {
 struct resident mapped_at_start(const struct samples *samples) {
   struct resident start = {.measured = true};
   const struct memory_point *first = samples->memory;
-  if (samples->memory_count && first->time_ns <= START_NS && (first->complete || !samples->mapped.count))
+  bool one = samples->process_count < 2; /* of several, the others start later */
+  if (one && samples->memory_count && first->time_ns <= START_NS &&
+      (first->complete || !samples->mapped.count))
     take_apart(samples, first, &start);
   return start;
 }

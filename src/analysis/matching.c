@@ -27,6 +27,14 @@ static int by_label(const void *a, const void *b) {
   return order ? order : compare_numbers(one->module, other->module);
 }
 
+/* Processes of one name are matched in the order of their labels. */
+static int by_label_in_order(const void *a, const void *b) {
+  int order = by_label(a, b);
+  return order
+             ? order
+             : compare_numbers(((const struct candidate *)a)->number, ((const struct candidate *)b)->number);
+}
+
 /* Matched candidates stand last, so that the others are one list. */
 static int unmatched_by_code(const void *a, const void *b) {
   const struct candidate *one = a, *other = b;
@@ -53,6 +61,7 @@ static struct candidate *candidates_of(const struct call_tree *tree, const uint3
   struct candidate *candidates = malloc(tree->label_count * sizeof *candidates);
   for (uint32_t i = 1; candidates && i < tree->label_count; i++) {
     struct label label = tree->labels[i];
+    if (tree->grouping == BY_PROCESS) label = (struct label){.function = label.module}; /* without number */
     if (numbers)
       label = (struct label){numbers[label.function], numbers[label.module], numbers[label.file], label.line};
     candidates[i - 1] = (struct candidate){label, i, UNMATCHED};
@@ -112,8 +121,8 @@ static void match(struct candidate *one, struct candidate *other) {
 }
 
 static void match_labels(struct side *before, struct side *after) {
-  qsort(before->candidates, before->count, sizeof *before->candidates, by_label);
-  qsort(after->candidates, after->count, sizeof *after->candidates, by_label);
+  qsort(before->candidates, before->count, sizeof *before->candidates, by_label_in_order);
+  qsort(after->candidates, after->count, sizeof *after->candidates, by_label_in_order);
   for (size_t i = 0, j = 0; i < before->count && j < after->count;) {
     struct candidate *one = &before->candidates[i], *other = &after->candidates[j];
     int order = by_label(one, other);

@@ -30,8 +30,10 @@ struct names {
   struct frame *frame;     /* of all nodes; the frames of a node are consecutive */
   uint32_t *first, *count; /* by node: the index of its first frame, and their number */
   bool *shared;            /* by string: several modules have a function of this name; NULL: none */
-  struct builds builds;    /* which strings are addresses, and of which builds */
-  char *hint;              /* how to get more names, for users; or NULL */
+  uint32_t *processes;     /* by process: the string "name (number)", and that of its name alone */
+  uint32_t process_count;
+  struct builds builds; /* which strings are addresses, and of which builds */
+  char *hint;           /* how to get more names, for users; or NULL */
 };
 
 /* Resolves every node of the trace. If `symbols` is false, no symbols are looked up and frames are
@@ -43,6 +45,12 @@ struct names_options {
 wn_status names_resolve(const struct samples *samples, const struct names_options *options,
                         samples_progress *progress, void *context, struct names *names);
 void names_destroy(struct names *names);
+
+/* Names the processes of samples, once there are strings. False: not enough memory. */
+bool names_add_processes(struct names *names, const struct samples *samples);
+
+/* "cc1 (4711)"; "" for a process that has no name. */
+const char *names_of_process(const struct names *names, uint32_t process);
 
 /* Finds the names that several modules have, among the frames of the nodes that are used: 1 to
  * `nodes`. False: not enough memory. */

@@ -19,7 +19,7 @@ static bool is_resized(const struct samples *samples, const struct row *row, uin
   struct span span = row_span(samples, row);
   bool had = span_has(&span, before_ns), has = span_has(&span, after_ns);
   if (had == has) return false;
-  if (had) return row->died_ns > after_ns;
+  if (had) return row_died_ns(samples, row) > after_ns;
   return row->born_ns <= before_ns || (row->first && growth_at_birth(&samples->grown, row) > 0);
 }
 

@@ -45,7 +45,7 @@ struct condition {
   enum when when;  /* MOMENT */
   regex_t pattern; /* of names, with ~ or !~ */
   bool has_pattern;
-  bool *nodes; /* FRAME_TEXT, OUTSET: which of the trace's nodes match */
+  bool *nodes; /* FRAME_TEXT, OUTSET: which of the trace's nodes match; PROCESS: which processes */
 };
 
 struct query {
@@ -246,6 +246,7 @@ static bool set_value(struct parser *parser, struct condition *condition) {
   switch (condition->field->type) {
   case FRAME_TEXT:
   case THREAD_NAME:
+  case PROCESS:
   case HIDDEN:
   case OUTSET: return set_name(parser, condition);
   case BYTES:
@@ -258,7 +259,7 @@ static bool set_value(struct parser *parser, struct condition *condition) {
 }
 
 static void fail_no_field(struct parser *parser) {
-  char names[256] = "";
+  char names[320] = "";
   for (const struct field *field = query_fields; field->name; field++)
     snprintf(names + strlen(names), sizeof names - strlen(names), "%s, ", field->name);
   snprintf(names + strlen(names) - 2, sizeof names - strlen(names) + 2, ", not or (");
@@ -417,8 +418,24 @@ static bool bind_frames(struct condition *condition, struct query *query, const 
 
 static bool is_on_frames(enum type type) { return type == FRAME_TEXT || type == HIDDEN || type == OUTSET; }
 
+/* Each process is compared once, by its number, its name, and both as in a table. */
+static bool bind_processes(struct condition *condition, const struct samples *samples,
+                           const struct names *names) {
+  condition->nodes = calloc((size_t)samples->process_count + 1, sizeof *condition->nodes);
+  for (uint32_t i = 0; condition->nodes && i < samples->process_count; i++) {
+    const struct process *process = &samples->processes[i];
+    char number[16];
+    snprintf(number, sizeof number, "%u", process->pid);
+    condition->nodes[i] = text_matches(condition, number) || text_matches(condition, process->name) ||
+                          text_matches(condition, names_of_process(names, i));
+  }
+  return condition->nodes;
+}
+
 static bool bind(struct condition *condition, struct query *query, const struct names *names) {
   if (!condition) return true;
+  if (condition->field && condition->field->type == PROCESS)
+    return bind_processes(condition, query->samples, names);
   if (condition->field && is_on_frames(condition->field->type)) return bind_frames(condition, query, names);
   return bind(condition->left, query, names) && bind(condition->right, query, names);
 }
@@ -434,7 +451,7 @@ static wn_status check_live(const struct condition *condition, uint64_t end_ns) 
 
 static bool thread_matches(const struct condition *condition, const struct query *query, uint32_t thread) {
   char buffer[32], number[16];
-  snprintf(number, sizeof number, "%u", thread);
+  snprintf(number, sizeof number, "%u", samples_thread_number(query->samples, thread));
   return text_matches(condition, number) ||
          text_matches(condition, samples_thread_name(query->samples, thread, buffer));
 }
@@ -460,6 +477,7 @@ static bool field_takes(const struct condition *condition, const struct query *q
   case OUTSET:
   case FRAME_TEXT: return condition->nodes[row->stack <= query->node_count ? row->stack : 0] != negated;
   case THREAD_NAME: return thread_matches(condition, query, row->thread) != negated;
+  case PROCESS: return condition->nodes[process_of(query->samples, row->thread)] != negated;
   default:
     return compares(condition->field->number(query->samples, row), condition->relation, condition->number);
   }

@@ -4,10 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static uint64_t end_of(const struct samples *samples, const struct row *row) {
-  return row->died_ns == STILL_ALIVE ? samples->end_ns : row->died_ns;
-}
-
 static uint32_t text_of_function(const struct frame *frame) { return frame->function; }
 static uint32_t text_of_file(const struct frame *frame) { return frame->file; }
 static uint32_t text_of_module(const struct frame *frame) { return frame->module; }
@@ -17,7 +13,7 @@ static double number_of_size(const struct samples *samples, const struct row *ro
   return (double)row->size;
 }
 static double number_of_life(const struct samples *samples, const struct row *row) {
-  return (double)(end_of(samples, row) - row->born_ns);
+  return (double)row_life_ns(samples, row);
 }
 static double number_of_life_bytes(const struct samples *samples, const struct row *row) {
   return samples->word_bytes * samples->life_words[row - samples->rows];
@@ -51,6 +47,7 @@ const struct field query_fields[] = {
     {"file", NULL, FRAME_TEXT, .text = text_of_file},
     {"module", NULL, FRAME_TEXT, .text = text_of_module},
     {"thread", NULL, THREAD_NAME, .text = NULL},
+    {"process", NULL, PROCESS, .text = NULL},
     {"size", NULL, BYTES, .number = number_of_size},
     {"life", NULL, TIME, .number = number_of_life},
     {"life_bytes", NULL, BYTES, .number = number_of_life_bytes},

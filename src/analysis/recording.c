@@ -35,7 +35,8 @@ static const double KEPT_MOST = 0.5, NEARLY = 0.95;
 
 static bool has_exited(const struct recording *recording) {
   const struct samples *samples = recording->samples;
-  return !recording->partial && !samples->collected && samples->ended && samples->end.kind == TRACE_END_EXIT;
+  return !recording->partial && !samples->collected && samples->process_count < 2 && samples->ended &&
+         samples->end.kind == TRACE_END_EXIT;
 }
 
 static uint64_t find_closing(const struct recording *recording) {

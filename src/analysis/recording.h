@@ -6,13 +6,14 @@
  * leaked into a list all the time. So where a program has exited, and frees more than half of what
  * it held within the last CLOSING_PART of its run, it began to close down at its peak, if that is
  * in this part, or else when it last held nearly as much as in this part's largest moment. In all
- * other recordings this moment is the end. What was alive then is asked for instead of what was
+ * other recordings, and in those of several processes, this moment is the end. What was alive then is asked for instead of what was
  * alive at the end. */
 #ifndef ANALYSIS_RECORDING_H
 #define ANALYSIS_RECORDING_H
 
 #include "analysis/listing.h"
 #include "analysis/wrappers.h"
+#include "sources/joined.h"
 
 /* Called repeatedly while a trace is loaded: what is being done, and which fraction of it is done,
  * 0 to 1. */
@@ -48,6 +49,11 @@ struct recording {
  * the options (WN_EINVAL). */
 wn_status recording_load(const char *path, const struct recording_options *options,
                          struct recording **recording);
+
+/* As recording_load, from the parts that are taken (joined_examine), as one recording. A single part
+ * counts as taken. `name` is for messages. */
+wn_status recording_load_joined(const struct joined_part *parts, size_t count, const char *name,
+                                const struct recording_options *options, struct recording **recording);
 
 /* As recording_load, from an open source, whose samples are all kept. Takes ownership of the source,
  * even on an error. `name` is for messages. */

@@ -38,9 +38,24 @@ static wn_status name_rows(struct recording *recording, const struct recording_o
 
 /* ---- rows ---- */
 
-static bool may_have_more(const char *path, size_t samples) {
+/* What a recording is loaded from, and its name for messages. */
+struct files {
+  const struct joined_part *parts;
+  size_t count;
+  const char *name;
+};
+
+static wn_status open_files(const struct files *files, struct source **source) {
+  return files->count == 1 ? source_open(files->parts->path, source)
+                           : joined_open(files->parts, files->count, source);
+}
+
+static bool may_have_more(const struct files *files, size_t samples) {
+  uint64_t bytes = 0;
   struct stat found;
-  return !stat(path, &found) && (uint64_t)found.st_size / SAMPLE_BYTES_LEAST > samples;
+  for (size_t i = 0; i < files->count; i++)
+    if (files->parts[i].taken && !stat(files->parts[i].path, &found)) bytes += (uint64_t)found.st_size;
+  return bytes / SAMPLE_BYTES_LEAST > samples;
 }
 
 static wn_status read_all(struct source *source, const char *name, const struct recording_options *options,
@@ -50,41 +65,48 @@ static wn_status read_all(struct source *source, const char *name, const struct 
 }
 
 /* Reads the chosen samples. Those that only may have been chosen are dropped by samples_thin. */
-static wn_status read_chosen(struct survey *survey, const char *path, const struct recording_options *options,
-                             struct recording *recording) {
+static wn_status read_chosen(struct survey *survey, const struct files *files,
+                             const struct recording_options *options, struct recording *recording) {
   struct source *whole, *chosen;
   struct source_filter filter = {survey->thinning.rate, survey_keeps, survey};
-  wn_status error = source_open(path, &whole);
+  wn_status error = open_files(files, &whole);
   if (!error) error = source_filtered(whole, &filter, &chosen);
-  if (!error) error = read_all(chosen, path, options, recording);
+  if (!error) error = read_all(chosen, files->name, options, recording);
   if (!error) error = samples_thin(recording->samples, survey->share, survey->thinning.seed);
   if (!error) recording->kept = (double)recording->samples->sampled_blocks / (double)survey->samples;
   return error;
 }
 
-static wn_status survey_path(struct survey *survey, const char *path,
-                             const struct recording_options *options) {
+static wn_status survey_files(struct survey *survey, const struct files *files,
+                              const struct recording_options *options) {
   struct stage counting = {options, "Counting samples"};
   struct source *source;
-  wn_status error = source_open(path, &source);
+  wn_status error = open_files(files, &source);
   if (error) return error;
   error = survey_source(survey, source, options->samples_most, SEED, show, &counting);
   source_close(source);
   return error;
 }
 
-static wn_status read_path(const char *path, const struct recording_options *options,
-                           struct recording *recording) {
-  struct survey survey = {.share = 1};
+/* Traces of different rates are thinned to the lowest. */
+static wn_status read_whole(const struct files *files, const struct recording_options *options,
+                            struct recording *recording) {
   struct source *source;
+  wn_status error = open_files(files, &source);
+  if (!error) error = read_all(source, files->name, options, recording);
+  if (!error && processes_rates_differ(recording->samples)) error = samples_thin(recording->samples, 1, SEED);
+  return error;
+}
+
+static wn_status read_files(const struct files *files, const struct recording_options *options,
+                            struct recording *recording) {
+  struct survey survey = {.share = 1};
   wn_status error = WN_OK;
-  if (options->samples_most && may_have_more(path, options->samples_most))
-    error = survey_path(&survey, path, options);
+  if (options->samples_most && may_have_more(files, options->samples_most))
+    error = survey_files(&survey, files, options);
   if (error) return error;
-  if (survey.share < 1)
-    error = read_chosen(&survey, path, options, recording);
-  else if (!(error = source_open(path, &source)))
-    error = read_all(source, path, options, recording);
+  error = survey.share < 1 ? read_chosen(&survey, files, options, recording)
+                           : read_whole(files, options, recording);
   survey_destroy(&survey);
   return error;
 }
@@ -106,9 +128,15 @@ static wn_status complete(struct recording *recording, wn_status error,
 
 wn_status recording_load(const char *path, const struct recording_options *options,
                          struct recording **result) {
+  return recording_load_joined(&(struct joined_part){.path = path, .taken = true}, 1, path, options, result);
+}
+
+wn_status recording_load_joined(const struct joined_part *parts, size_t count, const char *name,
+                                const struct recording_options *options, struct recording **result) {
+  struct files files = {parts, count, name};
   struct recording *recording = calloc(1, sizeof *recording);
-  if (!recording) return error_set(WN_ENOMEM, "%s: not enough memory to read it", path);
-  return complete(recording, read_path(path, options, recording), options, result);
+  if (!recording) return error_set(WN_ENOMEM, "%s: not enough memory to read it", name);
+  return complete(recording, read_files(&files, options, recording), options, result);
 }
 
 wn_status recording_read(struct source *source, const char *name, const struct recording_options *options,

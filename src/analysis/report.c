@@ -9,10 +9,8 @@
 
 /* ---- which rows count, and for what ---- */
 
-/* A block that is alive at the end has lived at least until then. */
 static uint64_t life_of(const struct report *report, const struct row *row) {
-  uint64_t died = row->died_ns == STILL_ALIVE ? report->samples->end_ns : row->died_ns;
-  return died > row->born_ns ? died - row->born_ns : 0;
+  return row_life_ns(report->samples, row);
 }
 
 static bool is_brief(const struct row *row, void *context) {
@@ -48,11 +46,15 @@ static bool churn(const struct row *row, struct share *share, void *context) {
   return allocated(row, share, context) && is_brief(row, context);
 }
 
-static bool alive(const struct row *row, struct share *share, void *context) {
-  const struct report *report = context;
+/* Whether a block is alive at the end (LEFT in processes.h), or was at CLOSING. */
+static bool is_alive(const struct report *report, const struct row *row) {
   struct span span = row_span(report->samples, row);
+  return report->samples->process_count > 1 ? row_is_left(row) : span_has(&span, report->alive_ns);
+}
+
+static bool alive(const struct row *row, struct share *share, void *context) {
   *share = share_block(row);
-  return span_has(&span, report->alive_ns) && report_takes(row, context);
+  return is_alive(context, row) && report_takes(row, context);
 }
 
 /* TABLE_GROWTH: rows that have ended belong to their groups, as far as they matter for growth. */
@@ -119,8 +121,8 @@ static void add_row(struct report *report, const struct row *row) {
   if (row->probability <= 0) return;
   timeline_add_call(&report->allocated, samples, row);
   if (is_brief(row, report)) timeline_add_call(&report->brief, samples, row);
-  if (row_is_live_at(row, samples->end_ns)) timeline_add_live(&report->live_at_end, row);
-  if (row_is_live_at(row, report->alive_ns)) timeline_add_live(&report->alive, row);
+  if (row_is_left(row)) timeline_add_live(&report->live_at_end, row);
+  if (is_alive(report, row)) timeline_add_live(&report->alive, row);
 }
 
 /* Asks the query once for each row, and computes all that needs no moment in the same pass: it is the
@@ -262,6 +264,7 @@ const char *measure_word(enum measure measure) { return measures[measure].word; 
 
 wn_status report_table(const struct report *report, enum measure measure, enum grouping grouping,
                        unsigned details, struct table *table) {
+  if (report->samples->process_count > 1) details &= ~(unsigned)TABLE_GROWTH;
   *table = (struct table){.report = report, .measure = measure, .details = details};
   struct stack_view view = report->query ? query_view(report->query) : (struct stack_view){0};
   view.fold = details & TABLE_FOLDED;

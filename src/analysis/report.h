@@ -100,8 +100,9 @@ enum table_detail {
   TABLE_WORD_LIVES = 2, /* the same in words allocated during the life */
   TABLE_FATES = 4,      /* for a collected heap: what became of the blocks */
   TABLE_FOLDED = 8,     /* the tree has one node for all levels of a recursion */
-  TABLE_GROWTH = 16,   /* of MEASURE_ALIVE and _HELD: how what is alive came to be; not with lives or fates */
-  TABLE_TREE_ONLY = 32 /* no groups, only the call tree */
+  TABLE_GROWTH = 16,    /* of MEASURE_ALIVE and _HELD: how what is alive came to be; not with lives or fates;
+                        * not of several processes, whose ends are not one */
+  TABLE_TREE_ONLY = 32  /* no groups, only the call tree */
 };
 
 /* One thread uses a table at a time. */

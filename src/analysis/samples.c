@@ -92,9 +92,14 @@ static bool keep(struct loading *loading, const struct trace_event *event) {
                                                 .thread = event->resize.thread,
                                                 .stack = event->resize.stack});
   case TRACE_MEMORY: {
-    struct memory_point point = {event->memory.time_ns,       event->memory.rss_bytes,
-                                 event->memory.private_bytes, event->memory.peak_bytes,
-                                 event->memory.complete != 0, event->memory.own_bytes};
+    struct memory_point point = {
+        event->memory.time_ns,
+        event->memory.rss_bytes,
+        event->memory.private_bytes,
+        event->memory.peak_bytes,
+        event->memory.complete != 0,
+        event->memory.own_bytes,
+        source_process_of(event->memory.thread, source_process_count(samples->source))};
     return APPEND(samples->memory, samples->memory_count, loading->memory_capacity, point);
   }
   case TRACE_THREAD_NAME: return keep_thread_name(loading, &event->thread_name);
@@ -281,7 +286,8 @@ wn_status samples_read(struct source *source, const char *name, samples_progress
   samples->source = source;
   samples->word_bytes = fmax(source_run(source)->word_bytes, 1); /* a damaged trace may have any value here */
   struct loading loading = {.samples = samples};
-  bool done = collect(&loading, progress, context) && join(&loading) && settle(samples);
+  bool done =
+      collect(&loading, progress, context) && join(&loading) && processes_read(samples) && settle(samples);
   free(loading.born);
   free(loading.changes);
   if (!done) {

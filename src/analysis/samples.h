@@ -9,6 +9,7 @@
 #include "analysis/heap_life.h"
 #include "analysis/mapped.h"
 #include "analysis/order.h"
+#include "analysis/processes.h"
 #include "sources/source.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,16 +36,18 @@ enum area { AREA_NONE, AREA_MINOR, AREA_MAJOR, AREA_OUTSIDE };
  */
 struct row {
   uint64_t block;
-  uint64_t begin_ns, end_ns; /* end: when it was freed or resized; STILL_ALIVE if the trace ended first */
-  uint64_t born_ns;          /* the start of the block's first row */
-  uint64_t died_ns;          /* when the block was freed; STILL_ALIVE if it never was */
-  uint64_t size;             /* bytes, as the program asked for */
-  uint64_t words;            /* the block's words that have had a trial so far */
-  double probability;        /* that the block is in the sample by the start of this row */
-  uint64_t promoted_ns;      /* when the block moved to the major heap, or NEVER */
-  uint32_t stack;            /* of the call that last allocated or grew the block */
-  uint32_t thread;           /* that made this call: its number in the trace */
-  uint32_t grown;            /* its place in struct grown_rows; 0: the row's call is its block's only one */
+  /* end: when it was freed or resized, or of several processes its own ended (LEFT in processes.h);
+   * STILL_ALIVE if the trace ended first */
+  uint64_t begin_ns, end_ns;
+  uint64_t born_ns;     /* the start of the block's first row */
+  uint64_t died_ns;     /* when the block was freed; STILL_ALIVE if it never was */
+  uint64_t size;        /* bytes, as the program asked for */
+  uint64_t words;       /* the block's words that have had a trial so far */
+  double probability;   /* that the block is in the sample by the start of this row */
+  uint64_t promoted_ns; /* when the block moved to the major heap, or NEVER */
+  uint32_t stack;       /* of the call that last allocated or grew the block */
+  uint32_t thread;      /* that made this call: its number in the trace */
+  uint32_t grown;       /* its place in struct grown_rows; 0: the row's call is its block's only one */
   uint8_t source;
   bool first, last;       /* among its block's rows */
   uint8_t area : 2;       /* enum area */
@@ -59,6 +62,7 @@ struct memory_point {
   uint64_t peak_bytes; /* the largest resident size so far, as counted by the kernel; 0: not known */
   bool complete;       /* the program's own mappings were measured too */
   uint64_t own_bytes;  /* about so many of the private bytes are used by the recorder */
+  uint32_t process;    /* while a trace with several is read */
 };
 
 struct thread_name {
@@ -101,6 +105,8 @@ struct samples {
   struct thread_name *threads;
   size_t thread_count;
   double word_bytes;
+  struct process *processes;
+  uint32_t process_count;  /* at least 1, of a loaded trace */
   bool collected;          /* the heap is a collected one */
   struct heap_life life;   /* of a collected heap */
   struct mapped mapped;    /* the program's own mappings */
@@ -108,19 +114,31 @@ struct samples {
   uint64_t sampled_blocks; /* sampled when they were allocated or grew */
   uint64_t promotions;     /* promotions of sampled blocks */
   uint64_t unmatched;      /* frees, resizes and promotions without their block's sample, which was lost */
-  bool ended;              /* the trace has an end record */
-  struct trace_end end;    /* that record */
+  bool ended;              /* the trace has an end record, that of each process */
+  struct trace_end end;    /* that record; of several processes zeros */
   char *became; /* path of the last program that the process tried to exec; NULL: none or unknown */
 };
 
 /* Bytes allocated at the start of a row. */
 static inline uint64_t row_allocated(const struct row *row) { return row->call ? row->size : 0; }
 
-/* How long a row's block lived, at least, if it is alive at `end_ns`, the end of the trace. */
-static inline uint64_t row_life_ns(const struct row *row, uint64_t end_ns) {
-  uint64_t died = row->died_ns == STILL_ALIVE ? end_ns : row->died_ns;
+/* When a row's block was freed; of a block that never was, when its process or the trace ended. */
+static inline uint64_t row_died_ns(const struct samples *samples, const struct row *row) {
+  if (row->died_ns != STILL_ALIVE) return row->died_ns;
+  if (samples->process_count < 2) return samples->end_ns;
+  uint64_t end_ns = samples->processes[source_process_of(row->thread, samples->process_count)].end_ns;
+  return end_ns == STILL_ALIVE ? samples->end_ns : end_ns;
+}
+
+/* How long a row's block lived; at least, if it was never freed. */
+static inline uint64_t row_life_ns(const struct samples *samples, const struct row *row) {
+  uint64_t died = row_died_ns(samples, row);
   return died > row->born_ns ? died - row->born_ns : 0;
 }
+
+/* Whether a row is the last of a block that was never freed: the block was alive when the trace, or
+ * its process, ended. */
+static inline bool row_is_left(const struct row *row) { return row->last && row->died_ns == STILL_ALIVE; }
 
 static inline bool span_has(const struct span *span, uint64_t time_ns) {
   return span->begin_ns <= time_ns && time_ns < span->end_ns;
@@ -152,6 +170,11 @@ void samples_free(struct samples *samples);
 
 /* Fills in life_words and the orders of rows, once all of the rows is known. False without memory. */
 bool samples_settle_lives(struct samples *samples);
+
+/* The number of a thread in the trace of its process. */
+static inline uint32_t samples_thread_number(const struct samples *samples, uint32_t thread) {
+  return samples->process_count > 1 ? thread / samples->process_count : thread;
+}
 
 /* The name of a thread of the trace; "thread N", written to `buffer`, if it has none. */
 const char *samples_thread_name(const struct samples *samples, uint32_t thread, char buffer[32]);

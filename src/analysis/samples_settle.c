@@ -45,8 +45,7 @@ static struct lived *order_by_life(const struct samples *samples, size_t *count)
   for (size_t i = 0; keyed && i < samples->row_count; i++) {
     const struct row *row = &samples->rows[i];
     uint64_t alive = row->died_ns == STILL_ALIVE;
-    if (row->last)
-      keyed[(*count)++] = (struct keyed){row_life_ns(row, samples->end_ns) << 1 | alive, (uint32_t)i};
+    if (row->last) keyed[(*count)++] = (struct keyed){row_life_ns(samples, row) << 1 | alive, (uint32_t)i};
   }
   return samples_lived(samples, keyed, *count);
 }
@@ -58,7 +57,7 @@ static bool fill_life_words(struct samples *samples) {
   if (!samples->life_words || !make_clock(samples, &clock)) return false;
   for (size_t i = 0; i < samples->row_count; i++) {
     const struct row *row = &samples->rows[i];
-    uint64_t died = row->died_ns == STILL_ALIVE ? samples->end_ns : row->died_ns;
+    uint64_t died = row_died_ns(samples, row);
     samples->life_words[i] = fmax(words_clock_at(&clock, died) - words_clock_at(&clock, row->born_ns), 0);
   }
   words_clock_destroy(&clock);
@@ -68,6 +67,7 @@ static bool fill_life_words(struct samples *samples) {
 /* ---- shared ---- */
 
 bool samples_settle_lives(struct samples *samples) {
+  processes_end_rows(samples);
   free(samples->spans);
   free(samples->steps);
   free(samples->by_life);
@@ -117,6 +117,7 @@ void samples_free(struct samples *samples) {
   free(samples->memory);
   heap_life_destroy(&samples->life);
   mapped_destroy(&samples->mapped);
+  processes_destroy(samples);
   free(samples->rows);
   free(samples->life_words);
   grown_destroy(&samples->grown);
@@ -130,7 +131,7 @@ void samples_free(struct samples *samples) {
 const char *samples_thread_name(const struct samples *samples, uint32_t thread, char buffer[32]) {
   for (size_t i = 0; i < samples->thread_count; i++)
     if (samples->threads[i].thread == thread) return samples->threads[i].name;
-  snprintf(buffer, 32, "thread %u", thread);
+  snprintf(buffer, 32, "thread %u", samples_thread_number(samples, thread));
   return buffer;
 }
 /* SPDX-License-Identifier: MIT */

@@ -21,23 +21,30 @@
 
 struct thin {
   struct samples *samples;
-  struct thinning thinning;
-  double share;
-  bool *kept; /* index: row */
+  uint64_t seed;
+  double share, rate; /* rate: the lowest before; `share` times that is what the samples get */
+  bool *kept;         /* index: row */
   size_t blocks;
   uint64_t promotions;
   bool no_memory;
 };
 
+/* The rate of a block's samples before: that of its process, if the samples are of several. */
+static double rate_before(const struct thin *thin, const struct row *row) {
+  const struct samples *samples = thin->samples;
+  return samples->process_count > 1 ? samples->processes[process_of(samples, row->thread)].rate
+                                    : source_run(samples->source)->rate;
+}
+
 /* Which row of a block is the first to be kept; `count`: none. */
 static size_t first_kept(const struct thin *thin, const struct row *rows, size_t count) {
+  struct thinning thinning = {rate_before(thin, rows), thin->seed};
+  double share = thin->share * (thin->rate / thinning.rate);
   double growth = growth_at_birth(&thin->samples->grown, rows);
   uint64_t before = growth > 0 ? (uint64_t)(growth * (double)rows->size + 15.5) >> 3 : 0;
   struct first_trial first = {before, rows->words};
   for (size_t i = 0; i < count; i++)
-    if (rows[i].call &&
-        thinning_least_share(&thin->thinning, rows->block, first, rows[i].words) < thin->share)
-      return i;
+    if (rows[i].call && thinning_least_share(&thinning, rows->block, first, rows[i].words) < share) return i;
   return count;
 }
 
@@ -57,12 +64,13 @@ static size_t thin_block(struct thin *thin, struct row *rows, size_t count) {
   if (first == count) return 0;
   double growth = first ? growth_of_sizes(rows[first - 1].size, rows[first].size)
                         : growth_at_birth(&thin->samples->grown, rows);
+  if (row_is_left(&rows[count - 1])) rows[count - 1].end_ns = STILL_ALIVE; /* samples_settle_lives ends it */
   for (size_t i = first; i < count; i++) {
     rows[i].first = i == first;
     begin_later(&rows[i], rows[first].begin_ns);
   }
   if (!grown_finish_block(&thin->samples->grown, rows + first, count - first, growth,
-                          thin->thinning.rate * thin->share))
+                          thin->rate * thin->share))
     thin->no_memory = true;
   thin->blocks++;
   thin->promotions += rows[first].promoted_ns != NEVER;
@@ -142,14 +150,16 @@ static void round_down(uint64_t *time, uint64_t unit) {
 
 wn_status samples_thin(struct samples *samples, double share, uint64_t seed) {
   struct thin thin = {.samples = samples,
-                      .thinning = {source_run(samples->source)->rate, seed},
+                      .seed = seed,
                       .share = share,
+                      .rate = source_run(samples->source)->rate,
                       .kept = calloc(samples->row_count + 1, sizeof *thin.kept)};
   bool done = thin.kept && thin_rows(&thin) && !thin.no_memory;
   if (done) drop_rows(&thin);
   free(thin.kept);
-  if (!done || lower_rate(samples, thin.thinning.rate * share) || !samples_settle_lives(samples))
+  if (!done || lower_rate(samples, thin.rate * share) || !samples_settle_lives(samples))
     return error_set(WN_ENOMEM, "not enough memory to thin the samples");
+  for (uint32_t i = 0; i < samples->process_count; i++) samples->processes[i].rate = thin.rate * share;
   samples->sampled_blocks = thin.blocks;
   samples->promotions = thin.promotions;
   return WN_OK;
@@ -175,6 +185,7 @@ wn_status recording_round(struct recording *recording, uint64_t unit_ns) {
     round_down(&row->died_ns, unit_ns);
     round_down(&row->promoted_ns, unit_ns);
   }
+  for (uint32_t i = 0; i < samples->process_count; i++) round_down(&samples->processes[i].end_ns, unit_ns);
   if (!samples_settle_lives(samples)) return error_set(WN_ENOMEM, "not enough memory to round times");
   recording_describe(recording);
   return WN_OK;

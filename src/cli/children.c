@@ -11,6 +11,10 @@
 
 #include "base/os.h"
 #include "cli/chain.h"
+#include "cli/command.h"
+#include "cli/inputs.h"
+#include "cli/load.h"
+#include "cli/text.h"
 #include <errno.h>
 #include <glob.h>
 #include <limits.h>
@@ -188,6 +192,24 @@ static bool had_children(pid_t pid) {
   return !name_end || sscanf(name_end + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %llu", &faults) != 1 || faults;
 }
 
+/* ---- the command that shows all ---- */
+
+/* Whether a trace is of this recording: of the program, of one that it became (chain_begin has removed
+ * earlier ones), or of a child. */
+static bool is_one_of(const struct children *children, const char *output, const char *path) {
+  size_t length = strlen(output);
+  if (!strncmp(path, output, length) && number_of(path + length) >= 0) return true;
+  for (size_t i = 0; i < children->count; i++)
+    if (load_is_same_file(children->paths[i], path)) return true;
+  return load_is_same_file(output, path);
+}
+
+static void say_command(const char *name, const char *pattern) {
+  text_word(stderr, command_called());
+  fprintf(stderr, " %s ", name);
+  text_word(stderr, pattern);
+}
+
 /* ---- shared ---- */
 
 void children_begin(const char *output) { list(&earlier, output); }
@@ -204,6 +226,26 @@ struct children children_finish(const char *output, struct unrecorded *unrecorde
   forget(&files);
   forget(&earlier);
   return children;
+}
+
+void children_say_all(const struct children *children, const char *output) {
+  char *pattern;
+  struct inputs inputs;
+  if (strpbrk(output, "*?[\\") || asprintf(&pattern, "%s*", output) < 0) return;
+  const char *one = pattern;
+  if (!inputs_open(&inputs, &one, 1)) {
+    size_t others = 0;
+    for (size_t i = 0; i < inputs.count; i++) others += !is_one_of(children, output, inputs.names[i]);
+    fputs("winnow: all of them together: ", stderr);
+    say_command("report", pattern);
+    fputs("; in a browser: ", stderr);
+    say_command("view", pattern);
+    if (others)
+      fprintf(stderr, "; %zu of these traces %s of another recording", others, others == 1 ? "is" : "are");
+    fputc('\n', stderr);
+    inputs_close(&inputs);
+  }
+  free(pattern);
 }
 
 void children_free(struct children *children) {

@@ -41,6 +41,10 @@ struct children {
  * the length of its data, and joins those of each process. Programs that were not recorded, as the
  * traces report them, are added to `unrecorded`. */
 struct children children_finish(const char *output, struct unrecorded *unrecorded);
+/* Prints the commands that show the program and its children together, and says if they would show
+ * more. */
+void children_say_all(const struct children *children, const char *output);
+
 void children_free(struct children *children);
 
 /* The processor time in seconds of a process, and of the children that it waited for; and its

@@ -150,6 +150,6 @@ int command_diff(int argc, char **argv) {
   if (!code) code = compare(&options, before, after);
   recording_free(before);
   recording_free(after);
-  return code;
+  return code || !options.unread ? code : EXIT_JOB;
 }
 /* SPDX-License-Identifier: MIT */

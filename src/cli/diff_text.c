@@ -9,6 +9,7 @@
 #include "cli/called.h"
 #include "cli/report_callers.h"
 #include "cli/report_name.h"
+#include "cli/report_processes.h"
 #include "cli/report_text.h"
 #include "cli/text.h"
 #include <math.h>
@@ -29,17 +30,22 @@ enum {
 
 /* ---- words ---- */
 
-static const char *run_name(const struct report *report) {
+static void say_name(struct paragraph *paragraph, const struct report *report) {
   const struct trace_run *run = source_run(report->samples->source);
   const char *command = run->command.length && run->command.bytes[0] ? run->command.bytes : "the program";
   const char *slash = strrchr(command, '/');
-  return slash && slash[1] ? slash + 1 : command;
+  if (report->samples->process_count > 1)
+    report_say_processes(paragraph, report->samples);
+  else
+    say(paragraph, "%s", slash && slash[1] ? slash + 1 : command);
 }
 
 static void say_run(struct paragraph *paragraph, const char *which, const struct report *report) {
   char time[32], samples[64], bytes[128];
   struct estimate allocated = report_bytes(report, &report->allocated);
-  say(paragraph, "%s: %s ran for %s", which, run_name(report), text_time(time, report->samples->end_ns));
+  say(paragraph, "%s: ", which);
+  say_name(paragraph, report);
+  say(paragraph, " ran for %s", text_time(time, report->samples->end_ns));
   if (allocated.samples)
     say(paragraph, " and allocated %s%s", report->recording->partial ? "at least " : "",
         with_range(bytes, &allocated));
@@ -74,8 +80,9 @@ static void print_runs(const struct diff *diff) {
   char first[32], last[32];
   bool partial = pair_is_partial(&diff->pair);
   if (diff->pair.moments) {
-    say(&paragraph, "%s, from %s to %s. ", run_name(&diff->pair.before),
-        text_time(first, diff->pair.before.asked.time_ns), text_time(last, diff->pair.after.asked.time_ns));
+    say_name(&paragraph, &diff->pair.before);
+    say(&paragraph, ", from %s to %s. ", text_time(first, diff->pair.before.asked.time_ns),
+        text_time(last, diff->pair.after.asked.time_ns));
   } else {
     say_run(&paragraph, "Before", &diff->pair.before);
     say_run(&paragraph, "After", &diff->pair.after);

@@ -2,6 +2,7 @@
  * of the formats of export/formats.h. */
 #include "export/formats.h"
 
+#include "base/error.h"
 #include "cli/command.h"
 #include "cli/load.h"
 #include "cli/output.h"
@@ -26,6 +27,8 @@ static int name_output(struct report_options *options, char name[FILENAME_MAX]) 
   if (format->kind == EXPORT_BINARY && !strcmp(options->output, "-") && isatty(1))
     return fail_usage("export", "%s is binary and nothing for a terminal; give it a name with -o FILE",
                       format->name);
+  if (inputs_has_several(options->file) && source_begins(options->output))
+    return fail_usage("export", "%s is a trace; give the output another name with -o FILE", options->output);
   if (load_is_same_file(options->file, options->output))
     return fail_usage("export", "%s is the trace; give the output another name with -o FILE",
                       options->output);
@@ -38,12 +41,13 @@ static int parse(struct report_options *options, char name[FILENAME_MAX], int ar
   if (!options->format)
     return fail_usage("export", "which format? give one with --format; see 'winnow help export'");
   if (optind == argc || !*argv[optind])
-    return fail_usage("export", "which trace? usage: winnow export --format FORMAT [OPTION...] FILE");
-  if (optind + 1 < argc) return fail_usage("export", "one trace at a time");
+    return fail_usage("export", "which trace? usage: winnow export --format FORMAT [OPTION...] FILE...");
   if (!options->format->rows && (options->order_given || options->top))
     return fail_usage("export", "--sort and --top are for formats with rows, and %s has stacks",
                       options->format->name);
-  options->file = argv[optind];
+  options->files = (const char *const *)argv + optind;
+  options->file_count = (size_t)(argc - optind);
+  options->file = *options->files;
   return name_output(options, name);
 }
 
@@ -82,6 +86,15 @@ static wn_status write_file(const struct report_options *options, const struct r
   return error;
 }
 
+/* Formats of events know one process: they have no record of its end, with which its blocks would end. */
+static wn_status check_processes(const struct report_options *options, const struct recording *recording) {
+  const struct format_kind *format = options->format;
+  bool events =
+      format->write == export_memtrace || format->write == export_memtrace2 || format->write == export_ctf;
+  if (!events || recording->samples->process_count < 2) return WN_OK;
+  return error_set(WN_EINVAL, "%s has the events of one process: give one trace", format->name);
+}
+
 static wn_status export_recording(const struct report_options *options, const struct recording *recording) {
   struct report report;
   wn_status error = load_report(options, recording, &report);
@@ -105,9 +118,10 @@ int command_export(int argc, char **argv) {
   struct recording *recording = NULL;
   char name[FILENAME_MAX];
   int code = parse(&options, name, argc, argv);
-  if (!code) code = load_file(&options, options.file, &recording);
+  if (!code) code = load_files(&options, options.files, options.file_count, &recording);
   if (code) return code;
-  wn_status error = export_recording(&options, recording);
+  wn_status error = check_processes(&options, recording);
+  if (!error) error = export_recording(&options, recording);
   recording_free(recording);
   if (error)
     return error == WN_EINVAL ? fail_usage("export", "%s", wn_last_error()) : fail_job("%s", wn_last_error());
@@ -115,6 +129,6 @@ int command_export(int argc, char **argv) {
     text_name(stdout, options.output);
     putchar('\n');
   }
-  return 0;
+  return options.unread ? EXIT_JOB : 0;
 }
 /* SPDX-License-Identifier: MIT */

@@ -49,6 +49,8 @@ static int parse(struct report_options *options, char name[FILENAME_MAX], int ar
   if (code) return code;
   if (!strcmp(options->output, "-") && isatty(1))
     return fail_usage("html", "a page is nothing for a terminal; give it a name with -o FILE");
+  if (inputs_has_several(options->file) && source_begins(options->output))
+    return fail_usage("html", "%s is a trace; give the page another name with -o FILE", options->output);
   if (load_is_same_file(options->file, options->output) ||
       (options->other && load_is_same_file(options->other, options->output)))
     return fail_usage("html", "%s is the trace; give the page another name with -o FILE", options->output);
@@ -258,6 +260,6 @@ int command_html(int argc, char **argv) {
   }
   recording_free(recording);
   recording_free(before);
-  return code;
+  return code || !options.unread ? code : EXIT_JOB;
 }
 /* SPDX-License-Identifier: MIT */

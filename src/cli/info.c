@@ -5,7 +5,7 @@
 #include "cli/called.h"
 #include "cli/chain.h"
 #include "cli/command.h"
-#include "cli/input.h"
+#include "cli/inputs.h"
 #include "cli/overview.h"
 #include "cli/text.h"
 #include "export/json.h"
@@ -291,6 +291,22 @@ static int print_all_json(const char *const *paths, size_t count) {
   return code;
 }
 
+/* Inputs that are pipes are opened by those who read them. */
+static int tell(const char *const *arguments, size_t count, bool as_json) {
+  struct inputs inputs = {.count = 0};
+  bool several = false;
+  for (size_t i = 0; i < count; i++) several = several || inputs_has_several(arguments[i]);
+  if (several && inputs_open(&inputs, arguments, count)) return fail_job("%s", wn_last_error());
+  const char *const *paths = several ? (const char *const *)inputs.names : arguments;
+  if (several) count = inputs.count;
+  if (!as_json) ascii_if_locale_asks(&stdout);
+  int code = as_json     ? print_all_json(paths, count)
+             : count > 1 ? tell_apart(paths, count)
+                         : tell_of(paths[0], print_text, NULL);
+  inputs_close(&inputs);
+  return code;
+}
+
 /* ---- shared ---- */
 
 int command_info(int argc, char **argv) {
@@ -304,10 +320,6 @@ int command_info(int argc, char **argv) {
   }
   if (optind == argc || !*argv[optind])
     return fail_usage("info", "which trace? usage: winnow info [--json] FILE...");
-  const char *const *paths = (const char *const *)argv + optind;
-  size_t count = (size_t)(argc - optind);
-  if (as_json) return print_all_json(paths, count);
-  ascii_if_locale_asks(&stdout);
-  return count > 1 ? tell_apart(paths, count) : tell_of(paths[0], print_text, NULL);
+  return tell((const char *const *)argv + optind, (size_t)(argc - optind), as_json);
 }
 /* SPDX-License-Identifier: MIT */

@@ -42,6 +42,23 @@ static void exchange(struct live *live, struct recording *recording) {
   recording_free(old);
 }
 
+/* SEVERAL: as load_changed, for the traces of a folder or a pattern, which may have become more. */
+static bool load_changed_inputs(struct live *live, bool *growing) {
+  struct inputs inputs;
+  struct recording *recording;
+  bool changed = false;
+  if (inputs_open(&inputs, &live->path, 1)) return false;
+  uint64_t found = inputs_stamp(&inputs);
+  *growing = inputs_are_growing(&inputs);
+  if (found != live->loaded && !load_joined(&inputs, live->path, &live->options, &recording)) {
+    exchange(live, recording);
+    live->loaded = found;
+    changed = true;
+  }
+  inputs_close(&inputs);
+  return changed;
+}
+
 /* Loads the file anew if it has changed. The stamp comes first: what is written afterwards makes the
  * next one differ. */
 static bool load_changed(struct live *live) {
@@ -133,7 +150,11 @@ static void rest(struct live *live, uint64_t rest_ms) {
 
 /* 2 and 3. Returns whether the process still writes, or may be about to. */
 static bool look(struct live *live, bool *changed) {
-  bool growing;
+  bool growing = false;
+  if (live->several) {
+    *changed = load_changed_inputs(live, &growing);
+    return growing;
+  }
   do {
     growing = input_is_growing(live->file);
     *changed |= load_changed(live);
@@ -154,17 +175,30 @@ static void *follow(void *context) {
   return NULL;
 }
 
+/* ---- the beginning ---- */
+
+static wn_status load_first(struct live *live) {
+  struct inputs inputs;
+  wn_status error = inputs_open(&inputs, &live->path, 1);
+  if (error) return error;
+  live->growing = live->followed = inputs_are_growing(&inputs);
+  if (live->followed) live->loaded = live->several ? inputs_stamp(&inputs) : source_stamp(live->path);
+  error = load_inputs(&inputs, live->path, &live->options, &live->recording);
+  if (live->several && error != WN_EINVAL) load_say_left_out(&inputs);
+  inputs_close(&inputs);
+  return error;
+}
+
 /* ---- shared ---- */
 
 wn_status live_open(struct live *live, const char *path, const struct recording_options *options,
                     const struct recording *before) {
-  *live = (struct live){.path = path, .options = *options, .before = before};
-  live->growing = live->followed = input_is_growing(path);
-  if (live->followed) live->loaded = source_stamp(path);
+  *live =
+      (struct live){.path = path, .several = inputs_has_several(path), .options = *options, .before = before};
   live->wrote_ms = now_ms();
   live->file = strdup(path);
-  wn_status error = live->file ? load_recording(path, options, &live->recording)
-                               : error_set(WN_ENOMEM, "%s: not enough memory to read it", path);
+  wn_status error =
+      live->file ? load_first(live) : error_set(WN_ENOMEM, "%s: not enough memory to read it", path);
   if (error) return free(live->file), error;
   pthread_condattr_t monotonic;
   pthread_condattr_init(&monotonic);
@@ -174,7 +208,7 @@ wn_status live_open(struct live *live, const char *path, const struct recording_
   pthread_mutex_init(&live->asking, NULL);
   pthread_mutex_init(&live->watching, NULL);
   answers_create(&live->answers, live->recording, before);
-  if (!live->growing) go_to_writer(live);
+  if (!live->growing && !live->several) go_to_writer(live);
   return WN_OK;
 }
 

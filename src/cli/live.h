@@ -21,6 +21,9 @@
  * trace, and waits for it for a while. `winnow record` renames the traces when the process has
  * ended: if the followed one is gone, `path` is the trace of the program that did the work.
  *
+ * SEVERAL. A folder or a pattern is looked through anew each time, and followed as long as any of its
+ * traces grows.
+ *
  * While the trace is loaded anew, two recordings are in memory. */
 #ifndef CLI_LIVE_H
 #define CLI_LIVE_H
@@ -30,7 +33,8 @@
 
 struct live {
   /* Set by live_open; constant afterwards. */
-  const char *path;
+  const char *path; /* a trace; or a folder or a pattern: SEVERAL */
+  bool several;
   struct recording_options options;
   const struct recording *before; /* with which the trace is compared, or NULL */
   bool followed;                  /* the trace was growing */

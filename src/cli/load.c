@@ -23,27 +23,62 @@ static void show_stage(const char *doing, double done, void *context) {
   progress_show(done, &stages->progress);
 }
 
-wn_status load_recording(const char *path, const struct recording_options *options,
-                         struct recording **recording) {
+wn_status load_joined(struct inputs *inputs, const char *name, const struct recording_options *options,
+                      struct recording **recording) {
+  size_t taken = 0, last = 0;
+  wn_status error = joined_examine(inputs->parts, inputs->count);
+  if (error) return error;
+  for (size_t i = 0; i < inputs->count; i++)
+    if (inputs->parts[i].taken) taken++, last = i;
+  if (!taken) return error_set(WN_EIO, "none of %zu files can be read as a trace", inputs->count);
+  return taken == 1 ? recording_load(inputs->parts[last].path, options, recording)
+                    : recording_load_joined(inputs->parts, inputs->count, name, options, recording);
+}
+
+wn_status load_inputs(struct inputs *inputs, const char *name, const struct recording_options *options,
+                      struct recording **recording) {
   struct stages stages = {.doing = NULL};
   struct recording_options wanted = *options;
   wanted.progress = show_stage;
   wanted.progress_context = &stages;
-  wn_status error = recording_load(path, &wanted, recording);
+  wn_status error = inputs->several ? load_joined(inputs, name, &wanted, recording)
+                                    : recording_load(inputs->parts->path, &wanted, recording);
   if (stages.doing) progress_end(&stages.progress);
   return error;
 }
 
-int load_file(const struct report_options *options, const char *name, struct recording **recording) {
-  struct input input;
+size_t load_say_left_out(const struct inputs *inputs) {
+  size_t count = 0;
+  char number[64];
+  for (size_t i = 0; i < inputs->count; i++) {
+    const struct joined_part *part = &inputs->parts[i];
+    if (part->taken) continue;
+    count += !part->copy;
+    fail_job("%s%s", part->why, part->copy ? "" : "; it is left out");
+  }
+  if (inputs->passed_over)
+    fail_job("passed over %s that %s no trace", text_number_of(number, (double)inputs->passed_over, "file"),
+             inputs->passed_over == 1 ? "is" : "are");
+  return count;
+}
+
+int load_files(struct report_options *options, const char *const *names, size_t count,
+               struct recording **recording) {
+  struct inputs inputs;
   char text[512];
-  if (!input_open(&input, name)) return fail_job("%s", wn_last_error());
-  wn_status error = load_recording(input_path(&input), &options->recording, recording);
+  if (inputs_open(&inputs, names, count)) return fail_job("%s", wn_last_error());
+  const char *name = count == 1 ? names[0] : "the traces";
+  wn_status error = load_inputs(&inputs, name, &options->recording, recording);
   int code = error == WN_EINVAL ? fail_usage(options->command, "%s", wn_last_error())
-             : error            ? fail_job("%s", input_error(&input, text))
+             : error            ? fail_job("%s", input_error(inputs.inputs, text))
                                 : 0;
-  input_close(&input);
+  if (inputs.several && error != WN_EINVAL) options->unread += load_say_left_out(&inputs);
+  inputs_close(&inputs);
   return code;
+}
+
+int load_file(struct report_options *options, const char *name, struct recording **recording) {
+  return load_files(options, &name, 1, recording);
 }
 
 wn_status load_report(const struct report_options *options, const struct recording *recording,

@@ -22,12 +22,16 @@ const struct command commands[] = {
      "  winnow record -- ./server --port 8080\n"
      "  winnow record -o run.trace --rate 1e-3 -- sqlite3 test.db '.read script.sql'\n",
      record_print_options},
-    {"report", command_report, "say where the memory went", "report [OPTION...] FILE",
+    {"report", command_report, "say where the memory went", "report [OPTION...] FILE...",
      "Numbers are estimates from a sample; the range after each holds the true value in 95 of 100 cases.\n"
-     "FILE can be a pipe, or - for standard input. A terminal gets colours, unless NO_COLOR is set.\n"
+     "FILE can be a pipe, or - for standard input. Several traces, a folder with traces, or a pattern such "
+     "as\n"
+     "'build.trace*' make one report of all their processes. A terminal gets colours, unless NO_COLOR is "
+     "set.\n"
      "\n"
      "Examples:\n"
      "  winnow report run.trace\n"
+     "  winnow report --by process traces/\n"
      "  winnow report --at end --by line run.trace\n"
      "  winnow report --sort total --wrapper my_alloc run.trace\n"
      "  winnow report --where 'module = libxml2.so.2 and alive = yes' --tree run.trace\n",
@@ -37,7 +41,9 @@ const struct command commands[] = {
      "of\n"
      "functions and source files, the command line, and no source text unless --source asks for it. Whatever "
      "the\n"
-     "page opens with, it answers all questions.\n"
+     "page opens with, it answers all questions. FILE and BEFORE can be folders with traces, or patterns "
+     "such as\n"
+     "'build.trace*': then the page shows all their processes together.\n"
      "\n"
      "Examples:\n"
      "  winnow html run.trace\n"
@@ -47,16 +53,17 @@ const struct command commands[] = {
     {"view", command_view, "show where the memory goes in a browser, while the program runs too",
      "view [OPTION...] [BEFORE] FILE",
      "The page is that of 'winnow html', but winnow answers its questions, and\n"
-     "follows the trace of a running program. Only users who have the printed address see it. Ctrl-C ends "
-     "it.\n"
+     "follows the trace of a running program. FILE can be a folder or a pattern, too. Only users who have\n"
+     "the printed address see it. Ctrl-C ends it.\n"
      "\n"
      "Examples:\n"
      "  winnow view run.trace\n"
      "  winnow view --no-open --port 8080 run.trace\n",
      view_print_options},
     {"export", command_export, "write what a report says for other programs",
-     "export --format FORMAT [OPTION...] FILE",
+     "export --format FORMAT [OPTION...] FILE...",
      "The numbers are estimates, and add up to those of 'winnow report' with the same options.\n"
+     "Several traces, a folder or a pattern are exported as one, as 'winnow report' shows them.\n"
      "\n"
      "Examples:\n"
      "  winnow export -f pprof run.trace && go tool pprof -http=: run.pb.gz\n"
@@ -68,7 +75,8 @@ const struct command commands[] = {
      "diff [OPTION...] BEFORE AFTER\n       winnow diff --at MOMENT,MOMENT [OPTION...] FILE",
      "Each difference has its 95 % range. A change is listed if its range has no 0; differences within "
      "noise\n"
-     "come last. Names match code in both traces; (new) and (gone) have samples on one side only.\n"
+     "come last. Names match code in both traces; (new) and (gone) have samples on one side only. Each side\n"
+     "can be a folder with traces, or a pattern.\n"
      "\n"
      "Examples:\n"
      "  winnow diff old.trace new.trace\n"
@@ -78,8 +86,9 @@ const struct command commands[] = {
     {"info", command_info, "show what a trace is and how complete it is", "info [--json] FILE...",
      "  -j, --json             print a JSON object, or an array for several traces\n"
      "\n"
-     "FILE can be a pipe, or - for standard input. Several traces, such as record --follow-children\n"
-     "writes, have one line each, largest first: which program it is of, and how much that allocated.\n",
+     "FILE can be a pipe, - for standard input, a folder with traces, or a pattern. Several traces, such as\n"
+     "record --follow-children writes, have one line each, largest first: which program it is of, and how\n"
+     "much that allocated.\n",
      NULL},
     {"dump", command_dump, "print the events of a trace as text", "dump FILE",
      "One event a line, in the order of the trace, with its frames as they are in the trace: no names are\n"

@@ -118,10 +118,13 @@ static bool give(const struct output *output) {
 
 /* ---- shared ---- */
 
+/* A folder may end with slashes; a pattern is named by what stands before its first wildcard. */
 bool output_name(const char *trace, const char *extension, char name[FILENAME_MAX]) {
-  const char *base = strrchr(trace, '/') ? strrchr(trace, '/') + 1 : trace;
-  size_t length = strlen(base), tail = strlen(".trace");
-  if (!strcmp(trace, "-") || !length) return false;
+  size_t whole = strcspn(trace, "*?["), tail = strlen(".trace");
+  while (whole > 1 && trace[whole - 1] == (trace[whole] ? '.' : '/')) whole--;
+  const char *slash = memrchr(trace, '/', whole), *base = slash ? slash + 1 : trace;
+  size_t length = whole - (size_t)(base - trace);
+  if (!length || (*base == '-' && length == 1) || strspn(base, ".") == length) return false;
   if (length > tail && !strcmp(base + length - tail, ".trace")) length -= tail;
   return (size_t)snprintf(name, FILENAME_MAX, "%.*s%s", (int)length, base, extension) < FILENAME_MAX;
 }

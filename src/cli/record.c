@@ -322,7 +322,10 @@ static void finish_children(const struct recording *recording, struct unrecorded
   }
   say_loss(is_quiet(recording) ? "some traces of children are" : "some of these are", children.lost,
            children.loss_cause);
-  if (children.count && !is_quiet(recording)) say_which_is_which(recording->output, &children);
+  if (children.count && !is_quiet(recording)) {
+    say_which_is_which(recording->output, &children);
+    children_say_all(&children, recording->output);
+  }
   children_free(&children);
 }
 

@@ -3,32 +3,21 @@
 
 #include "cli/ascii.h"
 #include "cli/command.h"
-#include "cli/input.h"
 #include "cli/load.h"
 #include "export/report_json.h"
 #include <getopt.h>
 #include <stdio.h>
-#include <unistd.h>
 
 enum { JSON_ROWS = 10 };
-
-/* Refuses a second argument. One that is no file is named, since it may be a mistyped option or
- * value. */
-static int refuse_several(char **more, int count) {
-  for (int i = 0; i < count; i++)
-    if (access(more[i], F_OK))
-      return fail_usage("report", "one trace at a time, and there is no file '%s'", more[i]);
-  return fail_usage(
-      "report", "one trace at a time; 'winnow diff A B' compares two, 'winnow info FILE...' lists several");
-}
 
 static int parse(struct report_options *options, int argc, char **argv) {
   int code = options_parse(options, FOR_REPORT, argc, argv);
   if (code) return code;
   if (optind == argc || !*argv[optind])
-    return fail_usage("report", "which trace? usage: winnow report [OPTION...] FILE");
-  if (optind + 1 < argc) return refuse_several(argv + optind + 1, argc - optind - 1);
-  options->file = argv[optind];
+    return fail_usage("report", "which trace? usage: winnow report [OPTION...] FILE...");
+  options->files = (const char *const *)argv + optind;
+  options->file_count = (size_t)(argc - optind);
+  options->file = *options->files;
   if (options->json && !options->order_given) options->order = SITES_BY_TOTAL;
   return 0;
 }
@@ -68,17 +57,14 @@ void report_print_options(FILE *out) { options_print(out, FOR_REPORT); }
 int command_report(int argc, char **argv) {
   struct report_options options = {0};
   struct recording *recording = NULL;
-  struct input input;
-  char text[512];
   int code = parse(&options, argc, argv);
+  if (!code) code = load_files(&options, options.files, options.file_count, &recording);
   if (code) return code;
-  if (!input_open(&input, options.file)) return fail_job("%s", wn_last_error());
-  wn_status error = load_recording(input_path(&input), &options.recording, &recording);
-  if (!error) error = print(&options, recording);
+  wn_status error = print(&options, recording);
   recording_free(recording);
-  input_close(&input);
   return error == WN_EINVAL ? fail_usage("report", "%s", wn_last_error())
-         : error            ? fail_job("%s", input_error(&input, text))
+         : error            ? fail_job("%s", wn_last_error())
+         : options.unread   ? EXIT_JOB
                             : 0;
 }
 /* SPDX-License-Identifier: MIT */

@@ -9,6 +9,7 @@
 
 #include "cli/report_callers.h"
 #include "cli/report_name.h"
+#include "cli/report_processes.h"
 #include "cli/text.h"
 #include <stdlib.h>
 #include <string.h>
@@ -152,6 +153,7 @@ static void say_contents(struct paragraph *line, const struct view *view, const 
       resident->measured && resident->stack_bytes > 0 ? "other stacks, " : "stacks, ");
   if (!resident->measured && resident->mapped_bytes > 0)
     say(line, ", and the resident part of large mappings, which could not be measured");
+  if (report_has_processes(view)) say(line, ", and what forked processes had from their parents");
   if (resident->own_bytes >= parts->rest.estimate)
     say(line, "; all of it may be Winnow's own");
   else if (is_worth_a_word(resident->own_bytes, resident))
@@ -196,6 +198,10 @@ static void say_parts(struct paragraph *line, const struct view *view, const str
   say_rest(line, view, resident, &parts);
   if (resident->most_bytes > resident->rss_bytes + resident->rss_bytes / 100)
     say(line, " The most resident was %s.", text_bytes(text, (double)resident->most_bytes));
+  if (report_has_processes(view))
+    say(line,
+        " All of these are sums over the processes that ran then, each with its last measurement; memory "
+        "that several share, such as code, is counted once for each.");
 }
 
 static void say_whole(struct paragraph *line, const struct view *view, const struct resident *resident) {

@@ -25,7 +25,7 @@ enum {
 };
 
 static const char *module_of(const struct view *view, const struct call_tree *tree, uint32_t label) {
-  if (tree->grouping == BY_MODULE || tree->grouping == BY_FILE) return "";
+  if (tree->grouping == BY_MODULE || tree->grouping == BY_FILE || tree->grouping == BY_PROCESS) return "";
   const struct label *found = &tree->labels[tree->grouping == BY_STACK ? tree->nodes[label].label : label];
   const char *module = strings_text(view->report->names->strings, found->module);
   const char *function = strings_text(view->report->names->strings, found->function);
@@ -176,7 +176,8 @@ static wn_status print_sites(const struct view *view, struct table *table) {
   struct chains chains;
   struct sites sites;
   bool explain = view->options->order != SITES_BY_TOTAL &&
-                 (table->tree.grouping == BY_FUNCTION || table->tree.grouping == BY_LINE);
+                 (table->tree.grouping == BY_FUNCTION || table->tree.grouping == BY_LINE ||
+                  table->tree.grouping == BY_PROCESS);
   wn_status error = choose_sites(view, table, &sites);
   if (error) return error;
   error = explain ? chains_create(&table->tree, &chains) : WN_OK;

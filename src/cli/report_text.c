@@ -7,6 +7,7 @@
 #include "cli/chain.h"
 #include "cli/collected.h"
 #include "cli/report_name.h"
+#include "cli/report_processes.h"
 #include "cli/report_resident.h"
 #include "cli/text.h"
 #include <stdarg.h>
@@ -24,7 +25,9 @@ static void say_program_name(struct paragraph *paragraph, const struct view *vie
   const char *command = run->command.length && run->command.bytes[0] ? run->command.bytes : "The program";
   const char *slash = strrchr(command, '/');
   int title = called_title(run);
-  if (title)
+  if (report_has_processes(view))
+    report_say_processes(paragraph, view->report->samples);
+  else if (title)
     say(paragraph, "%.*s", title, run->title.bytes);
   else
     say(paragraph, "%s", slash && slash[1] ? slash + 1 : command);
@@ -108,7 +111,7 @@ static void say_peak(struct paragraph *paragraph, const struct view *view) {
   struct resident most = report_resident(view->report);
   struct memory_point explained = {.time_ns = most.time_ns, .rss_bytes = most.rss_bytes};
   if (is_of_that_time(view, &explained)) beside = explained; /* as the line "Resident" */
-  say(paragraph, "It held the most%s ",
+  say(paragraph, "%s held the most%s ", report_has_processes(view) ? "Together they" : "It",
       view->report->samples->collected ? ", including garbage that was not found yet," : "");
   if (one)
     say(paragraph, "after %s: ", text_time(time, peak->median_ns));
@@ -144,7 +147,9 @@ static void say_end(struct paragraph *paragraph, const struct view *view) {
   bool exact = view->report->recording->rate >= 1;
   const char *freed = view->report->samples->collected ? "found dead" : "freed",
              *alive = view->report->samples->collected ? "had not been found dead" : "was still allocated";
-  if (!timeline_count(view->report->samples, is_freed, (void *)view->report)) {
+  if (report_has_processes(view)) {
+    report_say_left(paragraph, view);
+  } else if (!timeline_count(view->report->samples, is_freed, (void *)view->report)) {
     say(paragraph, "%s was %s. ", exact ? "Nothing" : "None of the sampled blocks", freed);
   } else if (view->report->live_at_end.bytes.samples) {
     double end = view->report->live_at_end.bytes.total, most = view->report->peak.live.bytes.total;
@@ -181,6 +186,8 @@ static void say_ending(struct paragraph *paragraph, const struct view *view) {
         " The trace is of %s, which tells nothing of the collections, of the heap's size, and of the "
         "program's end; its last moments may be missing.",
         source_run(samples->source)->writer.bytes);
+  else if (report_has_processes(view))
+    report_say_ends(paragraph, view);
   else if (!samples->ended)
     say(paragraph,
         " The end was not recorded: the program was killed, left by _exit, or still runs; its last "
@@ -372,6 +379,7 @@ static void print_wrappers(const struct view *view) {
 
 /* Whether what was held then is what was alive last: at one moment, or at a moment of the same peak. */
 static bool held_is_alive(const struct report *report) {
+  if (report->samples->process_count > 1) return false;
   if (report_is_same(&report->asked.live, &report->alive)) return true;
   return report->at == AT_PEAK && report->peak.first_ns <= report->alive_ns &&
          report->alive_ns <= report->peak.last_ns;
@@ -381,11 +389,13 @@ static wn_status print_alive(const struct view *view) {
   const struct report *report = view->report;
   char title[128], time[32], bytes[32];
   double freed = report->alive.bytes.total - report->live_at_end.bytes.total;
-  snprintf(title, sizeof title, "Still alive at the end");
+  bool several = report_has_processes(view);
+  snprintf(title, sizeof title,
+           several ? "Not freed when the processes ended, or their traces did" : "Still alive at the end");
   if (report->alive_ns < report->samples->end_ns)
     snprintf(title, sizeof title, "Alive after %s, before the program freed %s as it ended",
              text_time(time, report->alive_ns), text_bytes(bytes, freed));
-  return report_print_table(view, title, "", MEASURE_ALIVE, TABLE_GROWTH,
+  return report_print_table(view, title, "", MEASURE_ALIVE, several ? TABLE_SUMS : TABLE_GROWTH,
                             held_is_alive(report) ? &report->alive : &report->asked.live);
 }
 
@@ -410,14 +420,15 @@ wn_status view_print_text(const struct view *view) {
              when[view->report->at]);
   snprintf(lasting, sizeof lasting, "Long-lived: at least %s", text_time(time, view->report->long_ns));
   report_print_time(view);
-  error = print_held(view, held);
+  error = report_print_processes(view, held);
+  if (!error) error = print_held(view, held);
   if (!error && view->options->tree) error = report_print_tree(view);
   if (!error && view->report->samples->collected) error = report_print_generations(view);
   if (!error && !view->report->samples->collected)
     error = report_print_table(view, "Allocated over the run", "", MEASURE_ALLOCATED, TABLE_LIVES,
                                &view->report->asked.live);
   if (!error) error = print_alive(view);
-  if (!error) error = report_print_growth(view);
+  if (!error && !report_has_processes(view)) error = report_print_growth(view);
   if (!error) error = report_print_table(view, lasting, "", MEASURE_LASTING, TABLE_LIVES, NULL);
   if (!error) print_wrappers(view);
   if (!error && view->report->names->hint) {

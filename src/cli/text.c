@@ -112,7 +112,8 @@ const char *text_count(char buffer[32], double count) {
 const char *text_number_of(char buffer[64], double count, const char *what) {
   char number[32];
   text_count(number, count);
-  snprintf(buffer, 64, "%s %s%s", number, what, strcmp(number, "1") ? "s" : "");
+  bool hisses = what[0] && what[strlen(what) - 1] == 's'; /* "processes" */
+  snprintf(buffer, 64, "%s %s%s", number, what, !strcmp(number, "1") ? "" : hisses ? "es" : "s");
   return buffer;
 }
 

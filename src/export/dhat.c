@@ -31,7 +31,7 @@ struct dhat {
 /* ---- lives ---- */
 
 static uint32_t owner_of(const struct dhat *dhat, const struct row *row) {
-  return row->stack <= dhat->stacks.paths.stack_count ? dhat->stacks.paths.own_of[row->stack] : 0;
+  return stack_values_owner(&dhat->stacks.paths, row);
 }
 
 static void change_held(struct lives *lives, const struct row *row, double sign) {
@@ -60,7 +60,7 @@ static void add_lives(struct dhat *dhat) {
   for (size_t i = 0; i < samples->row_count; i++) {
     const struct row *row = &samples->rows[i];
     if (!report_counts(report, MEASURE_ALLOCATED, row, &share)) continue;
-    uint64_t died = row->died_ns == STILL_ALIVE ? samples->end_ns : row->died_ns;
+    uint64_t died = row_died_ns(samples, row);
     double life = died > row->begin_ns ? (double)(died - row->begin_ns) / 1e3 : 0;
     dhat->lives[owner_of(dhat, row)].life_us += share.blocks * share_weight(&share, row) * life;
   }

@@ -374,8 +374,9 @@ static wn_status put_addresses(const struct exporting *exporting) {
   wn_status error = WN_OK;
   if (addresses.shown && addresses.owner_of && addresses.location_of && addresses.locations) {
     find_owners(exporting, &addresses);
-    error = stack_values_sum(exporting->report, addresses.owner_of, (uint32_t)(nodes - 1), nodes,
-                             &addresses.values);
+    struct call_paths owners = {
+        .grouping = BY_STACK, .own_of = addresses.owner_of, .stack_count = (uint32_t)(nodes - 1)};
+    error = stack_values_sum(exporting->report, &owners, nodes, &addresses.values);
     for (uint32_t node = 0; !error && node < nodes; node++)
       if (stack_values_any(&addresses.values[node])) put_stack(exporting, &addresses, node);
   } else {

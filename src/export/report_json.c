@@ -15,6 +15,35 @@ static uint64_t count_growths(const struct samples *samples) {
   return calls > samples->sampled_blocks ? calls - samples->sampled_blocks : 0;
 }
 
+/* Prints a number, or null if it is not known. */
+static void print_bound(struct json *json, const char *name, uint64_t value, bool known) {
+  if (known)
+    json_integer(json, name, value);
+  else
+    json_null(json, name);
+}
+
+/* Several processes. */
+static void print_processes(struct json *json, const struct samples *samples) {
+  static const char *const ends[] = {"exit", "signal", "exec", "stop", "left"};
+  json_begin(json, "processes", '[');
+  for (uint32_t i = 0; i < samples->process_count; i++) {
+    const struct process *process = &samples->processes[i];
+    bool known = process->ended && process->end_kind < sizeof ends / sizeof *ends;
+    json_begin(json, NULL, '{');
+    json_integer(json, "pid", process->pid);
+    json_string(json, "name", process->name);
+    print_bound(json, "parent", process->parent, process->parent != NO_PROCESS);
+    json_integer(json, "started_ns", process->begin_ns);
+    json_integer(json, "last_ns", process->last_ns);
+    json_bool(json, "ended", process->ended);
+    json_string(json, "end", known ? ends[process->end_kind] : "");
+    json_number(json, "code", process->code);
+    json_end(json, '}');
+  }
+  json_end(json, ']');
+}
+
 void json_trace(struct json *json, const char *name, const struct samples *samples) {
   const struct trace_run *run = source_run(samples->source);
   const struct trace_damage *damage = source_damage(samples->source);
@@ -44,6 +73,7 @@ void json_trace(struct json *json, const char *name, const struct samples *sampl
   json_integer(json, "damaged_bytes", damage->bytes_skipped);
   json_bool(json, "partial", damage->records_lost || damage->chunks_damaged);
   json_bool(json, "complete", damage->complete && !damage->chunks_damaged && !damage->records_lost);
+  if (samples->process_count > 1) print_processes(json, samples);
   json_end(json, '}');
 }
 
@@ -84,14 +114,6 @@ static void print_stack(struct json *json, const char *name, const struct table 
     json_string(json, NULL, function);
   }
   json_end(json, ']');
-}
-
-/* Prints a number, or null if it is not known. */
-static void print_bound(struct json *json, const char *name, uint64_t value, bool known) {
-  if (known)
-    json_integer(json, name, value);
-  else
-    json_null(json, name);
 }
 
 static void print_life(struct json *json, const char *name, const struct life *life, bool ns) {

@@ -105,14 +105,14 @@ const struct quantity_kind quantity_kinds[QUANTITIES] = {
 #undef EXPORT_QUANTITY
 };
 
-wn_status stack_values_sum(const struct report *report, const uint32_t *owner_of, uint32_t stack_count,
-                           size_t owners, struct stack_values **values) {
+wn_status stack_values_sum(const struct report *report, const struct call_paths *paths, size_t owners,
+                           struct stack_values **values) {
   const struct samples *samples = report->samples;
   *values = calloc(owners, sizeof **values);
   if (!*values) return no_memory();
   for (size_t i = 0; i < samples->row_count; i++) {
     const struct row *row = &samples->rows[i];
-    uint32_t owner = row->stack <= stack_count ? owner_of[row->stack] : 0;
+    uint32_t owner = stack_values_owner(paths, row);
     add_row(report, MEASURE_ALLOCATED, row, &(*values)[owner]);
     add_row(report, MEASURE_HELD, row, &(*values)[owner]);
   }
@@ -151,9 +151,7 @@ wn_status export_stacks_create(const struct report *report, enum grouping groupi
   struct stack_view view = report->query ? query_view(report->query) : (struct stack_view){0};
   *stacks = (struct export_stacks){.report = report};
   wn_status error = call_paths_create(report->samples, report->names, grouping, &view, &stacks->paths);
-  if (!error)
-    error = stack_values_sum(report, stacks->paths.own_of, stacks->paths.stack_count,
-                             stacks->paths.node_count, &stacks->values);
+  if (!error) error = stack_values_sum(report, &stacks->paths, stacks->paths.node_count, &stacks->values);
   if (!error && !(put_in_order(stacks) && list_frames(stacks))) error = no_memory();
   if (error) export_stacks_destroy(stacks);
   return error;

@@ -46,11 +46,16 @@ struct stack_values {
   uint64_t samples[MEASURES]; /* sampled blocks, or calls, that the estimates rest on: not scaled */
 };
 
-/* Sums the rows of the report by owner_of[stack], which is below `owners`; stacks above
- * `stack_count` belong to owner 0. *values has `owners` elements; the caller frees it.
- * WN_ENOMEM. */
-wn_status stack_values_sum(const struct report *report, const uint32_t *owner_of, uint32_t stack_count,
-                           size_t owners, struct stack_values **values);
+/* The owner of a row: own_of of its place, which is below `owners`; 0 for a place that there is not. */
+static inline uint32_t stack_values_owner(const struct call_paths *paths, const struct row *row) {
+  uint32_t place = call_paths_place(paths, row);
+  return place <= paths->stack_count ? paths->own_of[place] : 0;
+}
+
+/* Sums the rows of the report by their owners. Of the paths, grouping, own_of, stack_count and
+ * process_count are used. *values has `owners` elements; the caller frees it. WN_ENOMEM. */
+wn_status stack_values_sum(const struct report *report, const struct call_paths *paths, size_t owners,
+                           struct stack_values **values);
 
 /* Rounds estimates, which are 0 or more, as WHOLE says. False without memory. */
 bool stack_values_round(const double *estimates, size_t count, uint64_t *values);

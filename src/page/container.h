@@ -15,6 +15,7 @@
  *   KIND  the distinct kinds of row, stacks and threads, the most frequent first
  *   ROWS  the rows
  *   TIME  measurements of memory, names of threads
+ *   PROC  the processes, if there are several; else absent
  *   HEAP  collections, pauses and domains of a collected heap, as heap_life_settle left them
  *   MAPS  the program's own mappings as rows, and their touches
  *   SRCS  source lines (analysis/listing.h): the files and the excerpts; absent unless asked for
@@ -28,7 +29,8 @@
  * has the rank of its kind, and likewise the ranks of its stack and of its thread. A row in ROWS is
  * a number in each of eight columns, each column with its length in bytes before it:
  *   begin     the time since the begin of the row before
- *   life      the time from its begin to its end, plus 1; 0: still alive
+ *   life      the time from its begin to its end, plus 1; 0: still alive, or never freed before the end
+ *             of its process, which PROC has
  *   block     the block's number less the expected one, zigzag. The expected one follows that of
  *             the last new block, either of all or of the same thread: a flag before the columns
  *   kind, stack, thread: ranks in KIND

@@ -215,6 +215,37 @@ static void code_settled(struct coding *coding, struct heap_life *life) {
   code_double(coding, &life->domain_ns);
 }
 
+/* ---- PROC ---- */
+
+/* LEFT: the time at which blocks end is in the unit of the rows' times. */
+static void code_process(struct coding *coding, struct samples *samples, uint32_t index, uint64_t unit_ns) {
+  struct process *process = &samples->processes[index];
+  uint64_t parent = process->parent == NO_PROCESS ? 0 : (uint64_t)process->parent + 1,
+           end = process->end_ns == STILL_ALIVE ? 0 : process->end_ns / unit_ns + 1,
+           code = zigzag((uint64_t)process->code);
+  code_u32(coding, &process->pid);
+  code_number(coding, &parent, UINT32_MAX);
+  code_string(coding, &process->name);
+  code_string(coding, &process->became);
+  code_number(coding, &process->begin_ns, UINT64_MAX);
+  code_number(coding, &process->last_ns, UINT64_MAX);
+  code_number(coding, &end, UINT64_MAX / unit_ns);
+  code_bool(coding, &process->ended);
+  code_bool(coding, &process->writing);
+  code_u8(coding, &process->end_kind);
+  code_number(coding, &code, UINT32_MAX);
+  if (coding->writing || coding_failed(coding)) return;
+  if (parent > index) coding_fail(coding, "a process began before the one that started it");
+  if (!process->name) coding_fail(coding, "a process has no name");
+  if (process->begin_ns > process->last_ns || process->last_ns > samples->end_ns ||
+      (end && (end - 1) * unit_ns > samples->end_ns))
+    coding_fail(coding, "a process has impossible times");
+  process->parent = parent ? (uint32_t)parent - 1 : NO_PROCESS;
+  process->end_ns = end ? (end - 1) * unit_ns : STILL_ALIVE;
+  process->code = (int32_t)unzigzag(code);
+  process->rate = source_run(samples->source)->rate;
+}
+
 /* ---- MAPS ---- */
 
 /* Fills in what is the same in all rows of mappings, and checks the rest. */
@@ -287,6 +318,15 @@ void code_times(struct coding *coding, struct samples *samples) {
     code_string(coding, &samples->threads[i].name);
     if (!samples->threads[i].name) coding_fail(coding, "a thread has no name");
   }
+}
+
+void code_processes(struct coding *coding, struct samples *samples, uint64_t unit_ns) {
+  size_t count = samples->process_count;
+  ARRAY(coding, samples->processes, count, 10);
+  if (count > UINT32_MAX - 1) coding_fail(coding, "there are too many processes");
+  samples->process_count = coding_failed(coding) ? 0 : (uint32_t)count;
+  for (uint32_t i = 0; i < samples->process_count && !coding_failed(coding); i++)
+    code_process(coding, samples, i, unit_ns);
 }
 
 void code_heap(struct coding *coding, struct samples *samples) {

@@ -29,6 +29,8 @@ struct container_facts {
 };
 void code_meta(struct coding *coding, struct container_facts *facts, struct samples *samples);
 
+/* PROC: several processes. `unit_ns`: that of the rows. */
+void code_processes(struct coding *coding, struct samples *samples, uint64_t unit_ns);
 void code_times(struct coding *coding, struct samples *samples);
 void code_heap(struct coding *coding, struct samples *samples);
 

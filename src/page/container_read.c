@@ -65,6 +65,22 @@ static wn_status read_names(struct reading *reading) {
   return error;
 }
 
+/* Before the rows, which end with them. */
+static wn_status read_processes(struct reading *reading) {
+  struct samples *samples = reading->recording->samples;
+  struct coding processes = section(reading, "PROC");
+  wn_status error = WN_OK;
+  if (find(reading, "PROC")) {
+    code_processes(&processes, samples, reading->facts.unit_ns);
+    error = coding_end(&processes);
+  } else if (!processes_read(samples)) {
+    error = error_set(WN_ENOMEM, "not enough memory for the processes");
+  }
+  if (!error && !names_add_processes(&reading->recording->names, samples))
+    error = error_set(WN_ENOMEM, "not enough memory for the processes");
+  return error;
+}
+
 static wn_status read_listing(struct reading *reading) {
   struct listing *listing = &reading->recording->listing;
   if (!find(reading, "SRCS")) return WN_OK;
@@ -110,6 +126,7 @@ static wn_status read_all(struct reading *reading) {
   wn_status error = read_meta(reading);
   if (!error) error = read_names(reading);
   if (!error) error = read_others(reading);
+  if (!error) error = read_processes(reading);
   if (!error) error = read_listing(reading);
   if (!error) error = read_all_rows(reading);
   if (!error && !samples_settle_lives(reading->recording->samples))

@@ -125,7 +125,7 @@ static void put_row(struct row_writer *writer, const struct row *row) {
   uint64_t *expected = &writer->expected[writer->by_thread ? by : 0];
   uint64_t numbers[COLUMNS] = {
       [BEGIN] = begin - writer->begin,
-      [LIFE] = row->end_ns == STILL_ALIVE ? 0 : row->end_ns / writer->unit_ns - begin + 1,
+      [LIFE] = row_is_left(row) ? 0 : row->end_ns / writer->unit_ns - begin + 1,
       [BLOCK] = zigzag(row->block - *expected),
       [KIND] = ranks_of(&writer->ranks->kinds, &kind),
       [STACK] = ranks_of(&writer->ranks->stacks, &stack),

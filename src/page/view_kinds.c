@@ -53,7 +53,7 @@ static void add_rows(const struct report *report, enum measure measure, const st
     weights[i] = 0;
     if (!report_counts(report, measure, row, &share)) continue;
     weights[i] = share_weight(&share, row);
-    size_t life = class_of(classes->life, classes->lives, row_life_ns(row, samples->end_ns)),
+    size_t life = class_of(classes->life, classes->lives, row_life_ns(samples, row)),
            size = class_of(classes->size, classes->sizes, row->size);
     struct cell_sums *cell = &cells[life * classes->sizes + size];
     bool alive = row->died_ns == STILL_ALIVE;

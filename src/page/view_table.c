@@ -102,7 +102,8 @@ static wn_status fill_lives(const struct table *table, struct life *lives) {
 wn_status view_table(struct answers *answers, const struct request *request, struct answer *answer) {
   struct table *table;
   struct labels labels = {.tree = NULL};
-  unsigned details = request->measure == MEASURE_ALIVE ? TABLE_GROWTH : TABLE_LIVES;
+  bool grows = request->measure == MEASURE_ALIVE && answers->recording->samples->process_count < 2;
+  unsigned details = grows ? TABLE_GROWTH : TABLE_LIVES;
   wn_status error = views_table(answers, request->measure, request->grouping, details, &table);
   if (error) return error;
   struct life *lives = calloc(table->tree.label_count, sizeof *lives);

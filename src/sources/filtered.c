@@ -48,6 +48,10 @@ static bool place(const struct source *source, uint32_t number, uint64_t offset,
   return source_place(inner(source), number, offset, out);
 }
 static double position(const struct source *source) { return source_position(inner(source)); }
+static uint32_t process_count(const struct source *source) { return source_process_count(inner(source)); }
+static const struct source_process *process(const struct source *source, uint32_t index) {
+  return source_process(inner(source), index);
+}
 
 static const struct source_format format = {.close = close_filtered,
                                             .next = next,
@@ -59,7 +63,9 @@ static const struct source_format format = {.close = close_filtered,
                                             .module_count = module_count,
                                             .module = module,
                                             .place = place,
-                                            .position = position};
+                                            .position = position,
+                                            .process_count = process_count,
+                                            .process = process};
 
 /* ---- shared ---- */
 

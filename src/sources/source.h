@@ -22,6 +22,17 @@ enum source_heap {
   SOURCE_HEAP_COLLECTED /* blocks are born in the minor or major heap; a collector promotes and frees them */
 };
 
+/* A process of a source that has several (joined.h). */
+struct source_process {
+  struct trace_run run; /* its rate is that of its trace; the source's may be lower */
+  uint64_t begin_ns;    /* when its recording began, by the clock of the source */
+  uint64_t end_ns;      /* the time of its last event, as far as it was read */
+  bool writing;         /* it still writes its trace */
+  bool ended;           /* the trace has an end record */
+  struct trace_end end; /* that record; its time is of the clock of the source */
+  char *became;         /* path of the program that the process tried to exec last; NULL: none or unknown */
+};
+
 struct source;
 
 struct source_format {
@@ -36,6 +47,9 @@ struct source_format {
   const struct trace_module *(*module)(const struct source *source, uint32_t number);
   bool (*place)(const struct source *source, uint32_t module, uint64_t offset, struct trace_place *place);
   double (*position)(const struct source *source);
+  /* NULL: the source has one process. */
+  uint32_t (*process_count)(const struct source *source);
+  const struct source_process *(*process)(const struct source *source, uint32_t index);
 };
 
 /* A format's own struct begins with this struct. */
@@ -48,6 +62,9 @@ wn_status source_open(const char *path, struct source **source);
 
 /* Whether a file begins like a trace of Memtrace, which memtrace_reader.h reads as it was written. */
 bool source_is_memtrace(const char *path);
+
+/* Whether a file begins like a trace of any known format. */
+bool source_begins(const char *path);
 
 /* A number that changes whenever a program adds events to the file. It is cheap: nothing is decoded.
  * 0: the file cannot be read. */
@@ -103,6 +120,20 @@ static inline bool source_place(const struct source *source, uint32_t module, ui
 
 /* The fraction of the file that has been read, 0 to 1. */
 static inline double source_position(const struct source *source) { return source->format->position(source); }
+
+/* The number of processes; and one of several, from 0 on, ordered by begin_ns. */
+static inline uint32_t source_process_count(const struct source *source) {
+  return source->format->process_count ? source->format->process_count(source) : 1;
+}
+static inline const struct source_process *source_process(const struct source *source, uint32_t index) {
+  return source->format->process(source, index);
+}
+
+/* NUMBERS. A thread, block or mapping of process P of N processes has the number N times that in the
+ * trace of the process, plus P. */
+static inline uint32_t source_process_of(uint32_t thread, uint32_t process_count) {
+  return process_count > 1 ? thread % process_count : 0;
+}
 
 #endif
 /* SPDX-License-Identifier: MIT */

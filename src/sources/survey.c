@@ -10,16 +10,25 @@ enum { FIRST_CAPACITY = 1024, EVENTS_OF_PROGRESS = 65536 };
 
 /* ---- records ---- */
 
+/* thinning_least_share for a block that a thread allocated, as a share of the source's rate: at least 1
+ * if the block would not be in a sample at that rate. */
+static double least_share(const struct survey *survey, uint32_t thread, uint64_t block,
+                          struct first_trial first, uint64_t words) {
+  struct thinning own = survey->thinning;
+  if (survey->rates) own.rate = survey->rates[source_process_of(thread, survey->process_count)];
+  return thinning_least_share(&own, block, first, words) * (own.rate / survey->thinning.rate);
+}
+
 /* The least share with which a sample's block is in the thinned sample at once. */
 static double least_of_sample(const struct survey *survey, const struct trace_sample *sample) {
   struct first_trial first = {sample->grown ? malloc_words(sample->previous_size) : 0, sample->words};
-  return thinning_least_share(&survey->thinning, sample->block, first, sample->words);
+  return least_share(survey, sample->thread, sample->block, first, sample->words);
 }
 
 /* A lower bound of the share with which a block is in the thinned sample after a resize: as if its
  * first word had taken the first sample. */
 static double least_of_resize(const struct survey *survey, const struct trace_resize *resize) {
-  return thinning_least_share(&survey->thinning, resize->block, (struct first_trial){0, 1}, resize->words);
+  return least_share(survey, resize->thread, resize->block, (struct first_trial){0, 1}, resize->words);
 }
 
 /* Whether a record brings a block into the sample; with what block and share. */
@@ -93,10 +102,21 @@ static bool make_room(struct survey *survey) {
   return true;
 }
 
+/* Notes the rates of several processes. */
+static bool take_rates(struct survey *survey, const struct source *source) {
+  survey->process_count = source_process_count(source);
+  if (survey->process_count < 2) return true;
+  survey->rates = malloc(survey->process_count * sizeof *survey->rates);
+  for (uint32_t i = 0; survey->rates && i < survey->process_count; i++)
+    survey->rates[i] = source_process(source, i)->run.rate;
+  return survey->rates;
+}
+
 static bool take(struct survey *survey, const struct trace_event *event) {
   struct candidate candidate;
-  survey->samples += event->kind == TRACE_SAMPLE;
-  if (!brings(survey, event, &candidate) || candidate.least >= survey->share) return true;
+  if (!brings(survey, event, &candidate)) return true;
+  survey->samples += event->kind == TRACE_SAMPLE && candidate.least < 1;
+  if (candidate.least >= survey->share) return true;
   if (!make_room(survey)) return false;
   survey->candidates[survey->count++] = candidate;
   return true;
@@ -154,7 +174,7 @@ wn_status survey_source(struct survey *survey, struct source *source, size_t mos
                         survey_progress *progress, void *context) {
   struct trace_event event;
   *survey = (struct survey){.thinning = {source_run(source)->rate, seed}, .most = most, .share = 1};
-  bool done = true;
+  bool done = take_rates(survey, source);
   for (uint64_t i = 0; done && source_next(source, &event); i++) {
     done = take(survey, &event);
     if (progress && i % EVENTS_OF_PROGRESS == 0) progress(source_position(source), context);
@@ -167,6 +187,8 @@ wn_status survey_source(struct survey *survey, struct source *source, size_t mos
 void survey_destroy(struct survey *survey) {
   free(survey->candidates);
   free(survey->slots);
+  free(survey->rates);
+  survey->rates = NULL;
   survey->candidates = NULL;
   survey->slots = NULL;
 }

@@ -305,7 +305,7 @@ static double share_of_long_lives(const struct peak *peak, uint64_t life) {
     for (size_t i = 0; i < BLOCKS; i++)
       if (row_is_live_at(&rows[i], peak->time_ns[k])) {
         all++;
-        longer += row_life_ns(&rows[i], end_ns) > life;
+        longer += row_life_ns(&(struct samples){.end_ns = end_ns}, &rows[i]) > life;
       }
   return longer / all;
 }

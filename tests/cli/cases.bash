@@ -22,8 +22,6 @@ options_are_understood() {
 wrong_options_are_refused() {
   make plain t
   refused 2 'which trace' report
-  refused 2 "one trace at a time; 'winnow diff A B' compares two, 'winnow info FILE...' lists several" report t t
-  refused 2 "one trace at a time, and there is no file 'nonsense'" report t t nonsense
   refused 2 '--by x: it must be function' report --by x t
   refused 2 '--at never: it must be' report --at never t
   refused 2 '--at 1: it must be peak, end, or a time with its unit' report --at 1 t

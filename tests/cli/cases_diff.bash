@@ -119,7 +119,7 @@ wrong_comparisons_are_refused() {
   refused 2 'which traces' diff
   refused 2 'one trace needs two moments' diff t
   refused 2 'two traces at a time' diff t t t
-  refused 2 'it must be function, line, file or module' diff --by stack t t
+  refused 2 'it must be function, line, file, module or process' diff --by stack t t
   refused 2 'it must be self or total' diff --sort blocks t t
   refused 2 'it must be second or allocation' diff --per hour t t
   refused 2 'two moments of one' diff --per second --at 1us,2us t
@@ -134,7 +134,6 @@ wrong_comparisons_are_refused() {
   refused 1 'absent: ' diff t absent
   echo "no trace" >wrong
   refused 1 'wrong' diff wrong t
-  refused 2 "one trace at a time; 'winnow diff A B'" report t t
 }
 
 comparisons_have_their_json() {

@@ -262,7 +262,6 @@ wrong_exports_are_refused() {
   refused 2 "^winnow export: --format nonsense: it must be $formats\$" export --format nonsense t.trace
   refused 2 'which format' export t.trace
   refused 2 'which trace' export -f csv
-  refused 2 'one trace at a time' export -f csv t.trace t.trace
   refused 2 'it must be allocated-blocks, allocated, held-blocks or held' export -f csv --quantity 3 t.trace
   refused 2 'are for formats with rows, and folded has stacks' export -f folded --top 3 t.trace
   refused 2 'are for formats with rows, and pprof has stacks' export -f pprof --sort total t.trace

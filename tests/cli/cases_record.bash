@@ -52,7 +52,7 @@ interpreters_that_are_no_programs_are_refused() {
 }
 
 # The rows of record's table: from the line behind its header on.
-rows() { sed -n '/^ *allocated 95 % range/,/  all [0-9]*$/p' err | tail -n +2; }
+rows() { sed -n '/^ *allocated 95 % range/,/  all [0-9]/p' err | tail -n +2; }
 
 children_are_told_apart() {
   need_recording

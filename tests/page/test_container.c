@@ -6,6 +6,7 @@
 #include "analysis/thin.h"
 #include "export/report_json.h"
 #include "packed.h"
+#include "sources/processes.h"
 
 /* ---- equal recordings ---- */
 
@@ -217,6 +218,57 @@ static void a_rounded_recording_answers_as_its_container(void **state) {
   }
 }
 
+/* ---- several processes ---- */
+
+/* Two that end while the third one runs. */
+static struct recording *tell_of_processes(void) {
+  static struct made_process made[3];
+  struct joined_part parts[3];
+  struct recording *recording;
+  for (uint32_t i = 0; i < 3; i++) {
+    make_process(&made[i], 10 + i, 9 + i, 5000 * i);
+    if (i == 2) made[i].end_ns += 40000;
+    write_process(&made[i]);
+    parts[i] = (struct joined_part){.path = made[i].path, .name = made[i].path};
+  }
+  assert_int_equal(joined_examine(parts, 3), WN_OK);
+  assert_int_equal(recording_load_joined(parts, 3, "made", &(struct recording_options){0}, &recording),
+                   WN_OK);
+  for (int i = 0; i < 3; i++) unlink(made[i].path);
+  return recording;
+}
+
+static void assert_same_processes(const struct samples *one, const struct samples *other) {
+  assert_int_equal(one->process_count, other->process_count);
+  for (uint32_t i = 0; i < one->process_count; i++) {
+    const struct process *a = &one->processes[i], *b = &other->processes[i];
+    assert_string_equal(a->name, b->name);
+    assert_true(a->pid == b->pid && a->parent == b->parent && a->begin_ns == b->begin_ns);
+    assert_true(a->last_ns == b->last_ns && a->end_ns == b->end_ns && a->ended == b->ended);
+  }
+}
+
+static void processes_can_be_stored(void **state) {
+  (void)state;
+  static const char *const queries[] = {"process = 11", "process ~ made and alive = yes",
+                                        "not process = \"made (12)\""};
+  for (uint64_t unit = 1; unit <= 1000; unit *= 1000) {
+    struct recording *recording = tell_of_processes();
+    struct packed packed = pack(recording, unit);
+    struct recording *read = unpack(&packed);
+    if (unit > 1) assert_int_equal(recording_round(recording, unit), WN_OK);
+    assert_same_processes(recording->samples, read->samples);
+    assert_true(recording->samples->processes[0].end_ns < recording->samples->end_ns);
+    assert_same_rows(recording->samples, read->samples);
+    assert_same_answers(recording, read);
+    for (size_t i = 0; i < sizeof queries / sizeof *queries; i++)
+      assert_same_answer(recording, read, &(struct question){.where = queries[i]}, BY_PROCESS);
+    recording_free(recording);
+    recording_free(read);
+    packed_free(&packed);
+  }
+}
+
 /* ---- damage ---- */
 
 /* Asks for all that the bytes of a container can reach. */
@@ -323,6 +375,7 @@ int main(void) {
                                      cmocka_unit_test(addresses_keep_their_builds),
                                      cmocka_unit_test(rounded_times_are_ordered),
                                      cmocka_unit_test(a_rounded_recording_answers_as_its_container),
+                                     cmocka_unit_test(processes_can_be_stored),
                                      cmocka_unit_test(damaged_bytes_are_refused_or_read),
                                      cmocka_unit_test(a_missing_section_is_named),
                                      cmocka_unit_test(an_error_of_the_sink_ends_the_writing)};

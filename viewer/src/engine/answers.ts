@@ -16,7 +16,7 @@
 
 /** What was held at a moment; or over the run: allocated, lived briefly, promoted, alive at the end, lived long. */
 export type Measure = 'held' | 'allocated' | 'churn' | 'promoted' | 'alive' | 'lasting';
-export type Grouping = 'function' | 'line' | 'file' | 'module';
+export type Grouping = 'function' | 'line' | 'file' | 'module' | 'process';
 /** Callees: from the outermost function down (icicle). Callers: from the allocating function up (inverted). */
 export type Direction = 'callees' | 'callers';
 
@@ -85,6 +85,8 @@ export interface Head {
     partial: boolean;
     /** The trace has its end, and nothing is missing. */
     complete: boolean;
+    /** Of several traces, which the page shows as one. */
+    processes?: { pid: number; name: string }[];
   };
   /** The heap is a collected one: it has areas, promotions, collections. */
   collected: boolean;

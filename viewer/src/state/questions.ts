@@ -100,7 +100,7 @@ export function whatOf(view: View, head: Head, totals: Totals): string {
         return `${blocks} alive after ${duration(head.closing_ns)}, before the program freed most as it ended`;
       return head.collected
         ? `${blocks} that had not been found dead ${running.value ? 'so far' : 'when the trace ended'}`
-        : `${blocks} that were ${running.value ? 'not freed so far' : 'never freed'}`;
+        : `${blocks} that were ${running.value ? 'not freed so far' : 'never freed'}${head.trace.processes ? ' by their process' : ''}`;
     case 'lasting':
       return `${blocks} that lived for half of the run or longer`;
     case 'promoted':

@@ -95,7 +95,7 @@ function Facts({ head }: { head: Head }) {
     `ran ${trace.complete || running.value ? '' : 'at least '}${duration(trace.duration_ns)}`,
     `${numberOf(trace.samples, 'sampled block')}, ${rateInWords(head)}${growthsIn(head)}`,
     trace.heap !== 'malloc' && `heap: ${trace.heap}`,
-    trace.pid > 0 && `pid ${trace.pid}`,
+    trace.processes ? `${trace.processes.length} processes` : trace.pid > 0 && `pid ${trace.pid}`,
     running.value && 'still running',
     sourceFact(head),
   ].filter(Boolean);

@@ -1,0 +1,50 @@
+/* The processes of a trace, mostly one. A joined source (sources/joined.h) has several; then
+ * measurements of memory are summed, and blocks end with their process.
+ *
+ * LEFT. The kernel frees what a process still has when it ends. So a block that its program never
+ * freed ends with its process: sums at a moment, and the peak, have it only until then. For its
+ * program it is alive all the same: `died_ns` of its rows stays STILL_ALIVE, it counts as alive at the
+ * end, and its life is that until the end of its process. */
+#ifndef ANALYSIS_PROCESSES_H
+#define ANALYSIS_PROCESSES_H
+
+#include "sources/source.h"
+
+struct samples;
+struct row;
+
+#define NO_PROCESS UINT32_MAX
+
+struct process {
+  uint32_t pid;
+  uint32_t parent;   /* the process that started it, or that it was before an exec; or NO_PROCESS */
+  char *name;        /* what it called itself last; else its program, without the folder */
+  char *became;      /* what it tried to exec last; NULL: nothing, or unknown */
+  uint64_t begin_ns; /* when its recording began */
+  uint64_t last_ns;  /* the time of its last event */
+  uint64_t end_ns;   /* LEFT: when its blocks end; STILL_ALIVE: not before the end of the trace */
+  double rate;       /* of its samples */
+  bool ended;        /* its trace has an end record, of this kind and code */
+  bool writing;      /* it still writes its trace */
+  uint8_t end_kind;  /* enum trace_end_kind */
+  int32_t code;
+};
+
+/* Fills in the processes of samples once their source is read: from the source, or for one process
+ * from its run. If there are several, sums the measurements of memory, which have their threads'
+ * processes, and sets the end of the trace. False: not enough memory. */
+bool processes_read(struct samples *samples);
+void processes_destroy(struct samples *samples);
+
+/* LEFT: ends the rows of blocks and mappings that were never freed, if there are several processes.
+ * The same rows are ended once. */
+void processes_end_rows(struct samples *samples);
+
+/* Whether the traces that were joined have different rates: then samples_thin has to follow. */
+bool processes_rates_differ(const struct samples *samples);
+
+/* The process of a row's thread: its index. */
+uint32_t process_of(const struct samples *samples, uint32_t thread);
+
+#endif
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,163 @@
+/* Expands folders and patterns, in the order of names. */
+#include "cli/inputs.h"
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "cli/load.h"
+#include "sources/source.h"
+#include <dirent.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static wn_status no_memory(void) { return error_set(WN_ENOMEM, "not enough memory for the list of traces"); }
+
+static bool is_folder(const char *name) {
+  struct stat found;
+  return !stat(name, &found) && S_ISDIR(found.st_mode);
+}
+
+static bool is_pattern(const char *name) {
+  struct stat found;
+  return strpbrk(name, "*?[") && strcmp(name, "-") != 0 && stat(name, &found);
+}
+
+static bool is_trace(const char *path) {
+  struct stat found;
+  return !stat(path, &found) && S_ISREG(found.st_mode) && source_begins(path);
+}
+
+static bool make_room(struct inputs *inputs) {
+  if (inputs->count < inputs->capacity) return true;
+  size_t larger = inputs->capacity ? 2 * inputs->capacity : 16;
+  void *parts = realloc(inputs->parts, larger * sizeof *inputs->parts);
+  if (parts) inputs->parts = parts;
+  void *opened = realloc(inputs->inputs, larger * sizeof *inputs->inputs);
+  if (opened) inputs->inputs = opened;
+  void *names = realloc(inputs->names, larger * sizeof *inputs->names);
+  if (names) inputs->names = names;
+  if (!parts || !opened || !names) return false;
+  inputs->capacity = larger;
+  return true;
+}
+
+/* Adds a file, and takes its name. */
+static wn_status add(struct inputs *inputs, char *name) {
+  if (!name || !make_room(inputs)) return free(name), no_memory();
+  inputs->names[inputs->count] = name;
+  if (!input_open(&inputs->inputs[inputs->count], name)) return free(name), WN_EIO;
+  inputs->count++;
+  return WN_OK;
+}
+
+/* Adds a file of a folder, or one that a pattern matches, if it is a trace. */
+static wn_status add_if_trace(struct inputs *inputs, char *name) {
+  if (!name) return no_memory();
+  if (is_trace(name)) return add(inputs, name);
+  inputs->passed_over += !is_folder(name);
+  free(name);
+  return WN_OK;
+}
+
+static int is_visible(const struct dirent *entry) {
+  return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+}
+
+static wn_status add_folder(struct inputs *inputs, const char *folder) {
+  struct dirent **entries;
+  size_t length = strlen(folder), before = inputs->count;
+  wn_status error = WN_OK;
+  int count = scandir(folder, &entries, is_visible, alphasort);
+  if (count < 0) return error_set(WN_EIO, "%s: the folder cannot be read", folder);
+  while (length > 1 && folder[length - 1] == '/') length--;
+  for (int i = 0; i < count; i++) {
+    char *name;
+    const char *between = length == 1 && *folder == '/' ? "" : "/";
+    if (asprintf(&name, "%.*s%s%s", (int)length, folder, between, entries[i]->d_name) < 0) name = NULL;
+    if (!error)
+      error = add_if_trace(inputs, name);
+    else
+      free(name);
+    free(entries[i]);
+  }
+  free(entries);
+  if (!error && inputs->count == before) error = error_set(WN_EINVAL, "%s: no file in it is a trace", folder);
+  return error;
+}
+
+static wn_status add_pattern(struct inputs *inputs, const char *pattern) {
+  glob_t found;
+  size_t before = inputs->count;
+  wn_status error = WN_OK;
+  if (!glob(pattern, 0, NULL, &found)) {
+    for (size_t i = 0; i < found.gl_pathc && !error; i++)
+      error = add_if_trace(inputs, strdup(found.gl_pathv[i]));
+    globfree(&found);
+  }
+  if (!error && inputs->count == before)
+    error = error_set(WN_EINVAL, "%s: no file of such a name is a trace", pattern);
+  return error;
+}
+
+/* Once all names are known: their addresses do not change any more. */
+static void fill_parts(struct inputs *inputs) {
+  for (size_t i = 0; i < inputs->count; i++) {
+    struct input *input = &inputs->inputs[i];
+    inputs->parts[i] = (struct joined_part){
+        .path = input_path(input), .name = input->name, .writing = input_is_growing(input_path(input))};
+  }
+}
+
+/* ---- shared ---- */
+
+wn_status inputs_open(struct inputs *inputs, const char *const *arguments, size_t count) {
+  *inputs = (struct inputs){.several = count > 1};
+  wn_status error = WN_OK;
+  for (size_t i = 0; i < count && !error; i++) {
+    inputs->several = inputs->several || inputs_has_several(arguments[i]);
+    error = is_folder(arguments[i])    ? add_folder(inputs, arguments[i])
+            : is_pattern(arguments[i]) ? add_pattern(inputs, arguments[i])
+                                       : add(inputs, strdup(arguments[i]));
+  }
+  if (error)
+    inputs_close(inputs);
+  else
+    fill_parts(inputs);
+  return error;
+}
+
+void inputs_close(struct inputs *inputs) {
+  for (size_t i = 0; i < inputs->count; i++) {
+    input_close(&inputs->inputs[i]);
+    free(inputs->names[i]);
+  }
+  free(inputs->names);
+  free(inputs->inputs);
+  free(inputs->parts);
+  *inputs = (struct inputs){.parts = NULL};
+}
+
+bool inputs_has_several(const char *name) { return is_folder(name) || is_pattern(name); }
+
+uint64_t inputs_stamp(const struct inputs *inputs) {
+  uint64_t stamp = inputs->count;
+  for (size_t i = 0; i < inputs->count; i++)
+    stamp = hash_combine(hash_combine(stamp, hash_bytes(inputs->names[i], strlen(inputs->names[i]))),
+                         source_stamp(inputs->parts[i].path));
+  return stamp ? stamp : 1;
+}
+
+bool inputs_are_growing(const struct inputs *inputs) {
+  for (size_t i = 0; i < inputs->count; i++)
+    if (inputs->parts[i].writing) return true;
+  return false;
+}
+
+bool inputs_have_file(const struct inputs *inputs, const char *path) {
+  for (size_t i = 0; i < inputs->count; i++)
+    if (load_is_same_file(inputs->parts[i].path, path)) return true;
+  return false;
+}
+/* SPDX-License-Identifier: MIT */

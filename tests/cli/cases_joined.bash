@@ -1,0 +1,140 @@
+# shellcheck shell=bash disable=SC2154 # sourced by run
+# Traces of several processes: files, folders and patterns that make one report.
+
+# A shell that starts three programs, one after another, and becomes a fourth.
+record_family() { # OUTPUT
+  "$winnow" record -f -r 1 -o "$1" -- bash -c 'for i in 1 2; do head -c 9 /dev/zero >/dev/null; done; ls / >/dev/null; exec env true' 2>said ||
+    fail "not recorded: $(cat said)"
+}
+
+# A number of the JSON of a report.
+number() { jq "$1" <"$2"; }
+
+several_traces_make_one_report() {
+  need_recording
+  need jq
+  mkdir family
+  record_family family/t.trace
+  succeeds report family/t.trace*
+  cp out by_names
+  says ' and [0-9]+ other processes .*ran for '
+  says 'Together they held the most '
+  says 'When they ended, they had not freed |They freed everything before they ended'
+  says 'A block counts as held until it was freed or its process ended'
+  says 'Held .*, by process: '
+  says '(head|ls) [(][0-9]+[)] +< bash [(][0-9]+[)]'
+  says 'Not freed when the processes ended|They freed everything'
+  succeeds report 'family/t.trace*'
+  cmp -s out by_names || fail "a pattern gives another report than the files"
+  succeeds report family
+  cmp -s out by_names || fail "a folder gives another report than its files"
+  succeeds report --json family
+  cp out joined.json
+  [ "$(number '.trace.processes | length' joined.json)" = "$(ls family | wc -l)" ] || fail "$(cat joined.json)"
+  # With every block recorded the totals are exactly the sums of the single reports.
+  local what each sum
+  for what in allocated_bytes allocated_blocks live_at_end_bytes live_at_end_blocks; do
+    sum=0
+    for each in family/*; do sum=$((sum + $("$winnow" report --json "$each" | jq ".totals.$what.estimate"))); done
+    [ "$(number ".totals.$what.estimate" joined.json)" = $sum ] || fail "$what: not $sum"
+  done
+}
+
+processes_can_be_asked_for() {
+  need_recording
+  need jq
+  mkdir family
+  record_family family/t
+  succeeds report --by process --tree family
+  says 'Processes by what they held, with those that they started'
+  local all heads others
+  all=$("$winnow" report --json family | jq .totals.allocated_bytes.estimate)
+  heads=$("$winnow" report --json --where 'process = head' family | jq .totals.allocated_bytes.estimate)
+  others=$("$winnow" report --json --where 'process != head' family | jq .totals.allocated_bytes.estimate)
+  [ "$heads" -gt 0 ] && [ "$others" -gt 0 ] && [ $((heads + others)) = "$all" ] || fail "$heads + $others is not $all"
+  succeeds report --json --by process --sort total family
+  # What the first process allocated, together with those that it started, is everything.
+  [ "$(jq '.sites | length' out)" -ge 1 ] && [ "$(jq '[.allocated[].total_bytes.estimate] | max' out)" = "$all" ] || fail "$(cat out)"
+  [ "$("$winnow" export -f folded --by process --quantity allocated family | sed 's/.* //' | paste -sd+ | bc)" = "$all" ] ||
+    fail "the export has another sum"
+  for format in memtrace memtrace2 ctf; do
+    refused 2 'has the events of one process: give one trace' export -f $format -o x family
+  done
+  succeeds diff --by process family family/t
+  says 'head [(]'
+}
+
+record_names_the_command_that_shows_all() {
+  need_recording
+  record_family 't.trace'
+  grep -q "^winnow: all of them together: .*winnow report 't.trace\*'; in a browser: .*winnow view 't.trace\*'\$" said || fail "$(cat said)"
+  local command
+  command=$(sed -n "s/^winnow: all of them together: .*\(report 't.trace\*'\); in a browser.*/\1/p" said)
+  eval "\"$winnow\" $command" >out 2>err || fail "$command: $(cat err)"
+  says 'bash and [0-9]+ other processes'
+  cp t.trace t.trace.99999999
+  record_family 't.trace'
+  grep -q '; [1-9][0-9]* of these traces are of another recording$' said || fail "earlier traces are not told of: $(cat said)"
+}
+
+files_that_cannot_be_joined_are_left_out() {
+  need_recording
+  mkdir family empty
+  record_family family/t
+  run report family/t nowhere
+  [ "$code" = 1 ] && [ "$(cat err)" = "winnow: cannot open nowhere: No such file or directory; it is left out" ] || fail "code $code: $(cat err)"
+  says 'ran for '
+  cp family/t family/copy
+  echo text >family/notes
+  run report family
+  [ "$code" = 0 ] || fail "code $code: $(cat err)"
+  grep -q '^winnow: family/t is the same recording as family/copy, which is counted once$' err || fail "$(cat err)"
+  grep -q '^winnow: passed over 1 file that is no trace$' err || fail "$(cat err)"
+  head -c 3000 /dev/urandom >noise
+  run export -f csv family/t noise
+  [ "$code" = 1 ] && grep -q 'noise is not a Winnow trace.*; it is left out$' err || fail "code $code: $(cat err)"
+  refused 1 '^winnow: empty: no file in it is a trace$' report empty
+  refused 1 "nothing.[*]: no file of such a name is a trace" report 'nothing.*'
+  run report nowhere noise
+  [ "$code" = 1 ] && [ ! -s out ] && grep -q 'none of 2 files can be read as a trace' err || fail "code $code: $(cat err)"
+  make collected heap
+  refused 2 'is a trace of malloc and heap one of a collected heap: give one kind at a time' report family/t heap
+}
+
+folders_have_pages_and_are_compared() {
+  need_recording
+  mkdir before after
+  record_family before/t
+  record_family after/t
+  succeeds html before
+  [ -s before.html ] || fail "no page: $(ls)"
+  succeeds html -o page.html before after
+  succeeds html 'before/t*'
+  [ -s t.html ] || fail "no page: $(ls)"
+  refused 2 'after/t is a trace; give the page another name' html -o after/t after
+  succeeds diff before after
+  says 'Before: bash and [0-9]+ other processes .*After: bash and [0-9]+ other processes'
+  succeeds info before
+  says ' all [0-9]+ *$'
+}
+
+the_server_follows_a_folder() {
+  need curl
+  need_recording
+  mkdir family
+  # shellcheck disable=SC2016 # the shell of the recording expands it
+  "$winnow" record -f -r 1 -o family/t -- bash -c 'sleep 1; head -c 9 /dev/zero >/dev/null; sleep 1; ls / >/dev/null; sleep 1' 2>recorded &
+  local program=$! tries
+  for ((tries = 0; tries < 100; tries++)); do [ -s family/t ] && "$winnow" info family/t >/dev/null 2>&1 && break; sleep 0.05; done
+  view family
+  curl -s -N "${url}events" >events &
+  local listener=$!
+  wait $program
+  for ((tries = 0; tries < 200; tries++)); do grep -q 'data: ended' events && break; sleep 0.1; done
+  kill $listener
+  grep -q 'data: ended' events || fail "the end is not told: $(tail -n 3 events)"
+  echo view=head >request
+  status 200 --data-binary @request "${url}answer"
+  grep -aq '"name": "ls"' body && grep -aq '"name": "head"' body || fail "processes that came later are missing: $(head -c 1500 body)"
+  end_view
+}
