@@ -12,7 +12,7 @@
     v}
 
     The runtime samples the words that the program allocates, with [Gc.Memprof], and this library writes what happens to each
-    sampled block to the trace: birth with callstack, promotion, and death. It needs OCaml 4.11 to 4.14, or 5.3 or later; in between
+    sampled block to the trace: birth with callstack, promotion, and death. It needs OCaml 4.12 to 4.14, or 5.3 or later; in between
     the runtime cannot sample.
 
     A program has one profile of [Gc.Memprof] at a time. So a program that uses [Gc.Memprof] itself uses {!Memprof} in its place, and
