@@ -7,6 +7,11 @@ endif()
 install(DIRECTORY include/winnow DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES README.md LICENSE CHANGES.md docs/trace-format.md docs/report-json.md docs/exports.md docs/queries.md docs/sampling.md docs/use.md
   DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# The sources of the binding for OCaml: a compiled one would fit one version of OCaml only.
+set(binding ${CMAKE_INSTALL_DATADIR}/winnow/ocaml)
+install(FILES bindings/ocaml/META bindings/ocaml/Makefile bindings/ocaml/README.md bindings/ocaml/dune-project bindings/ocaml/winnow.opam
+  DESTINATION ${binding})
+install(DIRECTORY bindings/ocaml/src DESTINATION ${binding})
 
 # winnow_pkg_config(NAME LIBRARY DESCRIPTION): the file that pkg-config reads. Its paths begin where the file lies, so
 # that what is installed can be moved; a folder that was given as an absolute path stays one.

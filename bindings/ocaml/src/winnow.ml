@@ -1,3 +1,4 @@
+(* By -no-alias-deps a program that does not use this module is linked without it: see Winnow_sharing.expect_own. *)
 module Memprof = Winnow_memprof
 
 type recorder = private int (* an address of winnow_stubs.c *)
@@ -6,7 +7,7 @@ type recorder = private int (* an address of winnow_stubs.c *)
 external open_trace : string option -> string option -> float option -> int option -> (recorder * float * int) option
   = "winnow_open"
 
-external define : recorder -> Printexc.raw_backtrace_entry -> (string * string * int * int * int) array -> bool
+external define : recorder -> Printexc.raw_backtrace_entry -> (string * string * int * int * int) array -> bool -> bool
   = "winnow_define" [@@noalloc]
 
 external alloc : recorder -> int -> int -> int -> Printexc.raw_backtrace -> int = "winnow_alloc" [@@noalloc]
@@ -25,8 +26,26 @@ let current : t option ref = ref None
 
 let unknown = ("?", "", 0, -1, -1)
 
+(* The names of modules as the program has them: "Stdlib.List" for Stdlib__List, and "Main" for Dune__exe__Main. *)
+let readable name =
+  let rec parts from at =
+    if at + 1 >= String.length name || name.[at] = '.' then [ String.sub name from (String.length name - from) ]
+    else if at > from && name.[at] = '_' && name.[at + 1] = '_' then String.sub name from (at - from) :: parts (at + 2) (at + 2)
+    else parts from (at + 1)
+  in
+  match parts 0 0 with
+  | "Dune" :: "exe" :: (_ :: _ as own) -> String.concat "." own
+  | [ _ ] -> name
+  | library :: others -> String.concat "." (library :: List.map String.capitalize_ascii others)
+  | [] -> name
+
+(* What the library itself allocates is not recorded. *)
+let is_of_library (function_name, _, _, _, _) =
+  let compilation_unit = List.hd (String.split_on_char '.' function_name) in
+  List.mem compilation_unit [ "Winnow"; "Winnow_memprof"; "Winnow_sharing"; "Winnow_sampling"; "Winnow_table" ]
+
 let place slot =
-  let function_name = Option.value (Printexc.Slot.name slot) ~default:"?" in
+  let function_name = readable (Option.value (Printexc.Slot.name slot) ~default:"?") in
   match Printexc.Slot.location slot with
   | None -> (function_name, "", 0, -1, -1)
   | Some { filename; line_number; start_char; end_char } -> (function_name, filename, line_number, start_char, end_char)
@@ -56,7 +75,8 @@ let rec born recorder area (info : Gc.Memprof.allocation) =
   | undefined ->
       let entries = Printexc.raw_backtrace_entries info.callstack and i = -1 - undefined in
       let is_outermost = i = Array.length entries - 1 in
-      if define recorder entries.(i) (places entries.(i) ~is_outermost) then born recorder area info else None
+      let places = places entries.(i) ~is_outermost in
+      if define recorder entries.(i) places (Array.exists is_of_library places) then born recorder area info else None
 
 let tracker recorder : (int, int) Gc.Memprof.tracker =
   {
@@ -84,17 +104,6 @@ let end_sampling client () =
     Winnow_sharing.discard client
   with Failure _ -> ()
 
-let record ?memprof_rate (recorder, sampling_rate, callstack_size) =
-  match Winnow_sharing.start Recording ~sampling_rate ~callstack_size ?largest_rate:memprof_rate (tracker recorder) with
-  | client ->
-      let alarm = Gc.create_alarm (tell_cycle recorder) in
-      let trace = { recorder; alarm; stop_sampling = end_sampling client; has_ended = false } in
-      current := Some trace;
-      trace
-  | exception error ->
-      close recorder;
-      raise error
-
 let end_trace trace =
   current := None;
   Gc.delete_alarm trace.alarm;
@@ -106,6 +115,36 @@ let stop trace =
   if not trace.has_ended then (
     trace.has_ended <- true;
     Fun.protect Winnow_sampling.run_pending ~finally:(fun () -> end_trace trace))
+
+let yield recorder () =
+  match !current with
+  | Some trace when trace.recorder == recorder ->
+      if not (is_child recorder) then
+        prerr_endline
+          "winnow: the trace ends here, since the program begins a profile with a larger rate or larger callstacks; give its rate as \
+           memprof_rate when the recording begins, and both go on";
+      stop trace
+  | _ -> ()
+
+(* The exit functions of the standard library, and of what began before the recording, are not recorded. *)
+let watch_exit =
+  let rest = lazy (at_exit (fun () -> Option.iter (fun trace -> trace.stop_sampling ()) !current)) in
+  fun () -> Lazy.force rest
+
+let record ?memprof_rate (recorder, sampling_rate, callstack_size) =
+  let client () =
+    Winnow_sharing.start Recording ~sampling_rate ~callstack_size ?largest_rate:memprof_rate ~yield:(yield recorder) (tracker recorder)
+  in
+  watch_exit ();
+  match client () with
+  | client ->
+      let alarm = Gc.create_alarm (tell_cycle recorder) in
+      let trace = { recorder; alarm; stop_sampling = end_sampling client; has_ended = false } in
+      current := Some trace;
+      trace
+  | exception error ->
+      close recorder;
+      raise error
 
 let start ?context ?sampling_rate ?callstack_size ?memprof_rate path =
   if !current <> None then failwith "Winnow.start: a trace is being recorded";

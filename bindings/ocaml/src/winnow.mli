@@ -12,7 +12,7 @@
     v}
 
     The runtime samples the words that the program allocates, with [Gc.Memprof], and this library writes what happens to each
-    sampled block to the trace: birth with callstack, promotion, and death. It needs OCaml 4.11 to 4.14, or 5.3 or later; in between
+    sampled block to the trace: birth with callstack, promotion, and death. It needs OCaml 4.12 to 4.14, or 5.3 or later; in between
     the runtime cannot sample.
 
     A program has one profile of [Gc.Memprof] at a time. So a program that uses [Gc.Memprof] itself uses {!Memprof} in its place, and
@@ -26,9 +26,12 @@ val trace_if_requested : ?context:string -> ?sampling_rate:float -> ?memprof_rat
     [context] says what this run is about. [sampling_rate] is the probability that a word is sampled; WINNOW_RATE comes before it,
     and without both it is 1e-4. WINNOW_DEPTH is the largest number of frames of a callstack, 512 without it.
 
-    [memprof_rate] is the largest rate with which the program calls {!Memprof.start} while it records. A program that does so gives
-    it, since a recording that is under way cannot be given a larger rate. All words are then sampled with that rate, if it is the
-    larger one; the trace keeps the samples that it would have without.
+    [memprof_rate] is the largest rate with which the program calls {!Memprof.start} while it records. All words are then sampled with
+    that rate, if it is the larger one; the trace keeps the samples that it would have without. A recording that was not told can
+    end when the program asks for a larger rate: see {!Memprof}.
+
+    What this library itself allocates is not recorded, nor what is allocated by exit functions that were registered before the
+    recording began, as those of the standard library are.
 
     Never raises: if there can be no trace, the reason is printed to standard error, and the program goes on. Does nothing if a
     trace is being recorded. *)
@@ -40,7 +43,7 @@ val start :
   ?context:string -> ?sampling_rate:float -> ?callstack_size:int -> ?memprof_rate:float -> string -> t
 (** Records to a file from now on, until {!stop} or the exit of the program. A file that is there is overwritten if it is a trace.
     @raise Failure if the file cannot be written, a trace is being recorded, or the program is being profiled: by [Gc.Memprof], or by
-    {!Memprof} with a smaller rate or smaller callstacks than this trace needs. *)
+    {!Memprof} with a smaller rate or smaller callstacks than this trace needs, in OCaml 4 or with several domains. *)
 
 val stop : t -> unit
 (** Ends the trace. Does nothing if it has ended. The program's own profile goes on. In OCaml 5: called in the domain that started, or in one that it spawned. *)

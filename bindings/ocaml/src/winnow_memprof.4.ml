@@ -15,6 +15,7 @@ type ('minor, 'major) tracker = ('minor, 'major) Gc.Memprof.tracker = {
   dealloc_major : 'major -> unit;
 }
 
+let () = Winnow_sharing.expect_own ()
 let null_tracker = Gc.Memprof.null_tracker
 
 let start ~sampling_rate ?(callstack_size = max_int) tracker =

@@ -4,12 +4,13 @@
     The recording and the program share one profile of [Gc.Memprof]. Each of them gets its own samples, which have the distribution
     of its own rate, and callstacks of its own depth.
 
-    A profile that is under way cannot change:
-    OCaml 4 would forget the blocks that are tracked already.
-    Therefore [start] raises [Failure] during a recording that has a smaller rate or smaller callstacks. A program avoids this by
-    naming the largest rate that it uses when the recording begins: [Winnow.trace_if_requested ~memprof_rate:1e-3 ()]. The profile
-    then has that rate, and callstacks of any depth, from the beginning of the recording on. In the same way a recording that begins
-    later needs at most the rate and the depth of the program's profile.
+    A profile of the runtime that is under way cannot change, and OCaml 4 would forget the blocks that it follows if another one took
+    its place. Therefore the recording ends when [start] asks for a larger rate or larger callstacks than it has: its trace is complete
+    up to there, a line on standard error says so, and the program has a profile of its own. A recording goes on if it is told the
+    largest rate when it begins, [Winnow.trace_if_requested ~memprof_rate:1e-3 ()]. A recording of a program that uses this module has
+    callstacks of any depth, but the trace keeps those of its own depth.
+
+    A recording cannot begin while the program has a profile with a smaller rate or smaller callstacks.
 
     The runtime stops tracking a block whose callback raises in [alloc_minor], [alloc_major] or [promote]. To the recording such a
     block dies then. *)
@@ -34,8 +35,7 @@ type ('minor, 'major) tracker = ('minor, 'major) Gc.Memprof.tracker = {
 val null_tracker : ('minor, 'major) tracker
 
 val start : sampling_rate:float -> ?callstack_size:int -> ('minor, 'major) tracker -> unit
-(** As [Gc.Memprof.start].
-    @raise Failure also if the recording has a smaller rate or smaller callstacks. *)
+(** As [Gc.Memprof.start]. *)
 
 val stop : unit -> unit
 (** As [Gc.Memprof.stop]: no callback is called afterwards. The recording goes on. *)

@@ -15,6 +15,7 @@ type ('minor, 'major) tracker = ('minor, 'major) Gc.Memprof.tracker = {
   dealloc_major : 'major -> unit;
 }
 
+let () = Winnow_sharing.expect_own ()
 let null_tracker = Gc.Memprof.null_tracker
 
 type t = Winnow_sharing.client
@@ -22,7 +23,12 @@ type t = Winnow_sharing.client
 let start ~sampling_rate ?(callstack_size = max_int) tracker =
   Winnow_sharing.start Own ~sampling_rate ~callstack_size tracker
 
-let stop () = Winnow_sharing.stop (Winnow_sharing.own ())
+(* As Gc.Memprof.stop, which calls the callbacks of allocations that wait. *)
+let stop () =
+  let client = Winnow_sharing.own () in
+  Winnow_sampling.run_pending ();
+  Winnow_sharing.stop client
+
 let discard = Winnow_sharing.discard
 
 (* SPDX-License-Identifier: MIT *)

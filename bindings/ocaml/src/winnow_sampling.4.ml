@@ -4,6 +4,7 @@ let start ~sampling_rate ~callstack_size tracker = Gc.Memprof.start ~sampling_ra
 let stop = Gc.Memprof.stop
 let discard () = ()
 let stop_discards = true
+let restart_keeps = false
 let run_pending = Gc.minor
 let not_started = Failure "Gc.Memprof.stop: not started."
 

@@ -4,7 +4,10 @@ let start ~sampling_rate ~callstack_size tracker = Gc.Memprof.start ~sampling_ra
 let stop = Gc.Memprof.stop
 let discard = Gc.Memprof.discard
 let stop_discards = false
-let run_pending = ignore
+let restart_keeps = true
+
+external run_pending : unit -> unit = "winnow_run_pending"
+
 let not_started = Failure "Gc.Memprof.stop: no profile running."
 
 let lock = Mutex.create ()

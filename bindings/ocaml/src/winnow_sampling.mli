@@ -12,7 +12,10 @@ val discard : profile -> unit
 (* Whether `stop` ends the callbacks for blocks that are tracked already. *)
 val stop_discards : bool
 
-(* Runs callbacks that `stop` would drop. *)
+(* Whether blocks that are tracked already stay tracked when another profile begins after `stop`. *)
+val restart_keeps : bool
+
+(* Runs callbacks that `stop` would drop, and raises what they raise. *)
 val run_pending : unit -> unit
 
 (* What `stop` raises without a profile. *)

@@ -11,6 +11,8 @@ type role = Recording | Own
 
 type profile = {
   first : here; (* of the domain that began the profile *)
+  replaced : profile option; (* that still follows blocks for the clients: RESTART *)
+  mutable is_inherited : bool; (* another domain may sample with it, too *)
   rate : float;
   depth : int;
   samplers : int Atomic.t; (* the clients that sample; at 0 the profile is stopped *)
@@ -21,10 +23,11 @@ type profile = {
 }
 
 and ('minor, 'major) member = {
-  shared : profile;
+  mutable shared : profile; (* changed by a restart, in a domain that has the profile alone *)
   tracker : ('minor, 'major) Gc.Memprof.tracker;
-  keeps : float; (* the share of the profile's samples that it gets: THINNING *)
-  largest_depth : int;
+  own_rate : float;
+  largest_depth : int; (* the recording takes whole callstacks *)
+  yield : (unit -> unit) option; (* stops this client, so that a client that needs more can begin: YIELD *)
   samples : bool Atomic.t;
   hears : bool Atomic.t; (* false: no more callbacks *)
 }
@@ -39,10 +42,14 @@ and minors = No_minor | Minor : ('minor, 'major) member * 'minor * minors -> min
 
 and majors = No_major | Major : ('minor, 'major) member * 'major * majors -> majors
 
-let local =
-  Sampling.new_local
-    ~copy:(fun here -> { here with profile = here.profile })
-    (fun () -> { profile = None; recording = None; own = None })
+let inherit_from here =
+  Option.iter (fun profile -> profile.is_inherited <- true) here.profile;
+  { here with profile = here.profile }
+
+let local = Sampling.new_local ~copy:inherit_from (fun () -> { profile = None; recording = None; own = None })
+
+let own_is_possible = ref false
+let expect_own () = own_is_possible := true
 
 (* ---- a client's view of a sampled block ---- *)
 
@@ -60,10 +67,11 @@ let cut callstack depth =
   if depth_of callstack <= depth then callstack
   else backtrace_of (Array.sub (Printexc.raw_backtrace_entries callstack) 0 depth)
 
-let kept member (info : Gc.Memprof.allocation) =
+(* THINNING. A restart may be under way in another thread: what counts is the rate of the profile that took the samples. *)
+let kept profile member (info : Gc.Memprof.allocation) =
   if not (Atomic.get member.samples) then 0
-  else if member.keeps >= 1.0 then info.n_samples
-  else thin info.n_samples member.keeps
+  else if member.own_rate >= profile.rate then info.n_samples
+  else thin info.n_samples (member.own_rate /. profile.rate)
 
 let view member (info : Gc.Memprof.allocation) n_samples =
   let callstack = cut info.callstack member.largest_depth in
@@ -93,22 +101,22 @@ let or_died died others action =
     died others;
     Printexc.raise_with_backtrace error backtrace
 
-let add_minor info client others =
+let add_minor profile info client others =
   match client with
   | None -> others
   | Some (Client member) -> (
-      match kept member info with
+      match kept profile member info with
       | 0 -> others
       | n -> (
           match or_died died_minor others (fun () -> member.tracker.alloc_minor (view member info n)) with
           | None -> others
           | Some value -> Minor (member, value, others)))
 
-let add_major info client others =
+let add_major profile info client others =
   match client with
   | None -> others
   | Some (Client member) -> (
-      match kept member info with
+      match kept profile member info with
       | 0 -> others
       | n -> (
           match or_died died_major others (fun () -> member.tracker.alloc_major (view member info n)) with
@@ -136,7 +144,9 @@ let clients profile =
   | None | Some { profile = None; _ } -> Some profile.first
 
 let born profile add none info =
-  match clients profile with None -> none | Some here -> add info here.own (add info here.recording none)
+  match clients profile with
+  | None -> none
+  | Some here -> add profile info here.own (add profile info here.recording none)
 
 let tracker profile : (int, int) Gc.Memprof.tracker =
   {
@@ -150,9 +160,10 @@ let tracker profile : (int, int) Gc.Memprof.tracker =
 (* ---- profiles ---- *)
 
 (* A client joins as holder first: a profile with a client that samples is not discarded. *)
-let release profile =
-  if Atomic.fetch_and_add profile.holders (-1) = 1 then
-    try Option.iter Sampling.discard profile.underlying with Failure _ -> ()
+let rec release profile =
+  if Atomic.fetch_and_add profile.holders (-1) = 1 then (
+    (try Option.iter Sampling.discard profile.underlying with Failure _ -> ());
+    Option.iter release profile.replaced)
 
 let rec joins_samplers profile =
   let samplers = Atomic.get profile.samplers in
@@ -170,9 +181,11 @@ let leave profile =
     (Sampling.get local).profile <- None;
     Sampling.stop ())
 
-let new_profile here rate depth =
+let new_profile ?replaced here rate depth =
   {
     first = here;
+    replaced;
+    is_inherited = false;
     rate;
     depth;
     samplers = Atomic.make 1;
@@ -182,12 +195,13 @@ let new_profile here rate depth =
     underlying = None;
   }
 
-let new_member profile ~sampling_rate ~callstack_size tracker =
+let new_member role profile yield ~sampling_rate ~callstack_size tracker =
   {
     shared = profile;
     tracker;
-    keeps = (if sampling_rate = profile.rate then 1.0 else sampling_rate /. profile.rate);
-    largest_depth = callstack_size;
+    own_rate = sampling_rate;
+    largest_depth = (if role = Recording then max_int else callstack_size);
+    yield;
     samples = Atomic.make true;
     hears = Atomic.make true;
   }
@@ -198,38 +212,82 @@ let client_here here = function Recording -> here.recording | Own -> here.own
 let set here role client =
   match role with Recording -> here.recording <- client | Own -> here.own <- client
 
-let begin_profile here role profile client =
+let begin_underlying here role profile client =
+  let tracker = tracker profile in
   here.profile <- Some profile;
   set here role (Some client);
-  match Sampling.start ~sampling_rate:profile.rate ~callstack_size:profile.depth (tracker profile) with
+  match Sampling.start ~sampling_rate:profile.rate ~callstack_size:profile.depth tracker with
   | underlying -> profile.underlying <- Some underlying
   | exception error ->
       here.profile <- None;
       set here role None;
       raise error
 
-let refuse profile =
-  leave profile;
-  release profile;
+let move next = function
+  | Some (Client member) when Atomic.get member.samples ->
+      Atomic.incr next.samplers;
+      Atomic.incr next.holders;
+      let left = member.shared in
+      member.shared <- next;
+      release left
+  | _ -> ()
+
+(* RESTART. The caller has joined the profile; what it holds of it passes to the next one. *)
+let restart here role profile next client =
+  (try Sampling.stop ()
+   with error ->
+     (* A callback raised, and the profile goes on. *)
+     Atomic.decr profile.samplers;
+     release profile;
+     raise error);
+  Atomic.set profile.samplers 0;
+  move next here.recording;
+  move next here.own;
+  begin_underlying here role next client
+
+(* YIELD. Whether the recording of this domain has made room. *)
+let recording_yields here =
+  match here.recording with
+  | Some (Client { yield = Some yield; samples; _ }) when Atomic.get samples ->
+      yield ();
+      not (Atomic.get samples)
+  | _ -> false
+
+let refuse () =
   failwith "Winnow: the profile that is under way has a smaller rate or smaller callstacks (see Winnow.Memprof)"
 
-let start role ~sampling_rate ~callstack_size ?largest_rate tracker =
+let start role ~sampling_rate ~callstack_size ?largest_rate ?yield tracker =
   if callstack_size < 0 || not (sampling_rate >= 0.0 && sampling_rate <= 1.0) then invalid_arg "Gc.Memprof.start";
   let here = Sampling.get local in
   if taken (client_here here role) then failwith "Gc.Memprof.start: already started.";
-  match here.profile with
-  | Some profile when joins profile ->
-      if sampling_rate > profile.rate || callstack_size > profile.depth then refuse profile;
-      let client = Client (new_member profile ~sampling_rate ~callstack_size tracker) in
-      set here role (Some client);
-      client
-  | _ ->
-      let rate = Float.max sampling_rate (Option.value largest_rate ~default:0.0) in
-      let depth = if largest_rate = None then callstack_size else max_int in
-      let profile = new_profile here rate depth in
-      let client = Client (new_member profile ~sampling_rate ~callstack_size tracker) in
-      begin_profile here role profile client;
-      client
+  let client_of profile = Client (new_member role profile yield ~sampling_rate ~callstack_size tracker) in
+  let rec join () =
+    match here.profile with
+    | Some profile when joins profile ->
+        if sampling_rate <= profile.rate && callstack_size <= profile.depth then (
+          let client = client_of profile in
+          set here role (Some client);
+          client)
+        else if Sampling.restart_keeps && not profile.is_inherited then (
+          let rate = Float.max sampling_rate profile.rate and depth = max callstack_size profile.depth in
+          let next = new_profile ~replaced:profile here rate depth in
+          let client = client_of next in
+          restart here role profile next client;
+          client)
+        else (
+          leave profile;
+          release profile;
+          let is_gone = match here.profile with Some current -> current != profile | None -> true in
+          if is_gone || (role = Own && recording_yields here) then join () else refuse ())
+    | _ ->
+        let rate = Float.max sampling_rate (Option.value largest_rate ~default:0.0) in
+        let any_depth = role = Recording && (largest_rate <> None || !own_is_possible) in
+        let profile = new_profile here rate (if any_depth then max_int else callstack_size) in
+        let client = client_of profile in
+        begin_underlying here role profile client;
+        client
+  in
+  join ()
 
 let own () =
   match (Sampling.get local).own with

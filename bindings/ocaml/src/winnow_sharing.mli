@@ -4,8 +4,16 @@
    probability client's rate / profile's rate, independently of all others. So the samples of a client are distributed as if the
    client had a profile alone: a binomial number, thinned by coins, is a binomial number. A client whose number is 0 is not called.
 
-   FIXED. The rate and the depth of a profile do not change while it has a client that samples: OCaml 4 would forget the tracked
-   blocks of the other client, and OCaml 5 would end sampling in the other domains. So a client that needs more is refused. *)
+   RESTART. The rate and the depth of a profile of the runtime do not change. A client that needs more than the profile that is
+   under way has therefore begins another profile, which takes its place, and the other client goes on with that. The old profile
+   is stopped but not discarded: it follows the blocks that it has sampled, for the clients that they belong to. The distance to
+   the next sample is drawn anew, which changes no distribution, since that of distances has no memory. This is done where nothing
+   is lost: in OCaml 5, if no other domain can have inherited the profile. OCaml 4 forgets the blocks of a stopped profile, and in
+   OCaml 5 no domain can begin a profile in another one.
+
+   YIELD. Elsewhere the program comes first: the recording stops, and the program's client begins a profile that is its own. A
+   recording that needs more than the program's profile is refused. The program is refused only if another domain samples for it
+   with the same profile. *)
 
 type role = Recording | Own
 type client
@@ -15,11 +23,17 @@ val start :
   sampling_rate:float ->
   callstack_size:int ->
   ?largest_rate:float ->
+  ?yield:(unit -> unit) ->
   ('minor, 'major) Gc.Memprof.tracker ->
   client
 (* The client of this domain and of those that it spawns. It joins the profile that is under way here, or begins one. With
-   `largest_rate` a profile that it begins has at least that rate, and callstacks of any depth. The tracker of the recording raises
-   nothing. Raises Failure if the role is taken here or the client is refused; Invalid_argument as Gc.Memprof.start does. *)
+   `largest_rate` a profile that it begins has at least that rate, and callstacks of any depth. `yield` stops the client. The tracker
+   of the recording raises nothing, and is given callstacks that may be larger than `callstack_size`. Raises Failure if the role is
+   taken here or the client is refused; Invalid_argument as Gc.Memprof.start does. *)
+
+val expect_own : unit -> unit
+(* The program has the module Winnow.Memprof, and may become a client: a recording samples callstacks of any depth from the beginning,
+   since that is what Gc.Memprof does unless it is told otherwise. *)
 
 val own : unit -> client
 (* The client of the program in this domain that samples. Raises what Gc.Memprof.stop raises if there is none. *)

@@ -18,7 +18,9 @@
 #include <caml/fail.h>
 #include <caml/memory.h>
 #include <caml/mlvalues.h>
+#include <caml/signals.h>
 
+#include <limits.h>
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
@@ -34,6 +36,7 @@ enum { CODES_MOST = 1024, PLACES_MOST = 2048, FIRST_SLOTS = 1 << 10 };
 /* What a code stands for, innermost first. */
 struct code {
   intptr_t code;
+  bool is_own; /* of the library: what it allocates is not recorded */
   size_t count;
   wn_place places[];
 };
@@ -47,10 +50,14 @@ struct codes {
 struct recorder {
   wn_writer *writer;
   pid_t pid;
-  pthread_mutex_t lock; /* to define a code, or to tell of a cycle */
+  size_t depth;          /* the largest number of codes of a callstack */
+  wn_place not_recorded; /* stands for what a callstack has beyond that depth */
+  pthread_mutex_t lock;  /* to define a code, or to tell of a cycle */
   _Atomic(struct codes *) codes;
   _Atomic(bool) closed;
   _Atomic(int) using; /* threads between use and leave */
+  /* Words, with headers, that the runtime allocated to tell of samples, and that are not the program's. */
+  _Atomic(uint64_t) minor_words, major_words;
 };
 
 /* STACKS: the last callstack of a thread. Its codes stand outermost first, and the places that they
@@ -60,8 +67,8 @@ static _Thread_local struct {
   struct recorder *recorder;
   size_t depth;
   value code[CODES_MOST];
-  uint16_t begin[CODES_MOST]; /* in `places`, of the places from this code outwards */
-  wn_place places[PLACES_MOST];
+  uint16_t begin[CODES_MOST];       /* in `places`, of the places from this code outwards */
+  wn_place places[PLACES_MOST + 1]; /* one more for that of callers that are not recorded */
 } last;
 
 /* ---- codes ---- */
@@ -218,6 +225,8 @@ value winnow_open(value path, value context, value rate, value depth) {
   if (!writer) CAMLreturn(Val_none);
   if (!Is_block(path)) unsetenv("WINNOW_TRACE"); /* the programs that this one starts write none over it */
   watch_exit(recorder);
+  recorder->depth = options.sampling.callstack_size;
+  recorder->not_recorded = wn_writer_place(writer, &(wn_place_text){.function = "(callers not recorded)"});
   opened = caml_alloc_tuple(3);
   Store_field(opened, 0, number_of(recorder));
   Store_field(opened, 1, caml_copy_double(options.sampling.sampling_rate));
@@ -227,11 +236,11 @@ value winnow_open(value path, value context, value rate, value depth) {
   CAMLreturn(result);
 }
 
-static bool define(struct recorder *recorder, value entry, value places) {
+static bool define(struct recorder *recorder, value entry, value places, bool is_own) {
   size_t count = Wosize_val(places);
   struct code *code = malloc(sizeof *code + count * sizeof code->places[0]);
   if (!code) return false;
-  *code = (struct code){.code = entry, .count = count};
+  *code = (struct code){.code = entry, .is_own = is_own, .count = count};
   for (size_t i = 0; i < count; i++) {
     value place = Field(places, i);
     long start = Long_val(Field(place, 3)), end = Long_val(Field(place, 4));
@@ -249,19 +258,19 @@ static bool define(struct recorder *recorder, value entry, value places) {
   return added;
 }
 
-/* recorder -> entry -> (function, file, line, start_char, end_char) array -> unit: what a code
- * stands for, innermost first. Without memory it is defined as no place, or stays unknown. */
-value winnow_define(value number, value entry, value places) {
+/* recorder -> entry -> (function, file, line, start_char, end_char) array -> bool -> bool: what a code
+ * stands for, innermost first, and whether it is the library's. False: there is no memory. */
+value winnow_define(value number, value entry, value places, value is_own) {
   struct recorder *recorder = recorder_of(number);
   if (!use(recorder)) return Val_false;
-  bool added = define(recorder, entry, places);
+  bool added = define(recorder, entry, places, Bool_val(is_own));
   leave(recorder);
   return Val_bool(added);
 }
 
 /* How many codes at the outer end a callstack shares with the last one. */
-static size_t shared_codes(struct recorder *recorder, value callstack) {
-  size_t depth = Wosize_val(callstack), shared = 0;
+static size_t shared_codes(struct recorder *recorder, value callstack, size_t depth) {
+  size_t shared = 0;
   if (last.recorder != recorder) last.depth = 0;
   last.recorder = recorder;
   size_t most = depth < last.depth ? depth : last.depth;
@@ -269,14 +278,18 @@ static size_t shared_codes(struct recorder *recorder, value callstack) {
   return shared;
 }
 
+/* Instead of a number of places. */
+enum { TOO_MANY = 0, IS_OWN = LONG_MIN };
+
 /* Makes the last callstack this one: STACKS. Returns the number of its places, which are the last
- * ones in last.places; -1 - i if the callstack's code i is not defined; 0 if there are too many. */
-static long add_to_last(const struct codes *codes, value callstack, size_t shared) {
-  size_t depth = Wosize_val(callstack), at = shared, begin = at ? last.begin[at - 1] : PLACES_MOST;
+ * ones in last.places; -1 - i if the callstack's code i is not defined; TOO_MANY; or IS_OWN. */
+static long add_to_last(const struct codes *codes, value callstack, size_t depth, size_t shared) {
+  size_t at = shared, begin = at ? last.begin[at - 1] : PLACES_MOST;
   for (last.depth = at; at < depth; last.depth = ++at) {
     const struct code *code = find_code(codes, Field(callstack, depth - 1 - at));
     if (!code) return -1 - (long)(depth - 1 - at);
-    if (code->count > begin || at == CODES_MOST) return 0;
+    if (code->is_own) return IS_OWN;
+    if (code->count > begin || at == CODES_MOST) return TOO_MANY;
     begin -= code->count;
     memcpy(&last.places[begin], code->places, code->count * sizeof code->places[0]);
     last.code[at] = code->code;
@@ -285,32 +298,70 @@ static long add_to_last(const struct codes *codes, value callstack, size_t share
   return (long)(PLACES_MOST - begin);
 }
 
-/* Sets last.places to the innermost places of a callstack that has too many; their number, or
- * -1 - i. */
-static long set_innermost(const struct codes *codes, value callstack) {
-  size_t depth = Wosize_val(callstack), count = 0;
+/* Sets last.places to the innermost places of a callstack that has too many; their number, -1 - i, or
+ * IS_OWN. */
+static long set_innermost(const struct codes *codes, value callstack, size_t depth) {
+  size_t count = 0;
   last.depth = 0;
   for (size_t i = 0; i < depth && count < PLACES_MOST; i++) {
     const struct code *code = find_code(codes, Field(callstack, i));
     if (!code) return -1 - (long)i;
+    if (code->is_own) return IS_OWN;
     for (size_t k = 0; k < code->count && count < PLACES_MOST; k++) last.places[count++] = code->places[k];
   }
   return (long)count;
 }
 
+/* Whether callers are missing. The outermost code of a whole callstack is that of the runtime, and stands for no place. */
+static bool is_cut(const struct recorder *recorder, const struct codes *codes, value callstack) {
+  size_t depth = Wosize_val(callstack);
+  if (recorder->depth == 0 || depth < recorder->depth) return false;
+  if (depth > recorder->depth) return true;
+  const struct code *outermost = find_code(codes, Field(callstack, depth - 1));
+  return outermost && outermost->count > 0;
+}
+
+/* The callstack of the innermost places, of which the last one says so if there are more. There is room for one more place. */
+static const wn_callstack *record_callstack(struct recorder *recorder, wn_place *places, size_t count,
+                                            bool is_cut) {
+  if (recorder->depth < 2 || !(is_cut || count > recorder->depth))
+    return wn_writer_callstack(recorder->writer, places, count);
+  size_t kept = count < recorder->depth ? count : recorder->depth - 1;
+  wn_place replaced = places[kept];
+  places[kept] = recorder->not_recorded;
+  const wn_callstack *callstack = wn_writer_callstack(recorder->writer, places, kept + 1);
+  places[kept] = replaced; /* STACKS: the next callstack may share it */
+  return callstack;
+}
+
+/* A callstack and Gc.Memprof.allocation. Where they come to lie depends on the size alone, but for callstacks
+ * of blocks that C allocated. */
+static void count_telling(struct recorder *recorder, value callstack) {
+  enum { LARGEST_YOUNG = 256, ALLOCATION = 5 };
+  size_t words = Wosize_val(callstack);
+  bool is_major = words > LARGEST_YOUNG;
+  if (is_major) atomic_fetch_add_explicit(&recorder->major_words, words + 1, memory_order_relaxed);
+  atomic_fetch_add_explicit(&recorder->minor_words, ALLOCATION + (is_major ? 0 : words + 1),
+                            memory_order_relaxed);
+}
+
 static long add_block(struct recorder *recorder, value n_samples, value size, value kind, value callstack) {
   const struct codes *codes = atomic_load_explicit(&recorder->codes, memory_order_acquire);
-  long count = add_to_last(codes, callstack, shared_codes(recorder, callstack));
-  const wn_place *places = last.places + PLACES_MOST - count;
-  if (!count) count = set_innermost(codes, callstack), places = last.places;
+  size_t depth = Wosize_val(callstack) < recorder->depth ? Wosize_val(callstack) : recorder->depth;
+  long count = add_to_last(codes, callstack, depth, shared_codes(recorder, callstack, depth));
+  wn_place *places = last.places + PLACES_MOST - count;
+  if (count == TOO_MANY) count = set_innermost(codes, callstack, depth), places = last.places;
   if (count < 0) return count;
+  count_telling(recorder, callstack);
+  const wn_callstack *recorded =
+      record_callstack(recorder, places, (size_t)count, is_cut(recorder, codes, callstack));
   size_t words = (size_t)Long_val(size);
   wn_alloc_source source = (wn_alloc_source)(Long_val(kind) & 3);
   wn_allocation allocation = {.n_samples = (size_t)Long_val(n_samples),
                               .size = words,
                               .trials = source == WN_SOURCE_CUSTOM ? words : words + 1,
                               .source = source,
-                              .callstack = wn_writer_callstack(recorder->writer, places, (size_t)count)};
+                              .callstack = recorded};
   wn_writer_area area = Long_val(kind) & 4 ? WN_WRITER_MAJOR : WN_WRITER_MINOR;
   return (long)wn_writer_alloc(recorder->writer, &allocation, area);
 }
@@ -323,7 +374,7 @@ value winnow_alloc(value number, value n_samples, value size, value kind, value 
   if (!use(recorder)) return Val_long(0);
   long block = add_block(recorder, n_samples, size, kind, callstack);
   leave(recorder);
-  return Val_long(block);
+  return Val_long(block == IS_OWN ? 0 : block);
 }
 
 value winnow_promote(value number, value block) {
@@ -349,10 +400,12 @@ value winnow_is_child(value number) { return Val_bool(recorder_of(number)->pid !
  * heap_words, domains) -> unit: the state of the heap when a cycle has ended. */
 value winnow_cycle(value number, value minor_words, value promoted_words, value major_words, value counts) {
   struct recorder *recorder = recorder_of(number);
-  double promoted = Double_val(promoted_words), major = Double_val(major_words);
-  wn_writer_heap heap = {.minor_words = (uint64_t)Double_val(minor_words),
+  double minor = Double_val(minor_words) - (double)atomic_load(&recorder->minor_words);
+  double promoted = Double_val(promoted_words);
+  double direct = Double_val(major_words) - promoted - (double)atomic_load(&recorder->major_words);
+  wn_writer_heap heap = {.minor_words = (uint64_t)fmax(minor, 0),
                          .promoted_words = (uint64_t)promoted,
-                         .direct_words = (uint64_t)(major > promoted ? major - promoted : 0),
+                         .direct_words = (uint64_t)fmax(direct, 0),
                          .minor_collections = (uint64_t)Long_val(Field(counts, 0)),
                          .major_cycles = (uint64_t)Long_val(Field(counts, 1)),
                          .heap_words = (uint64_t)Long_val(Field(counts, 2)),
@@ -370,6 +423,12 @@ value winnow_close(value number) {
   if (at_exit == recorder) at_exit = NULL;
   if (close_for_others(recorder)) end(recorder);
   return Val_unit;
+}
+
+/* unit -> unit: what waits for a point where OCaml code may run, callbacks of Gc.Memprof among it. */
+value winnow_run_pending(value unit) {
+  caml_process_pending_actions();
+  return unit;
 }
 
 /* ---- thinning ---- */
