@@ -68,7 +68,8 @@ static wn_status survey_path(struct survey *survey, const char *path,
   struct source *source;
   wn_status error = source_open(path, &source);
   if (error) return error;
-  error = survey_source(survey, source, options->samples_most, SEED, show, &counting);
+  if (!source_limits(source)->totals) /* which have no samples to choose from */
+    error = survey_source(survey, source, options->samples_most, SEED, show, &counting);
   source_close(source);
   return error;
 }

@@ -84,7 +84,10 @@ static wn_status write_file(const struct report_options *options, const struct r
 
 static wn_status export_recording(const struct report_options *options, const struct recording *recording) {
   struct report report;
-  wn_status error = load_report(options, recording, &report);
+  const struct format_kind *format = options->format;
+  bool stacks_alone = !strcmp(format->name, "folded") || !strcmp(format->name, "speedscope");
+  wn_status error = stacks_alone ? WN_OK : load_needs_events(recording, options->file, format->name);
+  if (!error) error = load_report(options, recording, &report);
   if (error) return error;
   error = write_file(options, &report);
   report_destroy(&report);

@@ -24,5 +24,14 @@ bool load_is_same_file(const char *one, const char *other);
 void load_warn_of_same(const char *before_name, const struct recording *before, const char *after_name,
                        const struct recording *after);
 
+/* Refuses what needs single blocks, such as a page, for a profile that has totals alone. WN_EINVAL: it
+ * is one. `what`: "a page". */
+wn_status load_needs_events(const struct recording *recording, const char *name, const char *what);
+
+/* WN_EINVAL: the user asked for a moment, the first or second (`which`: 0, 1), of which such a profile
+ * tells nothing. */
+wn_status load_check_moment(const struct report_options *options, int which,
+                            const struct recording *recording, const char *name);
+
 #endif
 /* SPDX-License-Identifier: MIT */

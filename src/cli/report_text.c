@@ -19,17 +19,6 @@ enum { WRAPPERS_NAMED = 6, WRAPPER_COLUMNS = 44 };
 /* With fewer sampled blocks than this, blocks that matter may have no sample. */
 enum { FEW_BLOCKS = 1000 };
 
-static void say_program_name(struct paragraph *paragraph, const struct view *view) {
-  const struct trace_run *run = source_run(view->report->samples->source);
-  const char *command = run->command.length && run->command.bytes[0] ? run->command.bytes : "The program";
-  const char *slash = strrchr(command, '/');
-  int title = called_title(run);
-  if (title)
-    say(paragraph, "%.*s", title, run->title.bytes);
-  else
-    say(paragraph, "%s", slash && slash[1] ? slash + 1 : command);
-}
-
 /* Says how to set a higher rate: `winnow record` sets it for malloc, the program itself for its
  * collected heap. */
 static void say_how_to_sample(struct paragraph *paragraph, const struct view *view) {
@@ -324,27 +313,22 @@ static void say_amount_of(struct paragraph *paragraph, const struct view *view, 
   }
   say(paragraph, "%s", text_bytes(value, bytes.estimate));
   if (bytes.low != bytes.high) say(paragraph, " (%s)", text_range(range, &bytes));
+  if (source_limits(view->report->samples->source)->no_blocks) return;
   say(paragraph, " in %s", text_estimated_number(number, &blocks, what));
 }
 
-void say_amount(struct paragraph *paragraph, const struct view *view, const struct sums *sums) {
-  say_amount_of(paragraph, view, sums, "block");
+void say_program_name(struct paragraph *paragraph, const struct view *view) {
+  const struct trace_run *run = source_run(view->report->samples->source);
+  const char *command = run->command.length && run->command.bytes[0] ? run->command.bytes : "The program";
+  const char *slash = strrchr(command, '/');
+  int title = called_title(run);
+  if (title)
+    say(paragraph, "%.*s", title, run->title.bytes);
+  else
+    say(paragraph, "%s", slash && slash[1] ? slash + 1 : command);
 }
 
-void say_allocated(struct paragraph *paragraph, const struct view *view, const struct sums *sums) {
-  say_amount_of(paragraph, view, sums, view->report->samples->collected ? "block" : "call");
-}
-
-void say_share(struct paragraph *paragraph, const struct estimate *share) {
-  char text[32], range[32], count[64];
-  say(paragraph, "%s", text_share(text, share->estimate));
-  if (*text_share_range(range, share))
-    say(paragraph, " (%s %%; %s)", range, text_number_of(count, (double)share->samples, "sample"));
-}
-
-/* Names the wrappers at the ends of stacks, which have no rows. Instances of one template are named
- * once. */
-static void print_wrappers(const struct view *view) {
+void report_print_wrappers(const struct view *view) {
   struct paragraph paragraph = {.length = 0};
   char fitted[WRAPPERS_NAMED][256];
   size_t named = 0, more = 0;
@@ -368,6 +352,21 @@ static void print_wrappers(const struct view *view) {
   say(&paragraph, " (--show-wrappers gives them rows).");
   putchar('\n');
   text_paragraph(stdout, paragraph.text, 0);
+}
+
+void say_amount(struct paragraph *paragraph, const struct view *view, const struct sums *sums) {
+  say_amount_of(paragraph, view, sums, "block");
+}
+
+void say_allocated(struct paragraph *paragraph, const struct view *view, const struct sums *sums) {
+  say_amount_of(paragraph, view, sums, view->report->samples->collected ? "block" : "call");
+}
+
+void say_share(struct paragraph *paragraph, const struct estimate *share) {
+  char text[32], range[32], count[64];
+  say(paragraph, "%s", text_share(text, share->estimate));
+  if (*text_share_range(range, share))
+    say(paragraph, " (%s %%; %s)", range, text_number_of(count, (double)share->samples, "sample"));
 }
 
 /* Whether what was held then is what was alive last: at one moment, or at a moment of the same peak. */
@@ -396,6 +395,7 @@ static wn_status print_held(const struct view *view, const char *title) {
 }
 
 wn_status view_print_text(const struct view *view) {
+  if (source_limits(view->report->samples->source)->totals) return report_print_totals(view);
   char held[128], time[32], last[32], lasting[128];
   static const char *const when[] = {" (the peak)", " (the end)", ""};
   print_verdict(view);
@@ -419,7 +419,7 @@ wn_status view_print_text(const struct view *view) {
   if (!error) error = print_alive(view);
   if (!error) error = report_print_growth(view);
   if (!error) error = report_print_table(view, lasting, "", MEASURE_LASTING, TABLE_LIVES, NULL);
-  if (!error) print_wrappers(view);
+  if (!error) report_print_wrappers(view);
   if (!error && view->report->names->hint) {
     putchar('\n');
     text_paragraph(stdout, view->report->names->hint, 0);

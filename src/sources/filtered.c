@@ -48,6 +48,9 @@ static bool place(const struct source *source, uint32_t number, uint64_t offset,
   return source_place(inner(source), number, offset, out);
 }
 static double position(const struct source *source) { return source_position(inner(source)); }
+static const struct source_limits *limits(const struct source *source) {
+  return source_limits(inner(source));
+}
 
 static const struct source_format format = {.close = close_filtered,
                                             .next = next,
@@ -59,7 +62,8 @@ static const struct source_format format = {.close = close_filtered,
                                             .module_count = module_count,
                                             .module = module,
                                             .place = place,
-                                            .position = position};
+                                            .position = position,
+                                            .limits = limits};
 
 /* ---- shared ---- */
 

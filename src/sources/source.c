@@ -1,15 +1,21 @@
 /* Chooses the format of a file by its first bytes. */
 #include "sources/source.h"
 
+#include "base/error.h"
 #include "base/hash.h"
+#include "sources/dhat_profile.h"
+#include "sources/inflated.h"
 #include "sources/memtrace_trace.h"
+#include "sources/pprof_profile.h"
 #include "sources/winnow_trace.h"
 #include "trace/stamp.h"
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FIRST_BYTES = 8 };
+enum { FIRST_BYTES = 512 };
+
+enum format { WINNOW, MEMTRACE, DHAT, PPROF, COMPRESSED };
 
 static uint64_t stamp_of_size_and_time(const char *path) {
   struct stat found;
@@ -19,23 +25,61 @@ static uint64_t stamp_of_size_and_time(const char *path) {
   return stamp ? stamp : 1;
 }
 
-/* ---- shared ---- */
-
-/* What is no file that can be read is left to Winnow's own reader, which says why. */
-bool source_is_memtrace(const char *path) {
-  unsigned char bytes[FIRST_BYTES];
-  int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-  if (descriptor < 0) return false;
-  ssize_t count = pread(descriptor, bytes, sizeof bytes, 0);
-  close(descriptor);
-  return count > 0 && memtrace_trace_begins(bytes, (size_t)count);
+static bool is_compressed(const unsigned char *bytes, size_t count) {
+  static const unsigned char gzip[] = {0x1f, 0x8b}, zstandard[] = {0x28, 0xb5, 0x2f, 0xfd};
+  return (count >= sizeof gzip && !memcmp(bytes, gzip, sizeof gzip)) ||
+         (count >= sizeof zstandard && !memcmp(bytes, zstandard, sizeof zstandard));
 }
 
+static enum format format_of(const unsigned char *bytes, size_t count) {
+  if (memtrace_trace_begins(bytes, count)) return MEMTRACE;
+  if (dhat_profile_begins((const char *)bytes, count)) return DHAT;
+  if (pprof_profile_begins(bytes, count)) return PPROF;
+  return is_compressed(bytes, count) ? COMPRESSED : WINNOW;
+}
+
+/* What a compressed file holds; COMPRESSED: nothing that is read. */
+static enum format format_within(const char *path) {
+  unsigned char bytes[FIRST_BYTES];
+  struct inflated *file;
+  if (inflated_open(path, &file)) return COMPRESSED;
+  enum format format = format_of(bytes, (size_t)inflated_read(file, bytes, sizeof bytes));
+  inflated_close(file);
+  return format == PPROF ? format : COMPRESSED;
+}
+
+/* What is no file that can be read is left to Winnow's own reader, which says why. */
+static enum format format_of_file(const char *path) {
+  unsigned char bytes[FIRST_BYTES];
+  struct stat found;
+  int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  if (descriptor < 0) return WINNOW;
+  ssize_t count =
+      fstat(descriptor, &found) || !S_ISREG(found.st_mode) ? 0 : pread(descriptor, bytes, sizeof bytes, 0);
+  close(descriptor);
+  enum format format = count > 0 ? format_of(bytes, (size_t)count) : WINNOW;
+  return format == COMPRESSED ? format_within(path) : format;
+}
+
+/* ---- shared ---- */
+
+bool source_is_memtrace(const char *path) { return format_of_file(path) == MEMTRACE; }
+
 wn_status source_open(const char *path, struct source **source) {
-  return source_is_memtrace(path) ? memtrace_trace_open(path, source) : winnow_trace_open(path, source);
+  switch (format_of_file(path)) {
+  case MEMTRACE: return memtrace_trace_open(path, source);
+  case DHAT: return dhat_profile_open(path, source);
+  case PPROF: return pprof_profile_open(path, source);
+  case COMPRESSED:
+    return error_set(WN_EINVAL,
+                     "%s is compressed, but holds neither a heap profile for pprof nor "
+                     "what heaptrack writes",
+                     path);
+  default: return winnow_trace_open(path, source);
+  }
 }
 
 uint64_t source_stamp(const char *path) {
-  return source_is_memtrace(path) ? stamp_of_size_and_time(path) : trace_stamp(path);
+  return format_of_file(path) == WINNOW ? trace_stamp(path) : stamp_of_size_and_time(path);
 }
 /* SPDX-License-Identifier: MIT */
