@@ -396,4 +396,8 @@ wn_status report_what_if(const struct report *report, struct what_if *what_if) {
 bool report_peak_is_one(const struct report *report) {
   return report->peak.last_ns - report->peak.first_ns <= report->samples->end_ns / 100;
 }
+
+bool report_is_timed(const struct report *report) {
+  return report->samples->end_ns >= source_limits(report->samples->source)->tick_ns;
+}
 /* SPDX-License-Identifier: MIT */

@@ -41,8 +41,9 @@ static void say_run(struct paragraph *paragraph, const char *which, const struct
   struct estimate allocated = report_bytes(report, &report->allocated);
   bool totals = source_limits(report->samples->source)->totals;
   say(paragraph, "%s: %s", which, run_name(report));
-  if (!totals) say(paragraph, " ran for %s", text_time(time, report->samples->end_ns));
-  if (allocated.samples && !totals) say(paragraph, " and");
+  bool timed = !totals && report_is_timed(report);
+  if (timed) say(paragraph, " ran for %s", text_time(time, report->samples->end_ns));
+  if (allocated.samples && timed) say(paragraph, " and");
   if (allocated.samples)
     say(paragraph, " allocated %s%s", report->recording->partial ? "at least " : "",
         with_range(bytes, &allocated));

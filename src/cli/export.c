@@ -82,11 +82,23 @@ static wn_status write_file(const struct report_options *options, const struct r
   return error;
 }
 
+/* Whether the file tells what a format has: some have each block, or its life. */
+static wn_status check_format(const struct report_options *options, const struct recording *recording) {
+  static const char *const of_totals[] = {"folded", "speedscope"}, *const of_lives[] = {"dhat", "memtrace",
+                                                                                        "memtrace2", "ctf"};
+  const char *name = options->format->name;
+  wn_status error = WN_OK;
+  bool totals = false;
+  for (size_t i = 0; i < sizeof of_totals / sizeof *of_totals; i++) totals |= !strcmp(name, of_totals[i]);
+  if (!totals) error = load_needs_events(recording, options->file, name);
+  for (size_t i = 0; i < sizeof of_lives / sizeof *of_lives && !error; i++)
+    if (!strcmp(name, of_lives[i])) error = load_needs_lives(recording, options->file, name);
+  return error;
+}
+
 static wn_status export_recording(const struct report_options *options, const struct recording *recording) {
   struct report report;
-  const struct format_kind *format = options->format;
-  bool stacks_alone = !strcmp(format->name, "folded") || !strcmp(format->name, "speedscope");
-  wn_status error = stacks_alone ? WN_OK : load_needs_events(recording, options->file, format->name);
+  wn_status error = check_format(options, recording);
   if (!error) error = load_report(options, recording, &report);
   if (error) return error;
   error = write_file(options, &report);

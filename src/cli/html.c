@@ -251,8 +251,8 @@ int command_html(int argc, char **argv) {
   if (options.other) code = load_file(&options, options.other, &before);
   if (!code) code = load_file(&options, options.file, &recording);
   if (!code) {
-    wn_status error = load_needs_events(recording, options.file, "a page");
-    if (!error && before) error = load_needs_events(before, options.other, "a page");
+    wn_status error = load_needs_lives(recording, options.file, "a page");
+    if (!error && before) error = load_needs_lives(before, options.other, "a page");
     if (!error) error = make_page(&options, recording, before);
     if (!error && before) load_warn_of_same(options.other, before, options.file, recording);
     if (error)

@@ -53,6 +53,12 @@ wn_status load_needs_events(const struct recording *recording, const char *name,
                    what);
 }
 
+wn_status load_needs_lives(const struct recording *recording, const char *name, const char *what) {
+  if (!source_limits(recording->samples->source)->no_lives) return WN_OK;
+  return error_set(WN_EINVAL, "%.100s does not tell when which block was freed, and %s needs to know that",
+                   name, what);
+}
+
 wn_status load_check_moment(const struct report_options *options, int which,
                             const struct recording *recording, const char *name) {
   const struct source_limits *limits = source_limits(recording->samples->source);

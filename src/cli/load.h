@@ -28,6 +28,9 @@ void load_warn_of_same(const char *before_name, const struct recording *before, 
  * is one. `what`: "a page". */
 wn_status load_needs_events(const struct recording *recording, const char *name, const char *what);
 
+/* The same for what needs to know when which block was freed. */
+wn_status load_needs_lives(const struct recording *recording, const char *name, const char *what);
+
 /* WN_EINVAL: the user asked for a moment, the first or second (`which`: 0, 1), of which such a profile
  * tells nothing. */
 wn_status load_check_moment(const struct report_options *options, int which,

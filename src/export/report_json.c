@@ -270,9 +270,11 @@ void json_totals(struct json *json, const struct report *report) {
   json_integer(json, "alive_at_ns", report->alive_ns);
   json_estimate(json, "alive_bytes", &alive);
   json_estimate(json, "alive_blocks", &alive_blocks);
-  json_estimate(json, "brief_bytes", &brief);
-  json_estimate(json, "brief_share", &share);
-  json_integer(json, "brief_ns", report->brief_ns);
+  if (!source_limits(report->samples->source)->no_lives) {
+    json_estimate(json, "brief_bytes", &brief);
+    json_estimate(json, "brief_share", &share);
+    json_integer(json, "brief_ns", report->brief_ns);
+  }
   json_integer(json, "peak_rss_bytes", report_resident(report).most_bytes);
   json_end(json, '}');
 }

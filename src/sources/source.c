@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "sources/dhat_profile.h"
+#include "sources/heaptrack_trace.h"
 #include "sources/inflated.h"
 #include "sources/memtrace_trace.h"
 #include "sources/pprof_profile.h"
@@ -15,7 +16,7 @@
 
 enum { FIRST_BYTES = 512 };
 
-enum format { WINNOW, MEMTRACE, DHAT, PPROF, COMPRESSED };
+enum format { WINNOW, MEMTRACE, DHAT, PPROF, HEAPTRACK, COMPRESSED };
 
 static uint64_t stamp_of_size_and_time(const char *path) {
   struct stat found;
@@ -35,6 +36,7 @@ static enum format format_of(const unsigned char *bytes, size_t count) {
   if (memtrace_trace_begins(bytes, count)) return MEMTRACE;
   if (dhat_profile_begins((const char *)bytes, count)) return DHAT;
   if (pprof_profile_begins(bytes, count)) return PPROF;
+  if (heaptrack_trace_begins((const char *)bytes, count)) return HEAPTRACK;
   return is_compressed(bytes, count) ? COMPRESSED : WINNOW;
 }
 
@@ -45,7 +47,7 @@ static enum format format_within(const char *path) {
   if (inflated_open(path, &file)) return COMPRESSED;
   enum format format = format_of(bytes, (size_t)inflated_read(file, bytes, sizeof bytes));
   inflated_close(file);
-  return format == PPROF ? format : COMPRESSED;
+  return format == PPROF || format == HEAPTRACK ? format : COMPRESSED;
 }
 
 /* What is no file that can be read is left to Winnow's own reader, which says why. */
@@ -70,6 +72,7 @@ wn_status source_open(const char *path, struct source **source) {
   case MEMTRACE: return memtrace_trace_open(path, source);
   case DHAT: return dhat_profile_open(path, source);
   case PPROF: return pprof_profile_open(path, source);
+  case HEAPTRACK: return heaptrack_trace_open(path, source);
   case COMPRESSED:
     return error_set(WN_EINVAL,
                      "%s is compressed, but holds neither a heap profile for pprof nor "

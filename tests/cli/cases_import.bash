@@ -43,7 +43,7 @@ files_of_dhat_have_their_totals() {
   says 'written by +DHAT'
   refused 2 'at 1us: t.dhat tells only what was held at the peak and the end' report --at 1us t.dhat
   refused 2 "'life': such a file does not tell" report --where 'life > 1s' t.dhat
-  refused 2 'needs to know what became of each block' html -o p.html t.dhat
+  refused 2 'does not tell when which block was freed, and a page needs' html -o p.html t.dhat
   refused 2 'needs to know what became of each block' export -f csv t.dhat
   succeeds export -f folded t.dhat
   same_sum "folded" "$(jq '[.pps[].gb] | add' t.dhat)" "$(awk '{ sum += $NF } END { printf "%.0f\n", sum }' out)"
@@ -146,4 +146,50 @@ GO
     [ $rate = 1 ] && says 'all of them exact'
     [ $rate = 1 ] || says 'estimates without ranges, from one sample every 65536 bytes on average'
   done
+}
+
+# heaptrack, which records every call as Winnow does at rate 1, and its own printer.
+files_of_heaptrack_have_their_totals() {
+  need heaptrack
+  need heaptrack_print
+  need jq
+  local file
+  heaptrack -o t "$build/tests/cli/programs/allocates" wrapped >said 2>&1 || skip "heaptrack cannot run it: $(tail -n 1 said)"
+  file=$(ls t.zst t.gz 2>/dev/null | head -n 1)
+  [ -n "$file" ] || skip "heaptrack wrote no file: $(tail -n 1 said)"
+  succeeds report --json --top 1000 "$file"
+  heaptrack_print -f "$file" -p 0 -a 0 -T 0 -l 0 >printed 2>/dev/null || fail "heaptrack_print"
+  same_sum calls "$(sed -nE 's/^calls to allocation functions: ([0-9]+).*/\1/p' printed)" "$(jq .totals.allocated_blocks.estimate out)"
+  # It prints three digits behind the point: 20.20M.
+  local name member
+  for name in 'peak heap memory consumption:peak_bytes' 'total memory leaked:live_at_end_bytes'; do
+    member=${name#*:}
+    same_sum "${name%:*}" "$(sed -nE "s/^${name%:*}: ([0-9.]+).*/\1/p" printed)" \
+      "$(jq ".totals.$member.estimate" out | awk '{ unit = $1 < 1e3 ? 1 : $1 < 1e6 ? 1e3 : $1 < 1e9 ? 1e6 : 1e9; printf "%.2f\n", $1 / unit }')"
+  done
+  jq -e '[.. | objects | select(has("low")) | .low == .high] | all' out >/dev/null || fail "a range"
+  jq -e 'has("churn") or has("lasting") or (.totals | has("brief_bytes")) or (.alive[0] | has("growth")) | not' out >/dev/null ||
+    fail "it tells of lives: $(jq -c 'keys' out)"
+  succeeds report "$file"
+  ! grep -Eq '95 % range|median life|growth +[a-z]|Long-lived|lived less|≈' out || fail "it tells of lives: $(cat out)"
+  says 'The file was written by heaptrack'
+  says 'order  \[allocates\]  < main'
+  refused 2 "'life': such a file does not tell" report --where 'life > 1s' "$file"
+  refused 2 'does not tell when which block was freed, and a page needs' html -o p.html "$file"
+  refused 2 'does not tell when which block was freed, and dhat needs' export -f dhat "$file"
+  succeeds export -f csv "$file"
+}
+
+heaptrack_is_compared_with_a_trace() {
+  need heaptrack
+  need jq
+  need_recording
+  local file
+  heaptrack -o t "$build/tests/cli/programs/allocates" wrapped >said 2>&1 || skip "heaptrack cannot run it: $(tail -n 1 said)"
+  file=$(ls t.zst t.gz 2>/dev/null | head -n 1)
+  "$winnow" record -q --rate 1 -o w -- "$build/tests/cli/programs/allocates" wrapped >said 2>&1 || fail "record: $(cat said)"
+  succeeds diff --json "$file" w
+  jq -e '[.allocated.rows[] | select(.name == "order" or .name == "user")] |
+         length == 2 and all(.found == "both" and .bytes.difference.estimate == 0)' out >/dev/null ||
+    fail "$(jq -c '.allocated.rows[] | [.name, .found, .bytes]' out)"
 }

@@ -1,6 +1,6 @@
 /* Any bytes as a file of another heap profiler: the readers must neither crash nor take memory out of
  * proportion, and what they give is consistent. The first byte chooses what stands before the rest: the
- * begin of a profile by DHAT or for pprof, or nothing. */
+ * begin of a file of DHAT, for pprof or of heaptrack, or nothing. */
 #include "bound.h"
 
 #include "sources/source.h"
@@ -15,7 +15,8 @@ static const char *const begins[] = {
     "\"g (in b.so)\"],\"pps\":[{\"tb\":12,\"tbk\":5,\"gb\":7,\"gbk\":2,\"eb\":0,\"ebk\":0,\"fs\":[1,2]}",
     "\x0a\x04\x08\x01\x10\x02\x32\x01 \x32\x0binuse_space\x32\x05"
     "bytes\x22\x08\x08\x01\x22\x04\x08\x01\x10\x03\x2a\x04\x08\x01"
-    "\x10\x01\x12\x06\x0a\x01\x01\x12\x01\x09"};
+    "\x10\x01\x12\x06\x0a\x01\x01\x12\x01\x09",
+    "v 10400 3\ns 1 p\ns 1 f\ni 1 1 2 1 3\nt 1 0\na 8 1\n+ 0\n"};
 
 static void check(bool holds) {
   if (!holds) abort();
