@@ -79,14 +79,6 @@ static wn_status question_of(const struct recording *recording, const struct rep
   return WN_OK;
 }
 
-/* Where one of two files tells nothing of the peak, what both held at the end is compared, unless the
- * user asked for something else. */
-static bool ask_end(const struct recording *before, const struct recording *after,
-                    const struct report_options *options) {
-  return !options->at_text &&
-         (source_limits(before->samples->source)->no_peak || source_limits(after->samples->source)->no_peak);
-}
-
 static wn_status check_scaling(const struct recording *recording, const char *name, enum scaling scaling) {
   bool timeless = source_limits(recording->samples->source)->totals;
   if (scaling != PER_SECOND || !timeless) return WN_OK;
@@ -102,7 +94,7 @@ static wn_status ask_runs(const struct recording *before, const struct recording
   if (!error) error = check_scaling(after, options->other, options->scaling);
   if (!error) error = question_of(before, diff->options, 0, &had);
   if (!error) error = question_of(after, diff->options, 1, &has);
-  if (!error && ask_end(before, after, options)) had.at = has.at = AT_END;
+  if (!error && load_asks_end(options, before, after)) had.at = has.at = AT_END;
   return error ? error : pair_of_runs(before, &had, after, &has, diff->options->scaling, &diff->pair);
 }
 
@@ -141,7 +133,9 @@ static wn_status print(const struct diff *diff) {
   struct diff_json_options json = {.grouping = diff->options->grouping,
                                    .extent = sites_extent(diff->options->order),
                                    .top = diff->options->top ? diff->options->top : JSON_ROWS,
-                                   .at = diff->options->at_text ? diff->options->at_text : "peak",
+                                   .at = diff->options->at_text           ? diff->options->at_text
+                                         : diff->pair.before.at == AT_END ? "end"
+                                                                          : "peak",
                                    .where = diff->options->where};
   return diff_write_json(stdout, &diff->pair, &json);
 }

@@ -59,6 +59,12 @@ wn_status load_needs_lives(const struct recording *recording, const char *name, 
                    name, what);
 }
 
+bool load_asks_end(const struct report_options *options, const struct recording *before,
+                   const struct recording *after) {
+  return !options->at_text &&
+         (source_limits(before->samples->source)->no_peak || source_limits(after->samples->source)->no_peak);
+}
+
 wn_status load_check_moment(const struct report_options *options, int which,
                             const struct recording *recording, const char *name) {
   const struct source_limits *limits = source_limits(recording->samples->source);

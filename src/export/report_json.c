@@ -306,15 +306,6 @@ static void print_totals_of_profile(struct json *json, const struct report *repo
   json_end(json, '}');
 }
 
-/* Whether the file tells what a measure sums. */
-static bool is_told(const struct report *report, enum measure measure) {
-  const struct source_limits *limits = source_limits(report->samples->source);
-  if (measure == MEASURE_PROMOTED) return report->samples->collected;
-  if (measure == MEASURE_CHURN || measure == MEASURE_LASTING) return !limits->no_lives;
-  if (measure == MEASURE_ALLOCATED) return !limits->no_total;
-  return !limits->totals || !limits->no_end || report->at == AT_PEAK;
-}
-
 static wn_status print_course(struct json *json, const struct report *report,
                               const struct report_json_options *options) {
   json_totals(json, report);
@@ -322,6 +313,14 @@ static wn_status print_course(struct json *json, const struct report *report,
   print_memory(json, report);
   if (heap_life_is_told(&report->samples->life)) json_heap(json, report);
   return json_resident(json, report, options);
+}
+
+bool json_is_told(const struct report *report, enum measure measure) {
+  const struct source_limits *limits = source_limits(report->samples->source);
+  if (measure == MEASURE_PROMOTED) return report->samples->collected;
+  if (measure == MEASURE_CHURN || measure == MEASURE_LASTING) return !limits->no_lives;
+  if (measure == MEASURE_ALLOCATED) return !limits->no_total;
+  return !limits->no_end || (measure == MEASURE_HELD && report->at == AT_PEAK);
 }
 
 wn_status report_write_json(FILE *out, const struct report *report,
@@ -345,7 +344,7 @@ wn_status report_write_json(FILE *out, const struct report *report,
   json_string(&json, "sort", sites_order_name(options->order));
   json_wrappers(&json, report->recording);
   for (int measure = 0; measure < MEASURES && !error; measure++)
-    if (is_told(report, (enum measure)measure))
+    if (json_is_told(report, (enum measure)measure))
       error = print_sites(&json, report, (enum measure)measure, options);
   if (!error) error = print_tree(&json, report, options->grouping);
   json_end(&json, '}');

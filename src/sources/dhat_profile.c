@@ -103,12 +103,21 @@ static wn_status read_node(struct reading *reading, const json_t *number, uint32
   return named_node(&reading->profile->stacks, &found, node) ? WN_OK : no_memory(reading->path);
 }
 
+/* Whether a frame is what Valgrind puts in the place of malloc. A stack of a trace begins at its caller. */
+static bool is_valgrind(const struct reading *reading, const json_t *number) {
+  json_int_t frame = json_is_integer(number) ? json_integer_value(number) : -1;
+  const char *text = frame >= 0 ? json_string_value(json_array_get(reading->frames, (size_t)frame)) : NULL;
+  return text && (strstr(text, "/vgpreload_") || strstr(text, "(vg_replace_malloc.c:"));
+}
+
 /* The node of a stack, whose frames are innermost first. */
 static wn_status read_stack(struct reading *reading, const json_t *frames, uint32_t *node) {
   wn_status error = WN_OK;
+  size_t first = 0;
   *node = 0;
   if (!json_is_array(frames)) return fail(reading, "the frames are missing");
-  for (size_t i = json_array_size(frames); i-- > 0 && !error;)
+  while (is_valgrind(reading, json_array_get(frames, first))) first++;
+  for (size_t i = json_array_size(frames); i-- > first && !error;)
     error = read_node(reading, json_array_get(frames, i), node);
   return error;
 }
@@ -207,7 +216,7 @@ wn_status dhat_profile_open(const char *path, struct source **source) {
   json_t *root;
   wn_status error = load(path, &root);
   if (error) return error;
-  struct reading reading = {.profile = profile_create("DHAT"), .path = path};
+  struct reading reading = {.profile = profile_create("DHAT", path), .path = path};
   error = reading.profile ? read_head(&reading, root) : no_memory(path);
   if (!error) error = read_points(&reading, root);
   json_decref(root);

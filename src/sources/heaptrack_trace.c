@@ -412,6 +412,7 @@ wn_status heaptrack_trace_open(const char *path, struct source **source) {
   struct heaptrack *trace = calloc(1, sizeof *trace);
   if (!trace) return no_memory(path);
   describe(trace);
+  trace->run.monotonic_ns = source_file_stamp(path); /* tells the process from others */
   wn_status error = begin_lists(trace) ? check_all(trace, path) : no_memory(path);
   if (!error) error = begin_pass(trace, path);
   if (error)

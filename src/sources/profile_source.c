@@ -54,21 +54,23 @@ static const struct source_format format = {.close = close_profile,
 
 /* ---- shared ---- */
 
-struct profile *profile_create(const char *writer) {
+struct profile *profile_create(const char *writer, const char *path) {
   struct profile *profile = calloc(1, sizeof *profile);
   if (!profile) return NULL;
   profile->source.format = &format;
   struct trace_text empty = trace_text_of("");
-  profile->run = (struct trace_run){.command = empty,
-                                    .host = empty,
-                                    .heap = trace_text_of("malloc"),
-                                    .version = empty,
-                                    .context = empty,
-                                    .title = empty,
-                                    .name = empty,
-                                    .writer = trace_text_of(writer),
-                                    .rate = SOURCE_RATE_TOTALS,
-                                    .word_bytes = 8};
+  profile->run =
+      (struct trace_run){.command = empty,
+                         .host = empty,
+                         .heap = trace_text_of("malloc"),
+                         .version = empty,
+                         .context = empty,
+                         .title = empty,
+                         .name = empty,
+                         .writer = trace_text_of(writer),
+                         .rate = SOURCE_RATE_TOTALS,
+                         .monotonic_ns = source_file_stamp(path), /* tells the process from others */
+                         .word_bytes = 8};
   profile->limits = (struct source_limits){.totals = true, .no_lives = true, .note = profile->note};
   if (named_stacks_create(&profile->stacks)) return profile;
   source_close(&profile->source);

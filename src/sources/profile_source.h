@@ -20,8 +20,8 @@ struct profile {
   char command[PROFILE_COMMAND_MOST];
 };
 
-/* An empty profile by a tool; `writer` is a constant. NULL without memory. source_close frees it. */
-struct profile *profile_create(const char *writer);
+/* An empty profile by a tool, of a file; `writer` is a constant. NULL without memory. source_close frees it. */
+struct profile *profile_create(const char *writer, const char *path);
 
 /* Sets the command: its arguments with blanks between them. What does not fit is cut. */
 void profile_set_command(struct profile *profile, const char *command, size_t length);

@@ -18,14 +18,6 @@ enum { FIRST_BYTES = 512 };
 
 enum format { WINNOW, MEMTRACE, DHAT, PPROF, HEAPTRACK, COMPRESSED };
 
-static uint64_t stamp_of_size_and_time(const char *path) {
-  struct stat found;
-  if (stat(path, &found)) return 0;
-  uint64_t stamp = hash_combine((uint64_t)found.st_size, (uint64_t)found.st_mtim.tv_sec);
-  stamp = hash_combine(stamp, (uint64_t)found.st_mtim.tv_nsec);
-  return stamp ? stamp : 1;
-}
-
 static bool is_compressed(const unsigned char *bytes, size_t count) {
   static const unsigned char gzip[] = {0x1f, 0x8b}, zstandard[] = {0x28, 0xb5, 0x2f, 0xfd};
   return (count >= sizeof gzip && !memcmp(bytes, gzip, sizeof gzip)) ||
@@ -65,6 +57,14 @@ static enum format format_of_file(const char *path) {
 
 /* ---- shared ---- */
 
+uint64_t source_file_stamp(const char *path) {
+  struct stat found;
+  if (stat(path, &found)) return 0;
+  uint64_t stamp = hash_combine((uint64_t)found.st_size, (uint64_t)found.st_mtim.tv_sec);
+  stamp = hash_combine(stamp, (uint64_t)found.st_mtim.tv_nsec);
+  return stamp ? stamp : 1;
+}
+
 bool source_is_memtrace(const char *path) { return format_of_file(path) == MEMTRACE; }
 
 wn_status source_open(const char *path, struct source **source) {
@@ -83,6 +83,6 @@ wn_status source_open(const char *path, struct source **source) {
 }
 
 uint64_t source_stamp(const char *path) {
-  return format_of_file(path) == WINNOW ? trace_stamp(path) : stamp_of_size_and_time(path);
+  return format_of_file(path) == WINNOW ? trace_stamp(path) : source_file_stamp(path);
 }
 /* SPDX-License-Identifier: MIT */

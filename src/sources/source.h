@@ -66,6 +66,10 @@ struct source {
   const struct source_format *format;
 };
 
+/* A number that tells a file from others, and from what it was before: from its size and time. 0: the file
+ * cannot be looked at. */
+uint64_t source_file_stamp(const char *path);
+
 /* Opens a file of any known format. Sets wn_last_error on failure. */
 wn_status source_open(const char *path, struct source **source);
 

@@ -43,7 +43,8 @@ files_of_dhat_have_their_totals() {
   says 'written by +DHAT'
   refused 2 'at 1us: t.dhat tells only what was held at the peak and the end' report --at 1us t.dhat
   refused 2 "'life': such a file does not tell" report --where 'life > 1s' t.dhat
-  refused 2 'does not tell when which block was freed, and a page needs' html -o p.html t.dhat
+  refused 2 't.dhat has no events of single blocks' dump t.dhat
+  refused 2 't.dhat does not tell when which block was freed, and a page needs' view t.dhat
   refused 2 'needs to know what became of each block' export -f csv t.dhat
   succeeds export -f folded t.dhat
   same_sum "folded" "$(jq '[.pps[].gb] | add' t.dhat)" "$(awk '{ sum += $NF } END { printf "%.0f\n", sum }' out)"
@@ -88,6 +89,9 @@ profiles_come_back_from_pprof() {
   done
   refused 2 'at peak: t.pb.gz tells only what was held at its own moment \(--at end\)' report --at peak t.pb.gz
   make plain t
+  succeeds diff --json t t.pb.gz
+  jq -e '.at == "end" and (has("churn") or has("lasting") or has("brief_ns") | not) and
+         ([.sites.rows[].sure, .allocated.rows[].sure] | any | not)' out >/dev/null || fail "$(jq -c 'map_values(type), .at' out)"
   succeeds diff t t.pb.gz
   says 'it is not known which differences are real'
   run diff --fail-if 'allocated > +1K' t t.pb.gz
@@ -175,7 +179,7 @@ files_of_heaptrack_have_their_totals() {
   says 'The file was written by heaptrack'
   says 'order  \[allocates\]  < main'
   refused 2 "'life': such a file does not tell" report --where 'life > 1s' "$file"
-  refused 2 'does not tell when which block was freed, and a page needs' html -o p.html "$file"
+  refused 2 'does not tell when which block was freed, and a page needs' view "$file"
   refused 2 'does not tell when which block was freed, and dhat needs' export -f dhat "$file"
   succeeds export -f csv "$file"
 }
@@ -192,4 +196,21 @@ heaptrack_is_compared_with_a_trace() {
   jq -e '[.allocated.rows[] | select(.name == "order" or .name == "user")] |
          length == 2 and all(.found == "both" and .bytes.difference.estimate == 0)' out >/dev/null ||
     fail "$(jq -c '.allocated.rows[] | [.name, .found, .bytes]' out)"
+}
+
+# What the usual page shows is not all in such a file: its page is the report, as text that nothing breaks out of.
+pages_of_other_files_are_text() {
+  printf '{"dhatFileVersion":2,"mode":"heap","bklt":true,"tu":"instrs","cmd":"./a</pre><b>","pps":[{"tb":800,"tbk":8,"gb":700,"gbk":7,"eb":0,"ebk":0,"fs":[1]}],
+    "ftbl":["[root]","0x1: a<script>&b (x.c:1)"]}' >t.dhat
+  succeeds html t.dhat
+  says '^t.dhat.html: the report as text, since t.dhat does not tell all'
+  grep -q 'a&lt;script&gt;&amp;b' t.dhat.html || fail "$(cat t.dhat.html)"
+  grep -qE '<script|<b>|</pre><b' t.dhat.html && fail "$(cat t.dhat.html)"
+  grep -q 'Call tree of what was held' t.dhat.html || fail "$(cat t.dhat.html)"
+  make plain t
+  succeeds export -f pprof -o t.pb.gz t
+  succeeds html -o d.html t.pb.gz t
+  grep -q 'Held at the end, or at the moment of the profile' d.html || fail "$(cat d.html)"
+  refused 2 'tells only what was held at its own moment' html -o e.html --at peak t.pb.gz
+  [ ! -e e.html ] || fail "a page was left"
 }

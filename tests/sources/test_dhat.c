@@ -162,6 +162,27 @@ static void frames_have_names(void **state) {
   }
 }
 
+/* The innermost function is that which called malloc, whatever Valgrind put in its place. */
+static void stacks_end_at_the_caller_of_malloc(void **state) {
+  (void)state;
+  static const char *const replaced[] = {
+      "0x48: malloc (in /usr/libexec/valgrind/vgpreload_dhat-amd64-linux.so)",
+      "0x48: operator new(unsigned long) (vg_replace_malloc.c:422)"};
+  for (size_t i = 0; i < 2; i++) {
+    char text[2048];
+    snprintf(text, sizeof text,
+             "%s\"pps\":[{\"tb\":8,\"tbk\":1,\"gb\":0,\"gbk\":0,\"eb\":0,\"ebk\":0,\"fs\":[1,1,2]}],"
+             "\"ftbl\":[\"[root]\",\"%s\",\"0x1: f (x.c:1)\"]}",
+             head, replaced[i]);
+    struct source *source = open_text(text);
+    struct trace_place place;
+    assert_int_equal(source_stack_count(source), 1);
+    assert_true(source_place(source, source_stack(source, 1).module, source_stack(source, 1).offset, &place));
+    assert_string_equal(place.function.bytes, "f");
+    source_close(source);
+  }
+}
+
 static void faults_are_told(void **state) {
   (void)state;
   static const struct {
@@ -227,6 +248,7 @@ int main(void) {
       cmocka_unit_test(reports_have_the_sums_and_no_ranges),
       cmocka_unit_test(blocks_without_bytes_count),
       cmocka_unit_test(frames_have_names),
+      cmocka_unit_test(stacks_end_at_the_caller_of_malloc),
       cmocka_unit_test(faults_are_told),
       cmocka_unit_test(files_that_are_cut_are_refused),
   };
