@@ -5,7 +5,7 @@ if(WINNOW_COMMAND)
   install(FILES completions/winnow.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME winnow)
 endif()
 install(DIRECTORY include/winnow DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(FILES README.md LICENSE CHANGES.md docs/trace-format.md docs/report-json.md docs/exports.md docs/queries.md docs/sampling.md docs/use.md
+install(FILES README.md LICENSE CHANGES.md docs/trace-format.md docs/report-json.md docs/exports.md docs/profiles.md docs/queries.md docs/sampling.md docs/use.md
   DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # The sources of the binding for OCaml: a compiled one would fit one version of OCaml only.
 set(binding ${CMAKE_INSTALL_DATADIR}/winnow/ocaml)

@@ -103,11 +103,11 @@ static wn_status make_rows(struct comparison *comparison, const struct compariso
 
 /* The order is a function of the rows alone, so that equal traces give equal orders. */
 static void fill_rows(struct comparison *comparison, const struct comparison_options *options) {
-  bool partial =
-      comparison->before->report->recording->partial || comparison->after->report->recording->partial;
+  bool unsure = comparison->before->report->recording->without_ranges ||
+                comparison->after->report->recording->without_ranges;
   for (size_t i = 0; i < comparison->count; i++) {
     fill(comparison, options, &comparison->rows[i]);
-    if (partial) comparison->rows[i].sure = false;
+    if (unsure) comparison->rows[i].sure = false;
     comparison->sure_count += comparison->rows[i].sure;
   }
   qsort(comparison->rows, comparison->count, sizeof *comparison->rows, by_difference);
@@ -120,7 +120,8 @@ static void compare_wholes(struct comparison *comparison, const struct compariso
       change_of(report_bytes(before->report, had), report_bytes(after->report, has), &options->scale);
   comparison->blocks =
       change_of(report_blocks(before->report, had), report_blocks(after->report, has), &options->scale);
-  comparison->sure = !before->report->recording->partial && !after->report->recording->partial &&
+  comparison->sure = !before->report->recording->without_ranges &&
+                     !after->report->recording->without_ranges &&
                      difference_is_sure(&comparison->bytes.difference);
 }
 

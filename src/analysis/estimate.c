@@ -228,6 +228,7 @@ static double high_beside(const struct estimate *of, const struct estimate *othe
 /* ---- shared ---- */
 
 double inclusion_probability(double rate, uint64_t words) {
+  if (rate > 1) return 1 / (double)words; /* TOTALS in sources/source.h */
   if (rate >= 1) return 1;
   return -expm1((double)words * log1p(-rate));
 }
@@ -265,6 +266,11 @@ void sum_merge(struct sum *sum, const struct sum *other) {
 
 struct estimate estimate_of(const struct sum *sum, double unit) {
   struct estimate result = {sum->total, sum->total, sum->total, sum->samples, sum->seen, sum->variance};
+  if (unit < 0) { /* EXACT_UNIT */
+    result.seen = sum->total;
+    result.variance = 0;
+    return result;
+  }
   double unseen = fmax(sum->total - sum->seen, 0), clustering = clustering_of(sum, unseen);
   if (!sum->samples) {
     result.high += no_sample_bound * unit;
@@ -285,7 +291,7 @@ struct estimate count_of(const struct sum *count, const struct sum *all, double 
 
 struct estimate count_of_large(const struct sum *count, const struct sum *all, double rate,
                                uint64_t least_words) {
-  if (rate <= 0 || rate >= 1) return estimate_of(count, 0);
+  if (rate <= 0 || rate >= 1) return estimate_of(count, rate > 1 ? EXACT_UNIT : 0);
   uint64_t words = least_words > SMALL_BLOCK_WORDS ? least_words : SMALL_BLOCK_WORDS;
   double smallest = 1 / inclusion_probability(rate, words);
   return estimate_of(count, count->samples ? mean_weight(all, smallest) : smallest);

@@ -35,7 +35,8 @@ static inline bool estimate_is_rough(const struct estimate *estimate) {
   return estimate->samples && estimate->high > 5 * estimate->low;
 }
 
-/* The probability that a block of so many words takes at least one sample: 1 - (1 - rate)^words. */
+/* The probability that a block of so many words takes at least one sample: 1 - (1 - rate)^words. Above
+ * the rate 1, where samples are totals and `words` their blocks, the inverse of that number. */
 double inclusion_probability(double rate, uint64_t words);
 
 /* Adds a block: as sum_add_dependent, of a block that has no other calls. */
@@ -75,7 +76,9 @@ double growth_variance(double y, double p, double before);
 void sum_merge(struct sum *sum, const struct sum *other);
 
 /* Estimates a sum. `unit` is what one sample of a small block stands for: 8 / rate for bytes, 1 / p
- * for blocks, 0 at rate 1. It sets the upper end for sizes without a sample. */
+ * for blocks, 0 at rate 1. It sets the upper end for sizes without a sample. EXACT_UNIT: the sum is of totals,
+ * whose weights leave nothing to chance, and its estimate is exact. */
+#define EXACT_UNIT (-1.0)
 struct estimate estimate_of(const struct sum *sum, double unit);
 
 /* Estimates a count of some of the blocks that `all` counts; `all` is the whole trace. The unit is

@@ -197,10 +197,11 @@ static void look(const struct comparison *comparison, struct noted moved[MOVED_R
 static const char may_be_same[] =
     "a row that is gone or moved may be the same code as one that is new or moved";
 
-/* `what`: "name" or "line". */
-static void add_builds(struct writing *writing, const struct noted *noted, const char *what) {
+/* `what`: "name" or "line". `known`: whether the builds of both runs are. */
+static void add_builds(struct writing *writing, const struct noted *noted, const char *what, bool known) {
   if (!noted->count) return;
-  add(writing, "The runs do not have the same build of ");
+  add(writing, known ? "The runs do not have the same build of "
+                     : "It is not known whether the runs have the same build of ");
   add_modules(writing, noted);
   add(writing, ", so code without a %s there is not matched: %s. ", what, may_be_same);
   add(writing, "If the files of both are kept, --search FOLDER may find %ss. ", what);
@@ -231,6 +232,11 @@ static void add_unsure(struct writing *writing, const struct noted *noted, const
       ", so it is not known whether both runs have the same build: code without a %s there is matched as if "
       "they had.",
       what);
+}
+
+/* Files of other heap profilers do not. */
+static bool tells_builds(const struct table *table) {
+  return !*source_limits(table->report->samples->source)->note;
 }
 
 static bool is_of_one_recording(const struct comparison *comparison) {
@@ -275,7 +281,8 @@ void comparison_note(const struct comparison *comparison, char note[COMPARISON_N
   *note = 0;
   if (is_of_one_recording(comparison)) return;
   look(comparison, moved, &unsure);
-  add_builds(&writing, &moved[MOVED_BUILD], what);
+  add_builds(&writing, &moved[MOVED_BUILD], what,
+             tells_builds(comparison->before) && tells_builds(comparison->after));
   add_nameless(&writing, &moved[MOVED_NAMES], what);
   add_renamed(&writing, &moved[MOVED_PROGRAM], what);
   add_unsure(&writing, &unsure, what);

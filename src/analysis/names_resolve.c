@@ -99,6 +99,14 @@ static bool append_symbols(struct resolving *resolving, uint32_t number, uint64_
   return true;
 }
 
+/* Whether a file of another tool names code by its address. Nothing tells of which build that is, so it is
+ * code of that process alone. */
+static bool is_bare(const struct resolving *resolving, const char *function) {
+  const char *number = strstr(function, "+0x") ? strstr(function, "+0x") + 1 : function;
+  return *source_limits(resolving->samples->source)->note && !strncmp(number, "0x", 2) &&
+         !number[2 + strspn(number + 2, "0123456789abcdefABCDEF")];
+}
+
 /* Appends the frame of a language's function, which the trace names. */
 static bool append_place(struct resolving *resolving, uint32_t number, uint64_t offset,
                          const struct trace_place *place) {
@@ -113,6 +121,7 @@ static bool append_place(struct resolving *resolving, uint32_t number, uint64_t 
                         .first_column = place->first_column,
                         .last_column = place->last_column};
   if (!place->function.length && !mark_address(resolving, frame.function, number)) return false;
+  if (is_bare(resolving, place->function.bytes) && !mark_address(resolving, frame.function, 0)) return false;
   if (!frame.line) frame.place = frame.function;
   return append(resolving, frame);
 }

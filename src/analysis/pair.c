@@ -76,6 +76,10 @@ bool pair_is_partial(const struct pair *pair) {
   return pair->before.recording->partial || pair->after.recording->partial;
 }
 
+bool pair_is_without_ranges(const struct pair *pair) {
+  return pair->before.recording->without_ranges || pair->after.recording->without_ranges;
+}
+
 wn_status pair_compare(const struct pair *pair, enum measure measure, enum grouping grouping,
                        enum extent extent, struct compared_tables *tables) {
   struct comparison_options options = {extent, pair->scale};

@@ -32,6 +32,9 @@ void pair_destroy(struct pair *pair);
 /* Whether records are missing in one of the recordings, so that nothing is known of differences. */
 bool pair_is_partial(const struct pair *pair);
 
+/* Whether it is not known which differences are real: one is partial, or another tool's estimates. */
+bool pair_is_without_ranges(const struct pair *pair);
+
 /* Both tables of a measure, and their comparison. On WN_OK the caller calls compared_tables_destroy. */
 wn_status pair_compare(const struct pair *pair, enum measure measure, enum grouping grouping,
                        enum extent extent, struct compared_tables *tables);

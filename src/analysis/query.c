@@ -449,6 +449,21 @@ static wn_status check_live(const struct condition *condition, uint64_t end_ns) 
   return error ? error : check_live(condition->right, end_ns);
 }
 
+/* Of totals (sources/source.h) code alone is told. */
+static bool is_told(const struct field *field, const struct source_limits *limits) {
+  bool life = field->type == TIME && strcmp(field->name, "born") != 0;
+  if (limits->totals) return is_on_frames(field->type) || field->type == MOMENT;
+  return !limits->no_lives || !(life || !strcmp(field->name, "life_bytes"));
+}
+
+static wn_status check_told(const struct condition *condition, const struct source_limits *limits) {
+  if (!condition) return WN_OK;
+  if (condition->field && !is_told(condition->field, limits))
+    return error_set(WN_EINVAL, "'%s': such a file does not tell this of its blocks", condition->field->name);
+  wn_status error = check_told(condition->left, limits);
+  return error ? error : check_told(condition->right, limits);
+}
+
 static bool thread_matches(const struct condition *condition, const struct query *query, uint32_t thread) {
   char buffer[32], number[16];
   snprintf(number, sizeof number, "%u", samples_thread_number(query->samples, thread));
@@ -556,7 +571,8 @@ wn_status query_parse(const char *text, struct query **result) {
 wn_status query_bind(struct query *query, const struct samples *samples, const struct names *names) {
   query->samples = samples;
   query->node_count = source_stack_count(samples->source);
-  wn_status error = check_live(query->root, samples->end_ns);
+  wn_status error = check_told(query->root, source_limits(samples->source));
+  if (!error) error = check_live(query->root, samples->end_ns);
   if (error) return error;
   if (!bind(query->root, query, names)) return error_set(WN_ENOMEM, "not enough memory for the query");
   return WN_OK;

@@ -3,6 +3,7 @@
 
 #include "analysis/peak.h"
 #include "analysis/timeline.h"
+#include "sources/totals.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,13 +58,18 @@ void recording_describe(struct recording *recording) {
   const struct trace_damage *damage = source_damage(recording->samples->source);
   double rate = source_run(recording->samples->source)->rate;
   recording->rate = rate;
-  recording->byte_unit = rate > 0 && rate < 1 ? recording->samples->word_bytes / rate : 0;
+  recording->byte_unit = rate > 1               ? EXACT_UNIT
+                         : rate > 0 && rate < 1 ? recording->samples->word_bytes / rate
+                                                : 0;
   if (recording->kept <= 0) recording->kept = 1;
   recording->partial = damage->records_lost || damage->chunks_damaged;
   struct peak peak;
   bool found = !peak_find(recording->samples, NULL, NULL, &peak);
   find_shared_names(recording);
   recording->peak_ns = found ? peak.median_ns : recording->samples->end_ns;
+  const struct source_limits *limits = source_limits(recording->samples->source);
+  if (limits->totals) recording->peak_ns = limits->no_peak ? TOTALS_END : TOTALS_PEAK;
+  recording->without_ranges = recording->partial || limits->estimated;
   recording->closing_ns = find_closing(recording);
 }
 

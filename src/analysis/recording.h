@@ -37,7 +37,8 @@ struct recording {
   double rate;
   double byte_unit; /* the `unit` of estimate_of for bytes */
   bool partial; /* records are missing: all totals are lower bounds, and intervals do not apply to the run */
-  double kept;  /* the share of the trace's samples that are in the recording; 1: all of them */
+  bool without_ranges; /* partial, or estimates of another tool: no interval holds the truth for sure */
+  double kept;         /* the share of the trace's samples that are in the recording; 1: all of them */
   uint64_t peak_ns;    /* when all blocks together held the most; of the peak's moments the median */
   uint64_t closing_ns; /* CLOSING */
 };

@@ -83,7 +83,8 @@ static wn_status survey_files(struct survey *survey, const struct files *files,
   struct source *source;
   wn_status error = open_files(files, &source);
   if (error) return error;
-  error = survey_source(survey, source, options->samples_most, SEED, show, &counting);
+  if (!source_limits(source)->totals) /* which have no samples to choose from */
+    error = survey_source(survey, source, options->samples_most, SEED, show, &counting);
   source_close(source);
   return error;
 }

@@ -3,11 +3,19 @@
 #include "analysis/report.h"
 
 #include "base/error.h"
+#include "sources/totals.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- which rows count, and for what ---- */
+
+static bool is_of_totals(const struct report *report) {
+  return source_limits(report->samples->source)->totals;
+}
+
+/* Whether what is held is the mean over the moments of a peak that was searched for. */
+static bool is_at_peak(const struct report *report) { return report->at == AT_PEAK && !is_of_totals(report); }
 
 static uint64_t life_of(const struct report *report, const struct row *row) {
   return row_life_ns(report->samples, row);
@@ -22,11 +30,11 @@ static bool held(const struct row *row, struct share *share, void *context) {
   const struct report *report = context;
   struct span span = row_span(report->samples, row);
   bool is_held =
-      report->at == AT_PEAK ? peak_is_near(&report->peak, &span) : span_has(&span, report->asked.time_ns);
+      is_at_peak(report) ? peak_is_near(&report->peak, &span) : span_has(&span, report->asked.time_ns);
   if (!is_held || !report_takes(row, context)) return false;
   *share = share_block(row);
   if (report->apart && span_has(&span, report->apart_ns)) return false;
-  return report->at != AT_PEAK || peak_holds(&report->peak, row, &share->weight);
+  return !is_at_peak(report) || peak_holds(&report->peak, row, &share->weight);
 }
 
 static bool allocated(const struct row *row, struct share *share, void *context) {
@@ -152,6 +160,24 @@ static wn_status select_rows(struct report *report, const struct report *earlier
   return WN_OK;
 }
 
+/* TOTALS (sources/source.h): the peak is that of the whole program, as the profile tells it, also of the
+ * blocks of a query. Where the profile tells none, what it tells instead is asked for. */
+static wn_status settle_moment_of_totals(struct report *report, enum when *at) {
+  const struct source_limits *limits = source_limits(report->samples->source);
+  if (*at == AT_TIME)
+    return error_set(WN_EINVAL, "such a profile tells nothing of what was held at other moments than %s",
+                     limits->no_peak ? "its own" : "the peak and the end");
+  if (limits->no_peak) *at = AT_END;
+  return WN_OK;
+}
+
+static void take_peak_of_totals(struct report *report) {
+  uint64_t time_ns = source_limits(report->samples->source)->no_peak ? TOTALS_END : TOTALS_PEAK;
+  report->peak = (struct peak){.first_ns = time_ns, .median_ns = time_ns, .last_ns = time_ns};
+  for (int k = 0; k < PEAK_PARTS; k++) report->peak.time_ns[k] = time_ns;
+  report->peak.live = timeline_live_at(report->samples, time_ns, report_takes, report);
+}
+
 static wn_status compute(struct report *report, const struct question *question) {
   const struct samples *samples = report->samples;
   uint64_t run_ns = question->lives_by_ns ? question->lives_by_ns : samples->end_ns;
@@ -162,12 +188,14 @@ static wn_status compute(struct report *report, const struct question *question)
   if (report->query && !question->apart) query_moment(report->query, &report->at, &at_ns);
   if (report->at == AT_TIME && at_ns > samples->end_ns)
     return error_set(WN_EINVAL, "the time is after the end of the trace");
-  wn_status error = select_rows(report, question->earlier);
+  wn_status error = is_of_totals(report) ? settle_moment_of_totals(report, &report->at) : WN_OK;
+  if (!error) error = select_rows(report, question->earlier);
   if (error) return error;
+  if (is_of_totals(report)) take_peak_of_totals(report);
   report->asked = (struct moment){.time_ns = report->at == AT_PEAK  ? report->peak.median_ns
                                              : report->at == AT_END ? samples->end_ns
                                                                     : at_ns};
-  report->asked.live = report->at == AT_PEAK
+  report->asked.live = is_at_peak(report)
                            ? report->peak.live
                            : timeline_live_at(samples, report->asked.time_ns, report_takes, report);
   return WN_OK;
@@ -178,7 +206,7 @@ static wn_status compute(struct report *report, const struct question *question)
 static wn_status weigh(struct table *table) {
   const struct report *report = table->report;
   const struct samples *samples = report->samples;
-  bool is_mean = report->at == AT_PEAK && report->peak.first_ns != report->peak.last_ns;
+  bool is_mean = is_at_peak(report) && report->peak.first_ns != report->peak.last_ns;
   if (table->measure != MEASURE_HELD || !is_mean || table->weights) return WN_OK;
   table->weights = calloc(samples->row_count + 1, sizeof *table->weights);
   if (!table->weights) return error_set(WN_ENOMEM, "not enough memory for the tables");
@@ -370,5 +398,9 @@ wn_status report_what_if(const struct report *report, struct what_if *what_if) {
 
 bool report_peak_is_one(const struct report *report) {
   return report->peak.last_ns - report->peak.first_ns <= report->samples->end_ns / 100;
+}
+
+bool report_is_timed(const struct report *report) {
+  return report->samples->end_ns >= source_limits(report->samples->source)->tick_ns;
 }
 /* SPDX-License-Identifier: MIT */

@@ -176,5 +176,8 @@ wn_status report_what_if(const struct report *report, struct what_if *what_if);
  * time. */
 bool report_peak_is_one(const struct report *report);
 
+/* Whether the run is long enough for the clock of its times (tick_ns of sources/source.h). */
+bool report_is_timed(const struct report *report);
+
 #endif
 /* SPDX-License-Identifier: MIT */

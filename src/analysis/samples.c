@@ -147,7 +147,7 @@ static struct row first_row(const struct trace_sample *born) {
                       .died_ns = STILL_ALIVE,
                       .promoted_ns = NEVER,
                       .size = born->size,
-                      .call = true,
+                      .call = !born->held_only,
                       .words = born->words,
                       .stack = born->stack,
                       .thread = born->thread,

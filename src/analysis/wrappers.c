@@ -148,7 +148,7 @@ static void omit_versions(const char *reduced, char plain[NAME_MOST]) {
   strcpy(plain + (standard ? 5 : 0), reduced + from);
 }
 
-static bool has_no_name(const char *name) { return strstr(name, "+0x"); }
+static bool has_no_name(const char *name) { return strstr(name, "+0x") || !strncmp(name, "0x", 2); }
 
 /* What a name says about its function. IT_ALLOCATES: the last part of the name has "alloc" in it
  * and not "dealloc". NOTHING_ELSE: besides, it ends in "alloc", directly after a lower-case letter.

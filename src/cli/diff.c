@@ -60,7 +60,8 @@ static wn_status time_of(const struct recording *recording, const struct report_
 static wn_status ask_moments(const struct recording *recording, struct diff *diff) {
   const struct report_options *options = diff->options;
   uint64_t before_ns = 0, after_ns = 0;
-  wn_status error = time_of(recording, options, &options->when[0], &before_ns);
+  wn_status error = load_needs_events(recording, options->file, "a comparison of two moments");
+  if (!error) error = time_of(recording, options, &options->when[0], &before_ns);
   if (!error) error = time_of(recording, options, &options->when[1], &after_ns);
   if (!error && before_ns > after_ns)
     error = error_set(WN_EINVAL, "--at %s: the first moment is after the second", options->at_text);
@@ -78,10 +79,22 @@ static wn_status question_of(const struct recording *recording, const struct rep
   return WN_OK;
 }
 
+static wn_status check_scaling(const struct recording *recording, const char *name, enum scaling scaling) {
+  bool timeless = source_limits(recording->samples->source)->totals;
+  if (scaling != PER_SECOND || !timeless) return WN_OK;
+  return error_set(WN_EINVAL, "--per second: %.100s does not tell how long its program ran", name);
+}
+
 static wn_status ask_runs(const struct recording *before, const struct recording *after, struct diff *diff) {
   struct question had, has;
-  wn_status error = question_of(before, diff->options, 0, &had);
+  const struct report_options *options = diff->options;
+  wn_status error = load_check_moment(options, 0, before, options->file);
+  if (!error) error = load_check_moment(options, 1, after, options->other);
+  if (!error) error = check_scaling(before, options->file, options->scaling);
+  if (!error) error = check_scaling(after, options->other, options->scaling);
+  if (!error) error = question_of(before, diff->options, 0, &had);
   if (!error) error = question_of(after, diff->options, 1, &has);
+  if (!error && load_asks_end(options, before, after)) had.at = has.at = AT_END;
   return error ? error : pair_of_runs(before, &had, after, &has, diff->options->scaling, &diff->pair);
 }
 
@@ -92,6 +105,8 @@ static int check_limits(const struct diff *diff) {
   int code = 0;
   if (diff->options->limit_count && pair_is_partial(&diff->pair))
     return fail_job("records are missing, so it is not known whether a limit is passed");
+  if (diff->options->limit_count && pair_is_without_ranges(&diff->pair))
+    return fail_job("estimates without ranges are compared, so it is not known whether a limit is passed");
   for (int i = 0; i < diff->options->limit_count; i++) {
     const struct limit *limit = &diff->options->limits[i];
     struct compared_tables tables;
@@ -118,7 +133,9 @@ static wn_status print(const struct diff *diff) {
   struct diff_json_options json = {.grouping = diff->options->grouping,
                                    .extent = sites_extent(diff->options->order),
                                    .top = diff->options->top ? diff->options->top : JSON_ROWS,
-                                   .at = diff->options->at_text ? diff->options->at_text : "peak",
+                                   .at = diff->options->at_text           ? diff->options->at_text
+                                         : diff->pair.before.at == AT_END ? "end"
+                                                                          : "peak",
                                    .where = diff->options->where};
   return diff_write_json(stdout, &diff->pair, &json);
 }

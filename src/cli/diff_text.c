@@ -43,13 +43,19 @@ static void say_name(struct paragraph *paragraph, const struct report *report) {
 static void say_run(struct paragraph *paragraph, const char *which, const struct report *report) {
   char time[32], samples[64], bytes[128];
   struct estimate allocated = report_bytes(report, &report->allocated);
+  bool totals = source_limits(report->samples->source)->totals;
+  bool timed = !totals && report_is_timed(report);
   say(paragraph, "%s: ", which);
   say_name(paragraph, report);
-  say(paragraph, " ran for %s", text_time(time, report->samples->end_ns));
+  if (timed) say(paragraph, " ran for %s", text_time(time, report->samples->end_ns));
+  if (allocated.samples && timed) say(paragraph, " and");
   if (allocated.samples)
-    say(paragraph, " and allocated %s%s", report->recording->partial ? "at least " : "",
+    say(paragraph, " allocated %s%s", report->recording->partial ? "at least " : "",
         with_range(bytes, &allocated));
-  say(paragraph, " (%s). ", text_number_of(samples, (double)report->samples->sampled_blocks, "sample"));
+  if (totals)
+    say(paragraph, ". ");
+  else
+    say(paragraph, " (%s). ", text_number_of(samples, (double)report->samples->sampled_blocks, "sample"));
 }
 
 /* What is known of differences that are not sure: with missing records, nothing; where every block
@@ -57,7 +63,7 @@ static void say_run(struct paragraph *paragraph, const char *which, const struct
 enum knowledge { NOT_KNOWN, WITHIN_NOISE, UNCHANGED };
 
 static enum knowledge knowledge_of(const struct diff *diff) {
-  if (pair_is_partial(&diff->pair)) return NOT_KNOWN;
+  if (pair_is_without_ranges(&diff->pair)) return NOT_KNOWN;
   return diff->pair.before.recording->rate >= 1 && diff->pair.after.recording->rate >= 1 ? UNCHANGED
                                                                                          : WITHIN_NOISE;
 }
@@ -65,7 +71,7 @@ static enum knowledge knowledge_of(const struct diff *diff) {
 /* "+22.3 MB (+17.1 to +27.5 MB), +30 %", or that it is within noise. */
 static void say_change(struct paragraph *paragraph, const struct diff *diff, const struct change *bytes,
                        bool sure) {
-  static const char *const words[] = {", as far as was recorded", ", which is within noise", ", unchanged"};
+  static const char *const words[] = {", as far as is known", ", which is within noise", ", unchanged"};
   char change[40], range[64];
   say(paragraph, "%s", text_change(change, bytes->difference.estimate));
   if (bytes->difference.low < bytes->difference.high)
@@ -73,6 +79,22 @@ static void say_change(struct paragraph *paragraph, const struct diff *diff, con
   if (sure && !diff->pair.moments && bytes->before.samples && bytes->before.estimate > 0)
     say(paragraph, ", %+.0f %%", 100 * bytes->difference.estimate / bytes->before.estimate);
   if (!sure) say(paragraph, "%s", words[knowledge_of(diff)]);
+}
+
+/* What the files of other tools do not tell. */
+static void print_limits(const struct diff *diff) {
+  const char *had = source_limits(diff->pair.before.samples->source)->note,
+             *has = source_limits(diff->pair.after.samples->source)->note;
+  char text[2048];
+  bool both = *had && !strcmp(had, has);
+  if (*had) {
+    snprintf(text, sizeof text, "%s: %s", both ? "Before and after" : "Before", had);
+    text_paragraph(stdout, text, 0);
+  }
+  if (*has && !both) {
+    snprintf(text, sizeof text, "After: %s", has);
+    text_paragraph(stdout, text, 0);
+  }
 }
 
 static void print_runs(const struct diff *diff) {
@@ -100,16 +122,24 @@ static void print_runs(const struct diff *diff) {
         : !diff->pair.moments && diff->pair.before.recording->partial ? "both traces"
         : diff->pair.moments                                          ? "the trace"
                                                                       : "what was after");
+  else if (knowledge_of(diff) == NOT_KNOWN)
+    say(&paragraph, "Estimates without ranges are compared, so it is not known which differences are real.");
   else if (knowledge_of(diff) == UNCHANGED)
     say(&paragraph, "Every block was recorded, so each change is real.");
   else
     say(&paragraph, "A change is listed if its 95 %% range has no 0; of what did not change, 5 of 100 are "
                     "listed by chance.");
   text_paragraph(stdout, paragraph.text, 0);
+  if (!diff->pair.moments) print_limits(diff);
   putchar('\n');
 }
 
 /* ---- rows ---- */
+
+/* Totals are no samples. */
+static bool has_samples(const struct report *report) {
+  return !source_limits(report->samples->source)->totals;
+}
 
 /* The columns that fit. */
 struct layout {
@@ -141,7 +171,8 @@ static void print_header(const struct diff *diff, const struct layout *layout) {
     print_head_of_numbers(pair_word_before(&diff->pair));
     print_head_of_numbers(pair_word_after(&diff->pair));
   }
-  text_pad(stdout, "samples", -SAMPLES);
+  text_pad(stdout, has_samples(&diff->pair.before) || has_samples(&diff->pair.after) ? "samples" : "",
+           -SAMPLES);
   if (layout->below)
     putchar('\n');
   else
@@ -187,12 +218,15 @@ static void print_row(const struct diff *diff, const struct comparison *comparis
   text_style(stdout, row->sure ? STYLE_PLAIN : STYLE_DIM);
   text_pad(stdout, text_change(change, difference->estimate), -CHANGE);
   putchar(' ');
-  text_pad(stdout, text_change_range(range, difference), RANGE);
+  bool unknown = pair_is_without_ranges(&diff->pair) && difference->low >= difference->high;
+  text_pad(stdout, unknown ? "not known" : text_change_range(range, difference), RANGE);
   if (layout->numbers) {
     print_number(&row->bytes.before);
     print_number(&row->bytes.after);
   }
-  text_pad(stdout, text_count(samples, (double)difference->samples), -SAMPLES);
+  uint64_t count = (has_samples(&diff->pair.before) ? row->bytes.before.samples : 0) +
+                   (has_samples(&diff->pair.after) ? row->bytes.after.samples : 0);
+  text_pad(stdout, count ? text_count(samples, (double)count) : "", -SAMPLES);
   if (layout->below)
     printf("\n%*s", NAME_INDENT, "");
   else
@@ -311,21 +345,34 @@ static wn_status print_measure(const struct diff *diff, enum measure measure, co
   return error;
 }
 
+static bool both_tell_total(const struct diff *diff) {
+  return !source_limits(diff->pair.before.samples->source)->no_total &&
+         !source_limits(diff->pair.after.samples->source)->no_total;
+}
+
+static bool ends_elsewhere(const struct diff *diff) {
+  return source_limits(diff->pair.before.samples->source)->no_peak ||
+         source_limits(diff->pair.after.samples->source)->no_peak;
+}
+
 /* ---- shared ---- */
 
 wn_status diff_print_text(const struct diff *diff) {
-  const char *held = diff->pair.moments                     ? "Held"
-                     : diff->options->moments == 2          ? "Held at the two moments"
-                     : diff->options->when[0].at == AT_PEAK ? "Held at the peak"
-                     : diff->options->when[0].at == AT_END  ? "Held at the end"
-                                                            : "Held at that time";
+  enum when at = diff->pair.before.at;
+  const char *held = diff->pair.moments            ? "Held"
+                     : diff->options->moments == 2 ? "Held at the two moments"
+                     : at == AT_PEAK               ? "Held at the peak"
+                     : at == AT_END && ends_elsewhere(diff)
+                         ? "Held at the end, or at the moment of the profile"
+                     : at == AT_END ? "Held at the end"
+                                    : "Held at that time";
   char said[COMPARISON_NOTE_MOST] = ""; /* the last note */
   print_runs(diff);
   diff_print_heap(diff);
   wn_status error = print_measure(diff, MEASURE_HELD, held, said);
-  if (!error && !diff->pair.moments)
+  if (!error && !diff->pair.moments && both_tell_total(diff))
     error = print_measure(diff, MEASURE_ALLOCATED, "Allocated over the run", said);
-  if (!error && !diff->pair.moments && diff->options->when[0].at != AT_END)
+  if (!error && !diff->pair.moments && (at != AT_END || diff->options->moments == 2))
     error = print_measure(diff, MEASURE_ALIVE, "Alive at the end", said);
   if (!error && !diff->pair.moments && diff->pair.before.samples->collected &&
       diff->pair.after.samples->collected)

@@ -179,6 +179,10 @@ static int dump_winnow(const struct input *input) {
   struct source *source;
   char text[512];
   if (source_open(input_path(input), &source)) return fail_job("%s", input_error(input, text));
+  if (source_limits(source)->no_lives) {
+    source_close(source);
+    return fail_usage("dump", "%s has no events of single blocks", input->name);
+  }
   bool done = print_events(source);
   const struct trace_damage *damage = source_damage(source);
   say_damage(input, damage->chunks_damaged, damage->bytes_skipped, damage->times_raised);

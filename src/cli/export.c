@@ -95,9 +95,24 @@ static wn_status check_processes(const struct report_options *options, const str
   return error_set(WN_EINVAL, "%s has the events of one process: give one trace", format->name);
 }
 
+/* Whether the file tells what a format has: some have each block, or its life. */
+static wn_status check_format(const struct report_options *options, const struct recording *recording) {
+  static const char *const of_totals[] = {"folded", "speedscope"}, *const of_lives[] = {"dhat", "memtrace",
+                                                                                        "memtrace2", "ctf"};
+  const char *name = options->format->name;
+  wn_status error = WN_OK;
+  bool totals = false;
+  for (size_t i = 0; i < sizeof of_totals / sizeof *of_totals; i++) totals |= !strcmp(name, of_totals[i]);
+  if (!totals) error = load_needs_events(recording, options->file, name);
+  for (size_t i = 0; i < sizeof of_lives / sizeof *of_lives && !error; i++)
+    if (!strcmp(name, of_lives[i])) error = load_needs_lives(recording, options->file, name);
+  return error;
+}
+
 static wn_status export_recording(const struct report_options *options, const struct recording *recording) {
   struct report report;
-  wn_status error = load_report(options, recording, &report);
+  wn_status error = check_format(options, recording);
+  if (!error) error = load_report(options, recording, &report);
   if (error) return error;
   error = write_file(options, &report);
   report_destroy(&report);

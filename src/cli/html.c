@@ -83,6 +83,7 @@ static wn_status print_comparison(const struct report_options *options, const st
   struct question question = {
       .where = options->where, .at = options->when[0].at, .at_ns = options->when[0].ns};
   struct diff diff = {.options = options};
+  if (load_asks_end(options, before, after)) question.at = AT_END;
   wn_status error = pair_of_runs(before, &question, after, &question, PER_RUN, &diff.pair);
   if (error) return error;
   error = diff_print_text(&diff);
@@ -225,9 +226,51 @@ static void print_result(const struct page *page) {
   putchar('\n');
 }
 
+/* ---- pages of text ---- */
+
+/* What the page shows, such as lives, is not in every file: then it is the report as text. */
+static bool tells_all(const struct recording *recording) {
+  return !recording || !source_limits(recording->samples->source)->no_lives;
+}
+
+static wn_status write_text(struct page *page) {
+  char *text = NULL;
+  wn_status error = print_report(page, &text);
+  if (!error) error = output_open(&page->output, page->options->output);
+  if (!error) html_write_text(page->output.file, page->options->file, text);
+  free(text);
+  return error;
+}
+
+static void print_text_result(const struct page *page) {
+  if (!strcmp(page->output.name, "-")) return;
+  text_name(stdout, page->output.name);
+  fputs(": the report as text, since ", stdout);
+  text_name(stdout, tells_all(page->recording) ? page->options->other : page->options->file);
+  puts(" does not tell all that the other page shows");
+}
+
+static wn_status make_text(const struct report_options *options, struct recording *recording,
+                           struct recording *before) {
+  struct report_options with_tree = *options;
+  with_tree.tree = true;
+  struct page page = {.options = &with_tree, .recording = recording, .before = before};
+  wn_status error = load_check_moment(options, 0, recording, options->file);
+  if (!error && before) error = load_check_moment(options, 0, before, options->other);
+  if (!error) error = write_text(&page);
+  if (error) {
+    output_abandon(&page.output);
+    return error;
+  }
+  error = output_finish(&page.output);
+  if (!error) print_text_result(&page);
+  return error;
+}
+
 static wn_status make_page(const struct report_options *options, struct recording *recording,
                            struct recording *before) {
   struct page page = {.options = options, .recording = recording, .before = before};
+  if (!tells_all(recording) || !tells_all(before)) return make_text(options, recording, before);
   char *address = page_address(options);
   page.html.head = page_head(options, address, false);
   wn_status error = write_page(&page);

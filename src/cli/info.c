@@ -174,8 +174,29 @@ static void print_missing(const struct facts *facts) {
   value_end(&value, "missing");
 }
 
+/* What a profile of totals tells about itself. */
+static void print_profile(const struct facts *facts) {
+  struct value value;
+  char text[64], modules[64], code[160];
+  print_command(facts->run);
+  snprintf(code, sizeof code, "%s in %s",
+           text_number_of(text, source_stack_count(facts->samples->source), "stack frame"),
+           text_number_of(modules, source_module_count(facts->samples->source), "module"));
+  line("code", code);
+  line("size", text_bytes(text, (double)facts->file_bytes));
+  line("written by", facts->run->writer.bytes);
+  FILE *out = value_begin(&value);
+  if (!out) return;
+  fputs(source_limits(facts->samples->source)->note, out);
+  value_end(&value, "tells");
+}
+
 static void print_text(const struct facts *facts, struct json *json) {
   (void)json;
+  if (source_limits(facts->samples->source)->totals) {
+    print_profile(facts);
+    return;
+  }
   char value[128], text[64], more[32];
   const struct trace_run *run = facts->run;
   bool foreign = source_is_foreign(facts->samples->source);
@@ -223,11 +244,15 @@ static void print_json(const struct facts *facts, struct json *json) {
   json_string(json, "file", facts->file);
   json_string(json, "writer", facts->run->writer.length ? facts->run->writer.bytes : "");
   json_integer(json, "pid", facts->run->pid);
-  json_number(json, "rate", facts->run->rate);
-  json_integer(json, "seed", facts->run->seed);
-  json_integer(json, "duration_ns", facts->samples->end_ns);
-  json_integer(json, "samples", facts->samples->sampled_blocks);
-  json_integer(json, "freed", facts->frees);
+  const struct source_limits *limits = source_limits(facts->samples->source);
+  if (*limits->note) json_string(json, "note", limits->note);
+  if (!limits->totals) {
+    json_number(json, "rate", facts->run->rate);
+    json_integer(json, "seed", facts->run->seed);
+    json_integer(json, "duration_ns", facts->samples->end_ns);
+    json_integer(json, "samples", facts->samples->sampled_blocks);
+    json_integer(json, "freed", facts->frees);
+  }
   json_integer(json, "file_bytes", facts->file_bytes);
   if (facts->samples->collected) {
     json_integer(json, "promotions", facts->samples->promotions);

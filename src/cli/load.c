@@ -81,8 +81,39 @@ int load_file(struct report_options *options, const char *name, struct recording
   return load_files(options, &name, 1, recording);
 }
 
+wn_status load_needs_events(const struct recording *recording, const char *name, const char *what) {
+  if (!source_limits(recording->samples->source)->totals) return WN_OK;
+  return error_set(WN_EINVAL,
+                   "%.100s has totals of stacks alone, and %s needs to know what became of each block", name,
+                   what);
+}
+
+wn_status load_needs_lives(const struct recording *recording, const char *name, const char *what) {
+  if (!source_limits(recording->samples->source)->no_lives) return WN_OK;
+  return error_set(WN_EINVAL, "%.100s does not tell when which block was freed, and %s needs to know that",
+                   name, what);
+}
+
+bool load_asks_end(const struct report_options *options, const struct recording *before,
+                   const struct recording *after) {
+  return !options->at_text &&
+         (source_limits(before->samples->source)->no_peak || source_limits(after->samples->source)->no_peak);
+}
+
+wn_status load_check_moment(const struct report_options *options, int which,
+                            const struct recording *recording, const char *name) {
+  const struct source_limits *limits = source_limits(recording->samples->source);
+  enum when at = options->when[which].at;
+  if (!options->at_text || !limits->totals || at == AT_END) return WN_OK;
+  if (at == AT_PEAK && !limits->no_peak) return WN_OK;
+  return error_set(WN_EINVAL, "at %s: %.100s tells only what was held at %s", options->at_text, name,
+                   limits->no_peak ? "its own moment (--at end)" : "the peak and the end");
+}
+
 wn_status load_report(const struct report_options *options, const struct recording *recording,
                       struct report *report) {
+  wn_status error = load_check_moment(options, 0, recording, options->file);
+  if (error) return error;
   struct question question = {
       .where = options->where, .at = options->when[0].at, .at_ns = options->when[0].ns, .closing = true};
   if (question.at == AT_TIME && question.at_ns > recording->samples->end_ns)

@@ -35,5 +35,22 @@ bool load_is_same_file(const char *one, const char *other);
 void load_warn_of_same(const char *before_name, const struct recording *before, const char *after_name,
                        const struct recording *after);
 
+/* Refuses what needs single blocks, such as a page, for a profile that has totals alone. WN_EINVAL: it
+ * is one. `what`: "a page". */
+wn_status load_needs_events(const struct recording *recording, const char *name, const char *what);
+
+/* The same for what needs to know when which block was freed. */
+wn_status load_needs_lives(const struct recording *recording, const char *name, const char *what);
+
+/* Where one of two files tells nothing of the peak, what both held at the end is compared, unless the
+ * user asked for something else. */
+bool load_asks_end(const struct report_options *options, const struct recording *before,
+                   const struct recording *after);
+
+/* WN_EINVAL: the user asked for a moment, the first or second (`which`: 0, 1), of which such a profile
+ * tells nothing. */
+wn_status load_check_moment(const struct report_options *options, int which,
+                            const struct recording *recording, const char *name);
+
 #endif
 /* SPDX-License-Identifier: MIT */

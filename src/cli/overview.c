@@ -101,6 +101,11 @@ static void read_whole(struct entry *entry, struct progress *progress) {
   entry->bytes = timeline_allocated(samples, NULL, NULL).bytes;
   entry->unit = run->rate > 0 && run->rate < 1 ? run->word_bytes / run->rate : 0;
   entry->samples = samples->sampled_blocks;
+  if (source_limits(samples->source)->totals) { /* which are no samples */
+    entry->bytes.seen = entry->bytes.total;
+    entry->bytes.variance = 0;
+    entry->samples = 0;
+  }
   const struct trace_damage *damage = source_damage(samples->source);
   entry->partial = damage->records_lost || damage->chunks_damaged;
   samples_free(samples);
@@ -187,7 +192,7 @@ static char *numbers_of(const struct sum *bytes, double unit, uint64_t samples) 
   text_pad(out, text, -WIDTH_BYTES);
   fputc(' ', out);
   text_pad(out, some ? text_short_range(range, &estimate) : "", WIDTH_RANGE - 1);
-  text_pad(out, text_count(count, (double)samples), -WIDTH_SAMPLES);
+  text_pad(out, samples || !estimate.samples ? text_count(count, (double)samples) : "", -WIDTH_SAMPLES);
   fclose(out);
   return numbers;
 }

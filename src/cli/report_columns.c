@@ -214,6 +214,12 @@ static const struct {
 #undef TEXT_COLUMN
 };
 
+/* Totals are no samples. */
+static void hide_samples(struct columns *columns) {
+  if (!source_limits(columns->report->samples->source)->totals) return;
+  columns->shown[TEXT_COLUMN_samples] = columns->shown[TEXT_COLUMN_other_samples] = false;
+}
+
 /* ---- shared ---- */
 
 struct columns columns_of(const struct view *view, const struct table *table) {
@@ -221,6 +227,7 @@ struct columns columns_of(const struct view *view, const struct table *table) {
   struct columns columns = {
       .report = view->report, .order = view->options->order, .ranges = view->report->recording->rate < 1};
   for (int i = 0; i < TEXT_COLUMN_COUNT; i++) columns.shown[i] = functions[i].belongs(table);
+  hide_samples(&columns);
   drop_until_names_fit(&columns, by_stack ? STACK_LEAST : fates ? NAME_LEAST_FATES : NAME_LEAST);
   return columns;
 }
@@ -231,6 +238,7 @@ struct columns columns_of_tree(const struct view *view) {
       .order = SITES_BY_TOTAL,
       .ranges = view->report->recording->rate < 1,
       .shown = {[TEXT_COLUMN_bytes] = true, [TEXT_COLUMN_share] = true, [TEXT_COLUMN_samples] = true}};
+  hide_samples(&columns);
   drop_until_names_fit(&columns, NAME_LEAST);
   return columns;
 }

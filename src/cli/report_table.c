@@ -239,7 +239,8 @@ wn_status report_print_table(const struct view *view, const char *title, const c
   else if (total->bytes.samples)
     say_amount(&paragraph, view, total);
   else
-    say(&paragraph, "nothing that was sampled");
+    say(&paragraph, "%s",
+        source_limits(view->report->samples->source)->totals ? "nothing" : "nothing that was sampled");
   if (total->bytes.samples && view->report->recording->partial)
     say(&paragraph, " in the part that was recorded");
   say(&paragraph, "%s", behind);

@@ -17,21 +17,11 @@
 
 enum { WRAPPERS_NAMED = 6, WRAPPER_COLUMNS = 44 };
 
+/* A run that is shorter than so many ticks of its clock has no rate. */
+enum { RATE_TICKS = 100 };
+
 /* With fewer sampled blocks than this, blocks that matter may have no sample. */
 enum { FEW_BLOCKS = 1000 };
-
-static void say_program_name(struct paragraph *paragraph, const struct view *view) {
-  const struct trace_run *run = source_run(view->report->samples->source);
-  const char *command = run->command.length && run->command.bytes[0] ? run->command.bytes : "The program";
-  const char *slash = strrchr(command, '/');
-  int title = called_title(run);
-  if (report_has_processes(view))
-    report_say_processes(paragraph, view->report->samples);
-  else if (title)
-    say(paragraph, "%.*s", title, run->title.bytes);
-  else
-    say(paragraph, "%s", slash && slash[1] ? slash + 1 : command);
-}
 
 /* Says how to set a higher rate: `winnow record` sets it for malloc, the program itself for its
  * collected heap. */
@@ -67,19 +57,24 @@ static void say_nothing_sampled(struct paragraph *paragraph, const struct view *
 static void say_program(struct paragraph *paragraph, const struct view *view) {
   char time[32], bytes[128];
   struct estimate allocated = report_bytes(view->report, &view->report->allocated);
+  bool timed = report_is_timed(view->report);
   say_program_name(paragraph, view);
-  say(paragraph, view->report->samples->ended ? " ran for %s" : " ran for at least %s",
-      text_time(time, view->report->samples->end_ns));
+  if (timed)
+    say(paragraph, view->report->samples->ended ? " ran for %s" : " ran for at least %s",
+        text_time(time, view->report->samples->end_ns));
   if (!view->report->samples->sampled_blocks) {
     say_nothing_sampled(paragraph, view);
   } else if (!allocated.samples) {
     say(paragraph, "; none of the sampled blocks matches the query. ");
   } else {
-    say(paragraph, " and allocated %s", view->report->recording->partial ? "at least " : "");
+    say(paragraph, "%s allocated %s", timed ? " and" : "",
+        view->report->recording->partial ? "at least " : "");
     say_allocated(paragraph, view, &view->report->allocated);
     if (view->report->query) say(paragraph, " matching the query");
     struct estimate rate = report_per_second(view->report, &allocated);
-    if (view->report->samples->end_ns && !view->report->recording->partial)
+    uint64_t end_ns = view->report->samples->end_ns,
+             tick_ns = source_limits(view->report->samples->source)->tick_ns;
+    if (end_ns > RATE_TICKS * tick_ns && !view->report->recording->partial)
       say(paragraph, ", %s a second", with_range(bytes, &rate));
     say(paragraph, ". ");
   }
@@ -113,7 +108,9 @@ static void say_peak(struct paragraph *paragraph, const struct view *view) {
   if (is_of_that_time(view, &explained)) beside = explained; /* as the line "Resident" */
   say(paragraph, "%s held the most%s ", report_has_processes(view) ? "Together they" : "It",
       view->report->samples->collected ? ", including garbage that was not found yet," : "");
-  if (one)
+  if (!report_is_timed(view->report))
+    say(paragraph, "at its peak: ");
+  else if (one)
     say(paragraph, "after %s: ", text_time(time, peak->median_ns));
   else
     say(paragraph, "at moments between %s and %s: ", text_time(time, peak->first_ns),
@@ -133,12 +130,19 @@ static bool is_freed(const struct row *row, void *context) {
   return row->last && row->died_ns != STILL_ALIVE && report_takes(row, context);
 }
 
+static bool tells_lives(const struct view *view) {
+  return !source_limits(view->report->samples->source)->no_lives;
+}
+
+/* Of several processes it is not known how the blocks of one function became more. */
+static bool tells_growth(const struct view *view) { return tells_lives(view) && !report_has_processes(view); }
+
 /* "91 % (88–94 %; 300 samples) of the bytes allocated lived less than 9.75 ms. " */
 static void say_brief(struct paragraph *paragraph, const struct view *view) {
   char time[32];
   struct estimate brief = share_of(&view->report->brief.bytes, &view->report->allocated.bytes,
                                    view->report->recording->byte_unit);
-  if (!brief.samples || view->report->recording->partial) return;
+  if (!brief.samples || view->report->recording->partial || !tells_lives(view)) return;
   say_share(paragraph, &brief);
   say(paragraph, " of the bytes allocated lived less than %s. ", text_time(time, view->report->brief_ns));
 }
@@ -181,7 +185,10 @@ static void say_exec(struct paragraph *paragraph, const struct view *view) {
 
 static void say_ending(struct paragraph *paragraph, const struct view *view) {
   const struct samples *samples = view->report->samples;
-  if (source_is_foreign(samples->source))
+  const char *note = source_limits(samples->source)->note;
+  if (*note)
+    say(paragraph, " %s", note);
+  else if (source_is_foreign(samples->source))
     say(paragraph,
         " The trace is of %s, which tells nothing of the collections, of the heap's size, and of the "
         "program's end; its last moments may be missing.",
@@ -331,27 +338,24 @@ static void say_amount_of(struct paragraph *paragraph, const struct view *view, 
   }
   say(paragraph, "%s", text_bytes(value, bytes.estimate));
   if (bytes.low != bytes.high) say(paragraph, " (%s)", text_range(range, &bytes));
+  if (source_limits(view->report->samples->source)->no_blocks) return;
   say(paragraph, " in %s", text_estimated_number(number, &blocks, what));
 }
 
-void say_amount(struct paragraph *paragraph, const struct view *view, const struct sums *sums) {
-  say_amount_of(paragraph, view, sums, "block");
+void say_program_name(struct paragraph *paragraph, const struct view *view) {
+  const struct trace_run *run = source_run(view->report->samples->source);
+  const char *command = run->command.length && run->command.bytes[0] ? run->command.bytes : "The program";
+  const char *slash = strrchr(command, '/');
+  int title = called_title(run);
+  if (report_has_processes(view))
+    report_say_processes(paragraph, view->report->samples);
+  else if (title)
+    say(paragraph, "%.*s", title, run->title.bytes);
+  else
+    say(paragraph, "%s", slash && slash[1] ? slash + 1 : command);
 }
 
-void say_allocated(struct paragraph *paragraph, const struct view *view, const struct sums *sums) {
-  say_amount_of(paragraph, view, sums, view->report->samples->collected ? "block" : "call");
-}
-
-void say_share(struct paragraph *paragraph, const struct estimate *share) {
-  char text[32], range[32], count[64];
-  say(paragraph, "%s", text_share(text, share->estimate));
-  if (*text_share_range(range, share))
-    say(paragraph, " (%s %%; %s)", range, text_number_of(count, (double)share->samples, "sample"));
-}
-
-/* Names the wrappers at the ends of stacks, which have no rows. Instances of one template are named
- * once. */
-static void print_wrappers(const struct view *view) {
+void report_print_wrappers(const struct view *view) {
   struct paragraph paragraph = {.length = 0};
   char fitted[WRAPPERS_NAMED][256];
   size_t named = 0, more = 0;
@@ -377,6 +381,21 @@ static void print_wrappers(const struct view *view) {
   text_paragraph(stdout, paragraph.text, 0);
 }
 
+void say_amount(struct paragraph *paragraph, const struct view *view, const struct sums *sums) {
+  say_amount_of(paragraph, view, sums, "block");
+}
+
+void say_allocated(struct paragraph *paragraph, const struct view *view, const struct sums *sums) {
+  say_amount_of(paragraph, view, sums, view->report->samples->collected ? "block" : "call");
+}
+
+void say_share(struct paragraph *paragraph, const struct estimate *share) {
+  char text[32], range[32], count[64];
+  say(paragraph, "%s", text_share(text, share->estimate));
+  if (*text_share_range(range, share))
+    say(paragraph, " (%s %%; %s)", range, text_number_of(count, (double)share->samples, "sample"));
+}
+
 /* Whether what was held then is what was alive last: at one moment, or at a moment of the same peak. */
 static bool held_is_alive(const struct report *report) {
   if (report->samples->process_count > 1) return false;
@@ -395,17 +414,19 @@ static wn_status print_alive(const struct view *view) {
   if (report->alive_ns < report->samples->end_ns)
     snprintf(title, sizeof title, "Alive after %s, before the program freed %s as it ended",
              text_time(time, report->alive_ns), text_bytes(bytes, freed));
-  return report_print_table(view, title, "", MEASURE_ALIVE, several ? TABLE_SUMS : TABLE_GROWTH,
+  return report_print_table(view, title, "", MEASURE_ALIVE, tells_growth(view) ? TABLE_GROWTH : TABLE_SUMS,
                             held_is_alive(report) ? &report->alive : &report->asked.live);
 }
 
 /* What was alive last tells how it grew as well. */
 static wn_status print_held(const struct view *view, const char *title) {
   return report_print_table(view, title, "", MEASURE_HELD,
-                            held_is_alive(view->report) ? TABLE_GROWTH : TABLE_SUMS, NULL);
+                            held_is_alive(view->report) && tells_lives(view) ? TABLE_GROWTH : TABLE_SUMS,
+                            NULL);
 }
 
 wn_status view_print_text(const struct view *view) {
+  if (source_limits(view->report->samples->source)->totals) return report_print_totals(view);
   char held[128], time[32], last[32], lasting[128];
   static const char *const when[] = {" (the peak)", " (the end)", ""};
   print_verdict(view);
@@ -418,19 +439,22 @@ wn_status view_print_text(const struct view *view) {
   else
     snprintf(held, sizeof held, "Held after %s%s", text_time(time, view->report->asked.time_ns),
              when[view->report->at]);
+  if (view->report->at != AT_TIME && !report_is_timed(view->report))
+    snprintf(held, sizeof held, "Held at %s", view->report->at == AT_PEAK ? "the peak" : "the end");
   snprintf(lasting, sizeof lasting, "Long-lived: at least %s", text_time(time, view->report->long_ns));
-  report_print_time(view);
+  if (report_is_timed(view->report)) report_print_time(view);
   error = report_print_processes(view, held);
   if (!error) error = print_held(view, held);
   if (!error && view->options->tree) error = report_print_tree(view);
   if (!error && view->report->samples->collected) error = report_print_generations(view);
   if (!error && !view->report->samples->collected)
-    error = report_print_table(view, "Allocated over the run", "", MEASURE_ALLOCATED, TABLE_LIVES,
-                               &view->report->asked.live);
+    error = report_print_table(view, "Allocated over the run", "", MEASURE_ALLOCATED,
+                               tells_lives(view) ? TABLE_LIVES : TABLE_SUMS, &view->report->asked.live);
   if (!error) error = print_alive(view);
-  if (!error && !report_has_processes(view)) error = report_print_growth(view);
-  if (!error) error = report_print_table(view, lasting, "", MEASURE_LASTING, TABLE_LIVES, NULL);
-  if (!error) print_wrappers(view);
+  if (!error && tells_growth(view)) error = report_print_growth(view);
+  if (!error && tells_lives(view))
+    error = report_print_table(view, lasting, "", MEASURE_LASTING, TABLE_LIVES, NULL);
+  if (!error) report_print_wrappers(view);
   if (!error && view->report->names->hint) {
     putchar('\n');
     text_paragraph(stdout, view->report->names->hint, 0);

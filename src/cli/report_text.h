@@ -52,6 +52,16 @@ void report_print_title(const char *text);
 /* Prints the call tree of what was held. */
 wn_status report_print_tree(const struct view *view);
 
+/* Prints the report of a profile that has totals alone (TOTALS in sources/source.h). */
+wn_status report_print_totals(const struct view *view);
+
+/* What the program calls itself, or is called. */
+void say_program_name(struct paragraph *paragraph, const struct view *view);
+
+/* Names the wrappers at the ends of stacks, which have no rows. Instances of one template are named
+ * once. */
+void report_print_wrappers(const struct view *view);
+
 /* Prints charts of the memory over the run. */
 void report_print_time(const struct view *view);
 

@@ -81,6 +81,12 @@ static void print_heaps(struct json *json, const struct heap_life *before, const
   json_end(json, '}');
 }
 
+/* Whether both files tell it. Of what is promoted, no run without a collected heap has any. */
+static bool is_told(const struct pair *pair, enum measure measure) {
+  return measure == MEASURE_PROMOTED ||
+         (json_is_told(&pair->before, measure) && json_is_told(&pair->after, measure));
+}
+
 wn_status diff_write_json(FILE *out, const struct pair *pair, const struct diff_json_options *options) {
   struct json json = {.out = out};
   wn_status error = WN_OK;
@@ -95,13 +101,13 @@ wn_status diff_write_json(FILE *out, const struct pair *pair, const struct diff_
   json_bool(&json, "moments", pair->moments);
   if (pair->moments) json_bool(&json, "resized", pair->resized);
   if (pair->scale.estimate > 0) json_estimate(&json, "scale", &pair->scale);
-  if (!pair->moments) {
+  if (!pair->moments && is_told(pair, MEASURE_CHURN)) {
     json_integer(&json, "brief_ns", pair->after.brief_ns);
     json_integer(&json, "long_ns", pair->after.long_ns);
   }
   if (!pair->moments) print_heaps(&json, &pair->before.samples->life, &pair->after.samples->life);
   for (int measure = 0; measure < MEASURES && !error; measure++)
-    if (measure == MEASURE_HELD || !pair->moments)
+    if (pair->moments ? measure == MEASURE_HELD : is_told(pair, (enum measure)measure))
       error = print_measure(&json, (enum measure)measure, pair, options);
   json_end(&json, '}');
   return error;

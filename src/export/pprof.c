@@ -68,7 +68,7 @@ static void put_run(const struct exporting *exporting) {
   period_type.type = pprof_text(pprof, "space");
   period_type.unit = pprof_text(pprof, "bytes");
   part.period_type = &period_type;
-  part.period = run->rate > 0 ? (int64_t)(run->word_bytes / run->rate + 0.5) : 0;
+  part.period = run->rate >= 1 ? 1 : run->rate > 0 ? (int64_t)(run->word_bytes / run->rate + 0.5) : 0;
   part.time_nanos = (int64_t)run->wall_ns;
   part.duration_nanos = (int64_t)exporting->report->samples->end_ns;
   part.default_sample_type = pprof_text(pprof, quantity_kinds[exporting->export->quantity].type);

@@ -47,6 +47,7 @@ static void print_processes(struct json *json, const struct samples *samples) {
 void json_trace(struct json *json, const char *name, const struct samples *samples) {
   const struct trace_run *run = source_run(samples->source);
   const struct trace_damage *damage = source_damage(samples->source);
+  const struct source_limits *limits = source_limits(samples->source);
   json_begin(json, name, '{');
   json_begin(json, "command", '[');
   for (uint32_t at = 0; at < run->command.length; at += (uint32_t)strlen(run->command.bytes + at) + 1)
@@ -59,13 +60,20 @@ void json_trace(struct json *json, const char *name, const struct samples *sampl
   json_string(json, "host", run->host.bytes);
   json_string(json, "heap", run->heap.bytes);
   json_string(json, "writer", run->writer.length ? run->writer.bytes : "");
-  json_number(json, "rate", run->rate);
-  json_integer(json, "seed", run->seed);
-  json_integer(json, "word_bytes", run->word_bytes);
-  json_integer(json, "started_ns", run->wall_ns);
-  json_integer(json, "duration_ns", samples->end_ns);
-  json_integer(json, "samples", samples->sampled_blocks);
-  json_integer(json, "growths", count_growths(samples));
+  if (!limits->totals) {
+    json_number(json, "rate", run->rate);
+    json_integer(json, "seed", run->seed);
+    json_integer(json, "word_bytes", run->word_bytes);
+    json_integer(json, "started_ns", run->wall_ns);
+    json_integer(json, "duration_ns", samples->end_ns);
+    json_integer(json, "samples", samples->sampled_blocks);
+    json_integer(json, "growths", count_growths(samples));
+  }
+  if (*limits->note) {
+    json_bool(json, "totals", limits->totals);
+    json_bool(json, "exact", !limits->estimated && run->rate >= 1);
+    json_string(json, "note", limits->note);
+  }
   json_integer(json, "lost", damage->records_lost);
   json_string(json, "lost_because", damage->records_lost ? trace_cause_word(damage->loss_cause) : "");
   json_integer(json, "stacks_lost", damage->stacks_lost);
@@ -257,7 +265,7 @@ unsigned json_details(const struct report *report, enum measure measure) {
   case MEASURE_ALLOCATED: return collected ? TABLE_LIVES | TABLE_WORD_LIVES | TABLE_FATES : TABLE_SUMS;
   case MEASURE_CHURN:
   case MEASURE_LASTING: return TABLE_LIVES;
-  case MEASURE_ALIVE: return TABLE_GROWTH;
+  case MEASURE_ALIVE: return source_limits(report->samples->source)->no_lives ? TABLE_SUMS : TABLE_GROWTH;
   default: return TABLE_SUMS;
   }
 }
@@ -284,9 +292,11 @@ void json_totals(struct json *json, const struct report *report) {
   json_integer(json, "alive_at_ns", report->alive_ns);
   json_estimate(json, "alive_bytes", &alive);
   json_estimate(json, "alive_blocks", &alive_blocks);
-  json_estimate(json, "brief_bytes", &brief);
-  json_estimate(json, "brief_share", &share);
-  json_integer(json, "brief_ns", report->brief_ns);
+  if (!source_limits(report->samples->source)->no_lives) {
+    json_estimate(json, "brief_bytes", &brief);
+    json_estimate(json, "brief_share", &share);
+    json_integer(json, "brief_ns", report->brief_ns);
+  }
   json_integer(json, "peak_rss_bytes", report_resident(report).most_bytes);
   json_end(json, '}');
 }
@@ -298,27 +308,65 @@ void json_wrappers(struct json *json, const struct recording *recording) {
   json_end(json, ']');
 }
 
+/* What a profile of totals tells. */
+static void print_totals_of_profile(struct json *json, const struct report *report) {
+  const struct source_limits *limits = source_limits(report->samples->source);
+  const struct {
+    const char *bytes, *blocks;
+    bool known;
+    const struct sums *sums;
+  } totals[] = {{"allocated_bytes", "allocated_blocks", !limits->no_total, &report->allocated},
+                {"peak_bytes", "peak_blocks", !limits->no_peak, &report->peak.live},
+                {"live_at_end_bytes", "live_at_end_blocks", !limits->no_end, &report->live_at_end}};
+  json_begin(json, "totals", '{');
+  for (size_t i = 0; i < sizeof totals / sizeof *totals; i++) {
+    struct estimate bytes = report_bytes(report, totals[i].sums),
+                    blocks = report_blocks(report, totals[i].sums);
+    if (totals[i].known) json_estimate(json, totals[i].bytes, &bytes);
+    if (totals[i].known && !limits->no_blocks) json_estimate(json, totals[i].blocks, &blocks);
+  }
+  json_end(json, '}');
+}
+
+static wn_status print_course(struct json *json, const struct report *report,
+                              const struct report_json_options *options) {
+  json_totals(json, report);
+  print_held(json, report);
+  print_memory(json, report);
+  if (heap_life_is_told(&report->samples->life)) json_heap(json, report);
+  return json_resident(json, report, options);
+}
+
+bool json_is_told(const struct report *report, enum measure measure) {
+  const struct source_limits *limits = source_limits(report->samples->source);
+  if (measure == MEASURE_PROMOTED) return report->samples->collected;
+  if (measure == MEASURE_CHURN || measure == MEASURE_LASTING) return !limits->no_lives;
+  if (measure == MEASURE_ALLOCATED) return !limits->no_total;
+  return !limits->no_end || (measure == MEASURE_HELD && report->at == AT_PEAK);
+}
+
 wn_status report_write_json(FILE *out, const struct report *report,
                             const struct report_json_options *options) {
+  bool totals = source_limits(report->samples->source)->totals;
   struct json json = {.out = out};
   char asked[64];
   snprintf(asked, sizeof asked, "at:%.50s", options->at);
   json_begin(&json, NULL, '{');
   json_integer(&json, "schema", 1);
   json_trace(&json, "trace", report->samples);
-  json_totals(&json, report);
-  print_held(&json, report);
-  print_memory(&json, report);
-  if (heap_life_is_told(&report->samples->life)) json_heap(&json, report);
-  wn_status error = json_resident(&json, report, options);
+  wn_status error = WN_OK;
+  if (totals)
+    print_totals_of_profile(&json, report);
+  else
+    error = print_course(&json, report, options);
   json_string(&json, "question", asked);
-  json_integer(&json, "at_ns", report->asked.time_ns);
+  if (!totals) json_integer(&json, "at_ns", report->asked.time_ns);
   if (options->where) json_string(&json, "where", options->where);
   json_string(&json, "by", grouping_name(options->grouping));
   json_string(&json, "sort", sites_order_name(options->order));
   json_wrappers(&json, report->recording);
   for (int measure = 0; measure < MEASURES && !error; measure++)
-    if (measure != MEASURE_PROMOTED || report->samples->collected)
+    if (json_is_told(report, (enum measure)measure))
       error = print_sites(&json, report, (enum measure)measure, options);
   if (!error) error = print_tree(&json, report, options->grouping);
   json_end(&json, '}');

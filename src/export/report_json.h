@@ -41,5 +41,8 @@ void json_heap(struct json *json, const struct report *report);
 wn_status json_resident(struct json *json, const struct report *report,
                         const struct report_json_options *options);
 
+/* Whether the file tells what a measure sums. */
+bool json_is_told(const struct report *report, enum measure measure);
+
 #endif
 /* SPDX-License-Identifier: MIT */

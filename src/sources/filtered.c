@@ -52,6 +52,9 @@ static uint32_t process_count(const struct source *source) { return source_proce
 static const struct source_process *process(const struct source *source, uint32_t index) {
   return source_process(inner(source), index);
 }
+static const struct source_limits *limits(const struct source *source) {
+  return source_limits(inner(source));
+}
 
 static const struct source_format format = {.close = close_filtered,
                                             .next = next,
@@ -65,7 +68,8 @@ static const struct source_format format = {.close = close_filtered,
                                             .place = place,
                                             .position = position,
                                             .process_count = process_count,
-                                            .process = process};
+                                            .process = process,
+                                            .limits = limits};
 
 /* ---- shared ---- */
 

@@ -1,8 +1,13 @@
 /* Chooses the format of a file by its first bytes. */
 #include "sources/source.h"
 
+#include "base/error.h"
 #include "base/hash.h"
+#include "sources/dhat_profile.h"
+#include "sources/heaptrack_trace.h"
+#include "sources/inflated.h"
 #include "sources/memtrace_trace.h"
+#include "sources/pprof_profile.h"
 #include "sources/winnow_trace.h"
 #include "trace/chunk.h"
 #include "trace/stamp.h"
@@ -10,9 +15,51 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FIRST_BYTES = 8 };
+enum { FIRST_BYTES = 512 };
 
-static uint64_t stamp_of_size_and_time(const char *path) {
+enum format { WINNOW, MEMTRACE, DHAT, PPROF, HEAPTRACK, COMPRESSED, UNKNOWN };
+
+static bool is_compressed(const unsigned char *bytes, size_t count) {
+  static const unsigned char gzip[] = {0x1f, 0x8b}, zstandard[] = {0x28, 0xb5, 0x2f, 0xfd};
+  return (count >= sizeof gzip && !memcmp(bytes, gzip, sizeof gzip)) ||
+         (count >= sizeof zstandard && !memcmp(bytes, zstandard, sizeof zstandard));
+}
+
+static enum format format_of(const unsigned char *bytes, size_t count) {
+  if (count >= sizeof chunk_magic && !memcmp(bytes, chunk_magic, sizeof chunk_magic)) return WINNOW;
+  if (memtrace_trace_begins(bytes, count)) return MEMTRACE;
+  if (dhat_profile_begins((const char *)bytes, count)) return DHAT;
+  if (pprof_profile_begins(bytes, count)) return PPROF;
+  if (heaptrack_trace_begins((const char *)bytes, count)) return HEAPTRACK;
+  return is_compressed(bytes, count) ? COMPRESSED : UNKNOWN;
+}
+
+/* What a compressed file holds; COMPRESSED: nothing that is read. */
+static enum format format_within(const char *path) {
+  unsigned char bytes[FIRST_BYTES];
+  struct inflated *file;
+  if (inflated_open(path, &file)) return COMPRESSED;
+  enum format format = format_of(bytes, (size_t)inflated_read(file, bytes, sizeof bytes));
+  inflated_close(file);
+  return format == PPROF || format == HEAPTRACK ? format : COMPRESSED;
+}
+
+/* What is no file that can be read is left to Winnow's own reader, which says why. */
+static enum format format_of_file(const char *path) {
+  unsigned char bytes[FIRST_BYTES];
+  struct stat found;
+  int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  if (descriptor < 0) return UNKNOWN;
+  ssize_t count =
+      fstat(descriptor, &found) || !S_ISREG(found.st_mode) ? 0 : pread(descriptor, bytes, sizeof bytes, 0);
+  close(descriptor);
+  enum format format = count > 0 ? format_of(bytes, (size_t)count) : UNKNOWN;
+  return format == COMPRESSED ? format_within(path) : format;
+}
+
+/* ---- shared ---- */
+
+uint64_t source_file_stamp(const char *path) {
   struct stat found;
   if (stat(path, &found)) return 0;
   uint64_t stamp = hash_combine((uint64_t)found.st_size, (uint64_t)found.st_mtim.tv_sec);
@@ -20,36 +67,30 @@ static uint64_t stamp_of_size_and_time(const char *path) {
   return stamp ? stamp : 1;
 }
 
-/* Returns the number of bytes; 0 of what is no file that can be read. */
-static size_t read_first(const char *path, unsigned char bytes[FIRST_BYTES]) {
-  int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-  if (descriptor < 0) return 0;
-  ssize_t count = pread(descriptor, bytes, FIRST_BYTES, 0);
-  close(descriptor);
-  return count > 0 ? (size_t)count : 0;
-}
-
-/* ---- shared ---- */
-
-/* What is no file that can be read is left to Winnow's own reader, which says why. */
-bool source_is_memtrace(const char *path) {
-  unsigned char bytes[FIRST_BYTES];
-  size_t count = read_first(path, bytes);
-  return count && memtrace_trace_begins(bytes, count);
-}
+bool source_is_memtrace(const char *path) { return format_of_file(path) == MEMTRACE; }
 
 bool source_begins(const char *path) {
-  unsigned char bytes[FIRST_BYTES];
-  size_t count = read_first(path, bytes);
-  return count == FIRST_BYTES &&
-         (!memcmp(bytes, chunk_magic, FIRST_BYTES) || memtrace_trace_begins(bytes, count));
+  enum format format = format_of_file(path);
+  return format == WINNOW || format == MEMTRACE;
 }
 
 wn_status source_open(const char *path, struct source **source) {
-  return source_is_memtrace(path) ? memtrace_trace_open(path, source) : winnow_trace_open(path, source);
+  switch (format_of_file(path)) {
+  case MEMTRACE: return memtrace_trace_open(path, source);
+  case DHAT: return dhat_profile_open(path, source);
+  case PPROF: return pprof_profile_open(path, source);
+  case HEAPTRACK: return heaptrack_trace_open(path, source);
+  case COMPRESSED:
+    return error_set(WN_EINVAL,
+                     "%s is compressed, but holds neither a heap profile for pprof nor "
+                     "what heaptrack writes",
+                     path);
+  default: return winnow_trace_open(path, source);
+  }
 }
 
 uint64_t source_stamp(const char *path) {
-  return source_is_memtrace(path) ? stamp_of_size_and_time(path) : trace_stamp(path);
+  enum format format = format_of_file(path);
+  return format == WINNOW || format == UNKNOWN ? trace_stamp(path) : source_file_stamp(path);
 }
 /* SPDX-License-Identifier: MIT */

@@ -33,6 +33,28 @@ struct source_process {
   char *became;         /* path of the program that the process tried to exec last; NULL: none or unknown */
 };
 
+/* What a file of another tool does not tell, where a reader could compute something nevertheless. All
+ * false: it tells everything.
+ *
+ * TOTALS. A profile knows totals of stacks: so many blocks of so many bytes, and not when which block
+ * was allocated and freed. Its run has the rate SOURCE_RATE_TOTALS: each sample stands for `words` equal
+ * blocks, a power of two, and nothing is left to chance. Times are moments without a length:
+ * totals.h. Besides what was allocated in all, such a profile tells what was held at the end, and at the
+ * peak unless no_peak. */
+struct source_limits {
+  bool totals;
+  bool no_peak;     /* of totals: it does not tell what was held at the peak */
+  bool no_total;    /* of totals: it does not tell what was allocated in all */
+  bool no_end;      /* of totals: it does not tell what was held at the end */
+  bool no_blocks;   /* of totals: it does not tell the number of blocks: each total is one block */
+  bool no_lives;    /* it does not tell which of equal blocks was freed; and those that are totals */
+  uint64_t tick_ns; /* of the clock by which events have their times; 0: it is as fine as they are */
+  bool estimated;   /* the numbers are estimates of that tool, and how far they are off is not known */
+  const char *note; /* a sentence or more about all this, for people */
+};
+
+#define SOURCE_RATE_TOTALS 2.0
+
 struct source;
 
 struct source_format {
@@ -50,12 +72,17 @@ struct source_format {
   /* NULL: the source has one process. */
   uint32_t (*process_count)(const struct source *source);
   const struct source_process *(*process)(const struct source *source, uint32_t index);
+  const struct source_limits *(*limits)(const struct source *source); /* NULL: the format tells all */
 };
 
 /* A format's own struct begins with this struct. */
 struct source {
   const struct source_format *format;
 };
+
+/* A number that tells a file from others, and from what it was before: from its size and time. 0: the file
+ * cannot be looked at. */
+uint64_t source_file_stamp(const char *path);
 
 /* Opens a file of any known format. Sets wn_last_error on failure. */
 wn_status source_open(const char *path, struct source **source);
@@ -116,6 +143,12 @@ static inline const struct trace_module *source_module(const struct source *sour
 static inline bool source_place(const struct source *source, uint32_t module, uint64_t offset,
                                 struct trace_place *place) {
   return source->format->place(source, module, offset, place);
+}
+
+/* What the file does not tell. Valid as long as the source. */
+static inline const struct source_limits *source_limits(const struct source *source) {
+  static const struct source_limits none = {.note = ""};
+  return source->format->limits ? source->format->limits(source) : &none;
 }
 
 /* The fraction of the file that has been read, 0 to 1. */

@@ -1,0 +1,216 @@
+# Files of other heap profilers: DHAT, pprof. Their totals are those of the report; sourced by run.
+# shellcheck shell=bash disable=SC2154
+
+# allocates frees nothing: less of it is enough.
+run_dhat() { # FILE PROGRAM...
+  local file=$1
+  shift
+  need valgrind
+  valgrind --tool=dhat --dhat-out-file="$file" "$@" >said 2>&1 || skip "valgrind cannot run $1: $(tail -n 1 said)"
+  [ -s "$file" ] || skip "valgrind wrote no $file"
+}
+
+# No number of such a report has a range, and it says nothing of what the file does not tell.
+says_no_more() {
+  if grep -Eq '95 % range|samples  |median life|growth +[a-z]|Long-lived|ran for|a second|≈|sampled' out; then
+    fail "the report says what the file does not tell: $(cat out)"
+  fi
+}
+
+same_sum() { # WHAT EXPECTED FOUND
+  [ "$2" = "$3" ] || fail "$1: $2 in the file, $3 in the report"
+}
+
+files_of_dhat_have_their_totals() {
+  need jq
+  run_dhat t.dhat "$build/tests/cli/programs/allocates" wrapped
+  succeeds report --json --top 10000 --by stack t.dhat
+  local pair
+  for pair in tb:allocated_bytes tbk:allocated_blocks gb:peak_bytes gbk:peak_blocks eb:live_at_end_bytes ebk:live_at_end_blocks; do
+    same_sum "$pair" "$(jq "[.pps[].${pair%:*}] | add" t.dhat)" "$(jq ".totals.${pair#*:}.estimate" out)"
+  done
+  same_sum "rows" "$(jq '[.pps[].tb] | add' t.dhat)" "$(jq '[.allocated[].self_bytes.estimate] | add' out)"
+  jq -e '[.. | objects | select(has("low")) | .low == .high] | all' out >/dev/null || fail "a range"
+  jq -e 'has("held") or has("churn") or has("lasting") or (.trace | has("duration_ns")) | not' out >/dev/null ||
+    fail "it tells more than the file: $(jq -c 'keys, .trace' out)"
+  succeeds report t.dhat
+  says_no_more
+  says 'profile by DHAT: totals of each stack, all of them exact'
+  says 'order  < main'
+  succeeds report --tree t.dhat
+  says_no_more
+  succeeds info t.dhat
+  says 'written by +DHAT'
+  refused 2 'at 1us: t.dhat tells only what was held at the peak and the end' report --at 1us t.dhat
+  refused 2 "'life': such a file does not tell" report --where 'life > 1s' t.dhat
+  refused 2 't.dhat has no events of single blocks' dump t.dhat
+  refused 2 't.dhat does not tell when which block was freed, and a page needs' view t.dhat
+  refused 2 'needs to know what became of each block' export -f csv t.dhat
+  succeeds export -f folded t.dhat
+  same_sum "folded" "$(jq '[.pps[].gb] | add' t.dhat)" "$(awk '{ sum += $NF } END { printf "%.0f\n", sum }' out)"
+}
+
+# A function of DHAT is that of a trace of the same program with every block.
+dhat_is_compared_with_a_trace() {
+  need jq
+  need_recording
+  run_dhat t.dhat "$build/tests/cli/programs/allocates" wrapped
+  "$winnow" record -q --rate 1 -o t -- "$build/tests/cli/programs/allocates" wrapped >said 2>&1 || fail "record: $(cat said)"
+  succeeds diff --json t.dhat t
+  jq -e '[.allocated.rows[] | select(.name == "order" or .name == "user")] |
+         length == 2 and all(.found == "both" and .bytes.difference.estimate == 0)' out >/dev/null ||
+    fail "$(jq -c '.allocated.rows[] | [.name, .found, .bytes]' out)"
+  succeeds diff t.dhat t
+  says 'Every block was recorded, so each change is real'
+  says 'Before: The file is a profile by DHAT'
+  refused 2 'does not tell how long its program ran' diff --per second t.dhat t
+  refused 2 'needs to know what became of each block' diff --at peak,end t.dhat
+}
+
+# What is exported and read again has the totals that were exported.
+profiles_come_back_from_pprof() {
+  need jq
+  local kind at name
+  for kind in plain exact odd; do
+    make $kind t
+    for at in peak end; do
+      succeeds export -f pprof --at $at --no-symbols -o t.pb.gz t
+      succeeds report --json --at $at --no-symbols t
+      mv out before
+      succeeds report --json t.pb.gz
+      for name in bytes blocks; do
+        jq -es "map(.totals.allocated_$name.estimate | round) | .[0] == .[1]" before out >/dev/null || fail "$kind, allocated $name: $(jq -c .totals before out)"
+      done
+      jq -es '(.[0].tree.total_bytes.estimate | round) == .[1].totals.live_at_end_bytes.estimate' before out >/dev/null || fail "$kind, held at $at: $(jq -c '.totals' out) $(jq -c '.tree.total_bytes' before)"
+    done
+    succeeds report t.pb.gz
+    [ $kind = odd ] || says_no_more # which has names with such signs
+    says 'a heap profile for pprof, written by Winnow: totals of each stack, '
+  done
+  refused 2 'at peak: t.pb.gz tells only what was held at its own moment \(--at end\)' report --at peak t.pb.gz
+  make plain t
+  succeeds diff --json t t.pb.gz
+  jq -e '.at == "end" and (has("churn") or has("lasting") or has("brief_ns") | not) and
+         ([.sites.rows[].sure, .allocated.rows[].sure] | any | not)' out >/dev/null || fail "$(jq -c 'map_values(type), .at' out)"
+  succeeds diff t t.pb.gz
+  says 'it is not known which differences are real'
+  run diff --fail-if 'allocated > +1K' t t.pb.gz
+  [ $code = 1 ] && grep -q 'estimates without ranges are compared' err || fail "code $code: $(cat err)"
+}
+
+# A program in Go writes its heap, of every block and of a sample; `go tool pprof` tells its sums.
+profiles_of_go_have_their_totals() {
+  need go
+  need jq
+  local rate kind
+  export HOME=$work GOCACHE=$work/cache GOFLAGS=-mod=mod
+  cat >main.go <<'GO'
+package main
+
+import (
+	"os"
+	"runtime"
+	"runtime/pprof"
+	"strconv"
+)
+
+var kept [][]byte
+
+//go:noinline
+func obtain(n int) []byte { return make([]byte, n) }
+
+func main() {
+	runtime.MemProfileRate, _ = strconv.Atoi(os.Args[1])
+	for i := 0; i < 20000; i++ {
+		b := obtain(1000 + i%7)
+		if i%2 == 0 {
+			kept = append(kept, b)
+		}
+	}
+	runtime.GC()
+	pprof.Lookup("allocs").WriteTo(os.Stdout, 0)
+	runtime.KeepAlive(kept)
+}
+GO
+  go build -o prog main.go >said 2>&1 || skip "go builds nothing: $(tail -n 1 said)"
+  for rate in 1 65536; do
+    ./prog $rate >t.pb.gz || fail "the program failed"
+    succeeds report --json t.pb.gz
+    for kind in alloc_space:allocated_bytes alloc_objects:allocated_blocks inuse_space:live_at_end_bytes inuse_objects:live_at_end_blocks; do
+      go tool pprof -sample_index="${kind%:*}" -raw t.pb.gz 2>/dev/null |
+        awk -v type="${kind%:*}/" '/^Samples:/ { getline; for (i = 1; i <= NF; i++) if (index($i, type) == 1) column = i; on = 1; next }
+             /^Locations/ { on = 0 }
+             on && /^ *-?[0-9]+ .*:/ { sub(/:.*/, ""); sum += $column } END { printf "%.0f\n", sum }' >sum
+      same_sum "$rate: $kind" "$(cat sum)" "$(jq ".totals.${kind#*:}.estimate" out)"
+    done
+    jq -e '[.allocated[] | select(.name == "main.obtain") | .self_bytes.estimate > 15e6] == [true]' out >/dev/null ||
+      fail "$(jq -c '.allocated[] | [.name, .self_bytes]' out)"
+    succeeds report t.pb.gz
+    says_no_more
+    [ $rate = 1 ] && says 'all of them exact'
+    [ $rate = 1 ] || says 'estimates without ranges, from one sample every 65536 bytes on average'
+  done
+}
+
+# heaptrack, which records every call as Winnow does at rate 1, and its own printer.
+files_of_heaptrack_have_their_totals() {
+  need heaptrack
+  need heaptrack_print
+  need jq
+  local file
+  heaptrack -o t "$build/tests/cli/programs/allocates" wrapped >said 2>&1 || skip "heaptrack cannot run it: $(tail -n 1 said)"
+  file=$(ls t.zst t.gz 2>/dev/null | head -n 1)
+  [ -n "$file" ] || skip "heaptrack wrote no file: $(tail -n 1 said)"
+  succeeds report --json --top 1000 "$file"
+  heaptrack_print -f "$file" -p 0 -a 0 -T 0 -l 0 >printed 2>/dev/null || fail "heaptrack_print"
+  same_sum calls "$(sed -nE 's/^calls to allocation functions: ([0-9]+).*/\1/p' printed)" "$(jq .totals.allocated_blocks.estimate out)"
+  # It prints three digits behind the point: 20.20M.
+  local name member
+  for name in 'peak heap memory consumption:peak_bytes' 'total memory leaked:live_at_end_bytes'; do
+    member=${name#*:}
+    same_sum "${name%:*}" "$(sed -nE "s/^${name%:*}: ([0-9.]+).*/\1/p" printed)" \
+      "$(jq ".totals.$member.estimate" out | awk '{ unit = $1 < 1e3 ? 1 : $1 < 1e6 ? 1e3 : $1 < 1e9 ? 1e6 : 1e9; printf "%.2f\n", $1 / unit }')"
+  done
+  jq -e '[.. | objects | select(has("low")) | .low == .high] | all' out >/dev/null || fail "a range"
+  jq -e 'has("churn") or has("lasting") or (.totals | has("brief_bytes")) or (.alive[0] | has("growth")) | not' out >/dev/null ||
+    fail "it tells of lives: $(jq -c 'keys' out)"
+  succeeds report "$file"
+  ! grep -Eq '95 % range|median life|growth +[a-z]|Long-lived|lived less|≈' out || fail "it tells of lives: $(cat out)"
+  says 'The file was written by heaptrack'
+  says 'order  \[allocates\]  < main'
+  refused 2 "'life': such a file does not tell" report --where 'life > 1s' "$file"
+  refused 2 'does not tell when which block was freed, and a page needs' view "$file"
+  refused 2 'does not tell when which block was freed, and dhat needs' export -f dhat "$file"
+  succeeds export -f csv "$file"
+}
+
+heaptrack_is_compared_with_a_trace() {
+  need heaptrack
+  need jq
+  need_recording
+  local file
+  heaptrack -o t "$build/tests/cli/programs/allocates" wrapped >said 2>&1 || skip "heaptrack cannot run it: $(tail -n 1 said)"
+  file=$(ls t.zst t.gz 2>/dev/null | head -n 1)
+  "$winnow" record -q --rate 1 -o w -- "$build/tests/cli/programs/allocates" wrapped >said 2>&1 || fail "record: $(cat said)"
+  succeeds diff --json "$file" w
+  jq -e '[.allocated.rows[] | select(.name == "order" or .name == "user")] |
+         length == 2 and all(.found == "both" and .bytes.difference.estimate == 0)' out >/dev/null ||
+    fail "$(jq -c '.allocated.rows[] | [.name, .found, .bytes]' out)"
+}
+
+# What the usual page shows is not all in such a file: its page is the report, as text that nothing breaks out of.
+pages_of_other_files_are_text() {
+  printf '{"dhatFileVersion":2,"mode":"heap","bklt":true,"tu":"instrs","cmd":"./a</pre><b>","pps":[{"tb":800,"tbk":8,"gb":700,"gbk":7,"eb":0,"ebk":0,"fs":[1]}],
+    "ftbl":["[root]","0x1: a<script>&b (x.c:1)"]}' >t.dhat
+  succeeds html t.dhat
+  says '^t.dhat.html: the report as text, since t.dhat does not tell all'
+  grep -q 'a&lt;script&gt;&amp;b' t.dhat.html || fail "$(cat t.dhat.html)"
+  grep -qE '<script|<b>|</pre><b' t.dhat.html && fail "$(cat t.dhat.html)"
+  grep -q 'Call tree of what was held' t.dhat.html || fail "$(cat t.dhat.html)"
+  make plain t
+  succeeds export -f pprof -o t.pb.gz t
+  succeeds html -o d.html t.pb.gz t
+  grep -q 'Held at the end, or at the moment of the profile' d.html || fail "$(cat d.html)"
+  refused 2 'tells only what was held at its own moment' html -o e.html --at peak t.pb.gz
+  [ ! -e e.html ] || fail "a page was left"
+}
