@@ -323,6 +323,35 @@ static size_t frames_in(const struct names *names, uint32_t nodes) {
   return nodes ? (size_t)names->first[nodes] + names->count[nodes] : 0;
 }
 
+/* ---- names without their class ---- */
+
+/* Valgrind names an inlined method without its class and namespace: "allocate (new_allocator.h:137)". In these
+ * files of GNU's C++ library all functions belong to the classes of wrapper_names.def. Only files whose
+ * names nobody else uses are listed. */
+static bool is_of_container(const char *file) {
+  static const char *const files[] = {
+      "alloc_traits.h", "basic_string.h",    "basic_string.tcc", "deque.tcc",   "hashtable_policy.h",
+      "list.tcc",       "new_allocator.h",   "stl_bvector.h",    "stl_deque.h", "stl_list.h",
+      "stl_map.h",      "stl_multimap.h",    "stl_multiset.h",   "stl_set.h",   "stl_tree.h",
+      "stl_vector.h",   "shared_ptr_base.h", "vector.tcc"};
+  const char *slash = strrchr(file, '/');
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+    if (!strcmp(slash ? slash + 1 : file, files[i])) return true;
+  return false;
+}
+
+/* Not by name: other functions may be called "append" as well. */
+static void mark_containers(const struct samples *samples, struct names *names, size_t frame_count) {
+  if (!*source_limits(samples->source)->note) return;
+  for (size_t i = 0; i < frame_count; i++) {
+    struct frame *frame = &names->frame[i];
+    char reduced[NAME_MOST];
+    reduce(strings_text(names->strings, frame->function), reduced);
+    if (!strstr(reduced, "::") && is_of_container(strings_text(names->strings, frame->file)))
+      frame->wrapper = true;
+  }
+}
+
 /* ---- shared ---- */
 
 bool wrapper_is_known(const char *name) {
@@ -366,7 +395,7 @@ wn_status wrappers_find(const struct samples *samples, struct names *names,
   size_t frames = frames_in(names, finding.nodes);
   bool *is = calloc((size_t)names->strings->count + 1, sizeof *is);
   wn_status error = is && prepare(&finding) ? know_names(names, options, is) : WN_ENOMEM;
-  if (!error) mark(names, frames, is);
+  if (!error) mark(names, frames, is), mark_containers(samples, names, frames);
   for (int round = 0; !error && round < ROUNDS_MOST && find_by_shape(&finding, is); round++)
     mark(names, frames, is);
   if (!error && !list(&finding, wrappers)) error = WN_ENOMEM;

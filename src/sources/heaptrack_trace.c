@@ -30,14 +30,14 @@ struct place {
   uint64_t offset;
 };
 
-/* A size and a stack, and the latest of its blocks that live: its place in `living`; 0: none. */
+/* A size and a stack, and the oldest and latest of its blocks that live: places in `living`; 0: none. */
 struct kind {
   uint64_t size;
-  uint32_t node, latest;
+  uint32_t node, oldest, latest;
 };
 struct living {
   uint64_t block;
-  uint32_t before; /* the block of this kind before it; or the next unused place */
+  uint32_t after; /* the block of this kind after it; or the next unused place */
 };
 
 /* A list that grows. */
@@ -247,15 +247,19 @@ static void set_at(struct heaptrack *trace, struct trace_event *event) {
 
 /* Keeps a block as the latest one of its kind. */
 static bool keep(struct heaptrack *trace, struct kind *kind, uint64_t block) {
-  struct living living = {block, kind->latest};
+  struct living living = {.block = block};
   uint32_t place = trace->unused;
   if (place) {
-    trace->unused = trace->living.items[place].before;
+    trace->unused = trace->living.items[place].after;
     trace->living.items[place] = living;
   } else {
     place = (uint32_t)trace->living.count;
     if (!(APPEND(trace, trace->living, living))) return false;
   }
+  if (kind->oldest)
+    trace->living.items[kind->latest].after = place;
+  else
+    kind->oldest = place;
   kind->latest = place;
   return true;
 }
@@ -275,14 +279,14 @@ static bool give_sample(struct heaptrack *trace, struct kind *kind, struct trace
 
 /* A deallocation without an allocation has a block that does not exist. */
 static void give_free(struct heaptrack *trace, struct kind *kind, struct trace_event *event) {
-  uint32_t place = kind->latest;
+  uint32_t place = kind->oldest;
   struct living *living = place ? &trace->living.items[place] : NULL;
   event->kind = TRACE_FREE;
   event->free = (struct trace_free){.block = living ? living->block : UINT64_MAX};
   set_at(trace, event);
   if (!living) return;
-  kind->latest = living->before;
-  living->before = trace->unused;
+  kind->oldest = living->after;
+  living->after = trace->unused;
   trace->unused = place;
 }
 

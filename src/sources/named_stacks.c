@@ -76,6 +76,24 @@ static bool is_node(const struct named_stacks *stacks, uint32_t number, const vo
   return found->parent == node->parent && found->module == node->module && found->offset == node->offset;
 }
 
+/* Names of templates are written in several ways, and matched as texts: "> >" becomes ">>", as in the names
+ * that the symboliser gives. */
+static bool function_text(struct named_stacks *stacks, uint32_t *function) {
+  const char *name = stacks->texts[*function].bytes;
+  if (!strstr(name, "> >")) return true;
+  char *joined = strdup(name);
+  size_t count = 0;
+  if (!joined) return false;
+  for (size_t i = 0; name[i]; i++) {
+    bool between = name[i] == ' ' && count && joined[count - 1] == '>' && name[i + 1] == '>';
+    bool operator_sign = count >= 9 && !strncmp(joined + count - 9, "operator>", 9);
+    if (!between || operator_sign) joined[count++] = name[i];
+  }
+  bool done = named_text(stacks, joined, count, function);
+  free(joined);
+  return done;
+}
+
 /* ---- shared ---- */
 
 bool named_stacks_create(struct named_stacks *stacks) {
@@ -116,10 +134,12 @@ bool named_text(struct named_stacks *stacks, const char *bytes, size_t length, u
   return add(&stacks->by_text, hash, *number);
 }
 
-bool named_place(struct named_stacks *stacks, const struct named_place *place, uint32_t *number) {
-  uint64_t hash = hash_combine(hash_combine(place->function, place->file), place->line);
-  if ((*number = find(stacks, &stacks->by_place, hash, is_place, place))) return true;
-  if (!(APPEND(stacks->places, stacks->place_count, stacks->place_capacity, *place))) return false;
+bool named_place(struct named_stacks *stacks, const struct named_place *given, uint32_t *number) {
+  struct named_place place = *given;
+  if (!function_text(stacks, &place.function)) return false;
+  uint64_t hash = hash_combine(hash_combine(place.function, place.file), place.line);
+  if ((*number = find(stacks, &stacks->by_place, hash, is_place, &place))) return true;
+  if (!(APPEND(stacks->places, stacks->place_count, stacks->place_capacity, place))) return false;
   *number = (uint32_t)stacks->place_count - 1;
   return add(&stacks->by_place, hash, *number);
 }

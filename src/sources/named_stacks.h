@@ -44,7 +44,8 @@ void named_stacks_destroy(struct named_stacks *stacks);
  * left, as in all functions that follow. */
 bool named_text(struct named_stacks *stacks, const char *bytes, size_t length, uint32_t *number);
 
-/* The place of a name; 0 where a text is not known. */
+/* The place of a name; 0 where a text is not known. In the function "> >" becomes ">>", as the symboliser
+ * writes it. */
 bool named_place(struct named_stacks *stacks, const struct named_place *place, uint32_t *number);
 
 /* The language's module of a file of code, whose path is a text. The module has its last part alone, which

@@ -3,8 +3,9 @@
 
 #include "base/error.h"
 #include <stdlib.h>
+#include <string.h>
 
-enum { FIRST_CAPACITY = 256, COUNT_MOST = 1 << 27 };
+enum { FIRST_CAPACITY = 256 };
 
 /* The size of the blocks of a group, and their number. */
 static uint64_t size_of(const struct total *total, bool larger) {
@@ -49,10 +50,43 @@ static void give_free(struct totals *totals, struct trace_event *event) {
   event->free = (struct trace_free){.time_ns = end, .thread = 1, .block = totals->block};
 }
 
+/* ---- lists ---- */
+
+static bool reach(struct totals *totals, uint32_t stack) {
+  if (stack < totals->stacks) return true;
+  size_t larger = 2 * (size_t)stack + FIRST_CAPACITY;
+  for (int moment = 0; moment < 3; moment++) {
+    uint32_t *moved = realloc(totals->of[moment], larger * sizeof *moved);
+    if (!moved) return false;
+    memset(moved + totals->stacks, 0, (larger - totals->stacks) * sizeof *moved);
+    totals->of[moment] = moved;
+  }
+  totals->stacks = larger;
+  return true;
+}
+
+/* The total of a stack and moment, which is added if there is none; NULL without memory. */
+static struct total *total_of(struct totals *totals, const struct total *total) {
+  if (!reach(totals, total->stack)) return NULL;
+  uint32_t *number = &totals->of[total->moment][total->stack];
+  if (*number) return &totals->items[*number - 1];
+  if (totals->count == totals->capacity) {
+    size_t larger = totals->capacity ? 2 * totals->capacity : FIRST_CAPACITY;
+    struct total *moved = realloc(totals->items, larger * sizeof *moved);
+    if (!moved) return NULL;
+    totals->items = moved;
+    totals->capacity = larger;
+  }
+  totals->items[totals->count++] = (struct total){.stack = total->stack, .moment = total->moment};
+  *number = (uint32_t)totals->count;
+  return &totals->items[totals->count - 1];
+}
+
 /* ---- shared ---- */
 
 void totals_destroy(struct totals *totals) {
   free(totals->items);
+  for (int moment = 0; moment < 3; moment++) free(totals->of[moment]);
   *totals = (struct totals){.items = NULL};
 }
 
@@ -62,16 +96,12 @@ wn_status totals_add(struct totals *totals, const struct total *total) {
   if (total->bytes >= TOTALS_MOST - totals->bytes[total->moment] ||
       total->blocks >= TOTALS_MOST - totals->blocks[total->moment])
     return error_set(WN_EINVAL, "its totals reach 2^53, and could not be exact");
-  if (totals->count == totals->capacity) {
-    size_t larger = totals->capacity ? 2 * totals->capacity : FIRST_CAPACITY;
-    struct total *moved = larger <= COUNT_MOST ? realloc(totals->items, larger * sizeof *moved) : NULL;
-    if (!moved) return error_set(WN_ENOMEM, "not enough memory to read it");
-    totals->items = moved;
-    totals->capacity = larger;
-  }
+  struct total *of = total_of(totals, total);
+  if (!of) return error_set(WN_ENOMEM, "not enough memory to read it");
   totals->bytes[total->moment] += total->bytes;
   totals->blocks[total->moment] += total->blocks;
-  totals->items[totals->count++] = *total;
+  of->bytes += total->bytes;
+  of->blocks += total->blocks;
   return WN_OK;
 }
 

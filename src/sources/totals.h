@@ -16,7 +16,7 @@
 #include "trace/event.h"
 #include <winnow/status.h>
 
-/* The largest number of a total, and the largest number of totals. */
+/* No sum of totals reaches it. */
 #define TOTALS_MOST ((uint64_t)1 << 53)
 
 enum totals_moment { TOTALS_ALLOCATED, TOTALS_PEAK, TOTALS_END };
@@ -27,10 +27,13 @@ struct total {
   enum totals_moment moment;
 };
 
-/* Zeros are the empty list. */
+/* Of a stack and a moment there is one total, so the memory is that of different stacks. Zeros are the
+ * empty list. */
 struct totals {
   struct total *items;
   size_t count, capacity;
+  uint32_t *of[3]; /* by moment and stack: the number of its total, from 1 on; 0: there is none */
+  size_t stacks;   /* these have so much room */
   uint64_t bytes[3], blocks[3]; /* by moment: the sums so far */
   /* Where totals_next is: the number of the total, its group, the blocks of this group that are left,
    * whether the sample that was given is still to be freed, and the last block's number. */
@@ -41,7 +44,7 @@ struct totals {
 
 void totals_destroy(struct totals *totals);
 
-/* Adds a total; one of nothing is left out. WN_EINVAL: it has bytes without a block, or a sum would
+/* Adds to the total of a stack and moment, unless there is nothing to add. WN_EINVAL: it has bytes without a block, or a sum would
  * become TOTALS_MOST or more; wn_last_error says so. WN_ENOMEM. */
 wn_status totals_add(struct totals *totals, const struct total *total);
 

@@ -214,3 +214,49 @@ pages_of_other_files_are_text() {
   refused 2 'tells only what was held at its own moment' html -o e.html --at peak t.pb.gz
   [ ! -e e.html ] || fail "a page was left"
 }
+
+# Names of C++ are those of a trace, however a tool writes templates and inlined methods.
+functions_of_cxx_are_those_of_a_trace() {
+  need g++
+  need jq
+  need_recording
+  cat >p.cc <<'CC'
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+struct Shape { virtual ~Shape() {} std::string name; };
+template <class T> struct Pool {
+  std::vector<std::unique_ptr<T>> all;
+  __attribute__((noinline)) T *make(const char *name) {
+    all.emplace_back(new T);
+    all.back()->name = std::string(name) + std::string(60, 'x');
+    return all.back().get();
+  }
+};
+__attribute__((noinline)) int fill(std::map<int, std::string> &map, int count) {
+  for (int i = 0; i < count; i++) map[i] = std::string(40 + (unsigned)i % 5, 'y');
+  return (int)map.size();
+}
+int main() {
+  Pool<Shape> pool;
+  std::map<int, std::string> map;
+  for (int i = 0; i < 3000; i++) pool.make("shape");
+  return fill(map, 2000) == 0;
+}
+CC
+  g++ -O1 -g -o p p.cc || fail "g++"
+  "$winnow" record -q --rate 1 -o w -- ./p >said 2>&1 || fail "record: $(cat said)"
+  local file compared=
+  valgrind --tool=dhat --dhat-out-file=t.dhat ./p >said 2>&1
+  heaptrack -o t ./p >said 2>&1
+  for file in t.dhat t.zst t.gz; do
+    [ -s $file ] || continue
+    succeeds diff --json $file w
+    jq -e '[.allocated.rows[] | select(.name | test("^(fill|Pool<Shape>::make)\\("))] |
+           length == 2 and all(.found == "both" and .bytes.difference.estimate == 0)' out >/dev/null ||
+      fail "$file: $(jq -c '.allocated.rows[] | [.name, .found, .bytes.difference.estimate]' out)"
+    compared=1
+  done
+  [ $compared ] || skip "there is neither valgrind nor heaptrack"
+}
