@@ -79,7 +79,7 @@ static void say_counts(struct paragraph *paragraph, const struct ends *ends) {
                {ends->failed, "exited with another code"},
                {ends->became, "became a program by exec that is not among the traces"},
                {ends->stopped, "stopped recording"},
-               {ends->running, "still run"},
+               {ends->running, "still running"},
                {ends->signalled, "ended by other signals"},
                {ends->unknown, "left no record of their end: killed, left by _exit, or still running"}};
   for (int i = 0; i < SIGNALS_NAMED && ends->signals[i].count; i++) {

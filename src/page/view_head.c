@@ -6,8 +6,11 @@ static void write_threads(struct json *json, const struct samples *samples) {
   json_begin(json, "threads", '[');
   for (size_t i = 0; i < samples->thread_count; i++) {
     json_begin(json, NULL, '{');
-    json_integer(json, "thread", samples->threads[i].thread);
-    json_string(json, "name", samples->threads[i].name);
+    const struct thread_name *thread = &samples->threads[i];
+    json_integer(json, "thread", samples_thread_number(samples, thread->thread));
+    json_string(json, "name", thread->name);
+    if (samples->process_count > 1)
+      json_string(json, "process", samples->processes[process_of(samples, thread->thread)].name);
     json_end(json, '}');
   }
   json_end(json, ']');

@@ -13,12 +13,12 @@
 #include <string.h>
 
 static const char names[][5] = {"META", "STRS", "FRAM", "BLDS", "NODE", "KIND",
-                                "ROWS", "TIME", "HEAP", "MAPS", "SRCS"};
+                                "ROWS", "TIME", "PROC", "HEAP", "MAPS", "SRCS"};
 enum { SECTIONS = sizeof names / sizeof *names };
 
 /* Sections of an empty recording: all counts are 0, and the unit is 1. */
 static const unsigned char zeros[64], meta[128] = {[0] = CONTAINER_VERSION, [1] = 1, [8] = 0xf0, [9] = 0x3f};
-static const size_t empty_lengths[SECTIONS] = {56, 1, 5, 2, 1, 3, 10, 2, 31, 2, 2};
+static const size_t empty_lengths[SECTIONS] = {56, 1, 5, 2, 1, 3, 10, 2, 0, 31, 2, 2};
 
 static void ask(const struct recording *recording) {
   struct report report;

@@ -70,6 +70,16 @@ static void assert_same_module(const struct source *one, uint32_t number, const 
   assert_memory_equal(left->build_id, right->build_id, left->build_id_bytes);
 }
 
+static void assert_same_place(const struct source *one, const struct trace_node *left,
+                              const struct source *other, const struct trace_node *right) {
+  struct trace_place place, other_place;
+  bool named = left->module && source_place(one, left->module, left->offset, &place);
+  assert_int_equal(right->module && source_place(other, right->module, right->offset, &other_place), named);
+  if (!named) return;
+  assert_string_equal(place.function.bytes, other_place.function.bytes);
+  assert_int_equal(place.line, other_place.line);
+}
+
 static void assert_same_stack(const struct source *one, uint32_t stack, const struct source *other,
                               uint32_t other_stack) {
   while (stack && other_stack) {
@@ -77,6 +87,7 @@ static void assert_same_stack(const struct source *one, uint32_t stack, const st
     assert_true(right.parent < other_stack);
     assert_int_equal(left.offset, right.offset);
     assert_same_module(one, left.module, other, right.module);
+    assert_same_place(one, &left, other, &right);
     stack = left.parent;
     other_stack = right.parent;
   }
@@ -122,6 +133,7 @@ static void rows_are_those_of_each_alone(void **state) {
     for (int i = 0; i < PROCESSES; i++) {
       made[i].seed += 1000 * seed;
       make_blocks(&made[i]);
+      made[i].language = seed >> i & 1;
     }
     write_all();
     struct samples *joined = load_joined(list_parts());

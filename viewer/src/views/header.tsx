@@ -56,7 +56,7 @@ function warningsOf({ trace, kept, became }: Head): string[] {
     );
   else if (lost.length) lines.push(`${lost.join('; ')}.`);
   if (!trace.complete && !running.value)
-    lines.push('The end was not recorded: the program was killed, left by _exit, or still runs. Its last moments may be missing.');
+    lines.push(`The end ${trace.processes ? 'of a process ' : ''}was not recorded: the program was killed, left by _exit, or still runs. Its last moments may be missing.`);
   if (trace.samples > 0 && trace.samples < FEW && trace.rate < 1)
     lines.push(`Only ${numberOf(trace.samples, 'sample')}: a kind of block that matters may have none. Record with a higher --rate for more.`);
   if (kept < 1)
@@ -221,6 +221,7 @@ function noteAtEnd(head: Head, { totals }: Totals): string {
   const { live_at_end_bytes: end, peak_bytes: peak } = totals;
   if (head.trace.partial) return 'whose end was not recorded';
   if (end.samples === 0) return 'no sampled block is left';
+  if (head.trace.processes) return 'when processes ended';
   if (end.estimate > peak.estimate) return 'about as much as at the peak';
   return head.collected ? 'not found dead' : 'still allocated';
 }
@@ -238,11 +239,11 @@ function figuresOf(head: Head, all: Totals): FigureParts[] {
       go: () => openMoment('peak'),
     },
     {
-      label: running.value ? 'Now' : 'At the end',
+      label: head.trace.processes ? 'Not freed' : running.value ? 'Now' : 'At the end',
       value: amount(totals.live_at_end_bytes),
       off: off(totals.live_at_end_bytes),
       note: noteAtEnd(head, all),
-      go: () => openMoment('end'),
+      go: () => (head.trace.processes ? openTab('alive') : openMoment('end')),
     },
     {
       label: 'Allocated',
@@ -280,7 +281,7 @@ function Verdict({ head, totals }: { head: Head; totals: Totals }) {
       ))}
       {rss > 0 && (
         <div class="figure">
-          <dt>Largest resident size</dt>
+          <dt>{head.trace.processes ? 'Resident sizes, summed' : 'Largest resident size'}</dt>
           <dd>
             <span class="value">{bytes(rss)}</span>
             <Resident totals={totals} heap={head.collected ? 'the collected heap' : 'malloc'} isMore={rss > totals.totals.peak_bytes.estimate} />
