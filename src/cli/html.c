@@ -43,6 +43,7 @@ static int parse(struct report_options *options, char name[FILENAME_MAX], int ar
   if (optind + 2 < argc) return fail_usage("html", "a page has one trace, or two that it compares");
   if (options->full && options->most_bytes > 0)
     return fail_usage("html", "--full keeps all samples, and --max-size does not: give one of them");
+  inputs_trim(argv + optind, argc - optind);
   options->file = argv[argc - 1];
   options->other = optind + 1 < argc ? argv[optind] : NULL;
   code = name_page(options, name);

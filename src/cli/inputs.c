@@ -139,6 +139,12 @@ void inputs_close(struct inputs *inputs) {
   *inputs = (struct inputs){.parts = NULL};
 }
 
+void inputs_trim(char **arguments, int count) {
+  for (int i = 0; i < count; i++)
+    for (size_t length = strlen(arguments[i]); length > 1 && arguments[i][length - 1] == '/';)
+      arguments[i][--length] = 0;
+}
+
 bool inputs_has_several(const char *name) { return is_folder(name) || is_pattern(name); }
 
 uint64_t inputs_stamp(const struct inputs *inputs) {

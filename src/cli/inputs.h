@@ -22,6 +22,9 @@ struct inputs {
 wn_status inputs_open(struct inputs *inputs, const char *const *arguments, size_t count);
 void inputs_close(struct inputs *inputs);
 
+/* Takes slashes from the end of arguments, so that a folder has a name. */
+void inputs_trim(char **arguments, int count);
+
 /* Whether a name stands for several traces: a folder, or a pattern that is no file's name. */
 bool inputs_has_several(const char *name);
 

@@ -31,6 +31,7 @@ static int parse(struct report_options *options, int argc, char **argv) {
   if (optind == argc || !*argv[optind])
     return fail_usage("view", "which trace? usage: winnow view [OPTION...] [BEFORE] FILE");
   if (optind + 2 < argc) return fail_usage("view", "the page has one trace, or two that it compares");
+  inputs_trim(argv + optind, argc - optind);
   options->file = argv[argc - 1];
   options->other = optind + 1 < argc ? argv[optind] : NULL;
   size_t given = options->recording.samples_most;

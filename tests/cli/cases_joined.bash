@@ -106,7 +106,8 @@ folders_have_pages_and_are_compared() {
   mkdir before after
   record_family before/t
   record_family after/t
-  succeeds html before
+  succeeds html before/
+  grep -q '<meta name="winnow-file" content="before">' before.html || fail "the page has no name"
   [ -s before.html ] || fail "no page: $(ls)"
   succeeds html -o page.html before after
   succeeds html 'before/t*'

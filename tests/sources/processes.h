@@ -42,13 +42,14 @@ static inline uint64_t made_random(struct made_process *process) {
   return hash_mix(process->seed) >> 8;
 }
 
-/* Nodes of two processes are equal where their numbers differ by their pids. */
+/* Nodes of processes whose numbers begin alike are equal; those of others have equal callers and offsets
+ * in other modules. */
 static inline void made_node(void *context, uint32_t node, uint32_t *parent, uint32_t *module,
                              uint64_t *offset) {
   const struct made_process *process = context;
   *parent = node / 3;
   *module = 1 + node % 2;
-  *offset = 16 * ((node + process->pid) % 7);
+  *offset = 16 * ((node + process->pid / 100) % 7);
 }
 
 static inline void made_module(void *context, uint32_t module, struct trace_module *out) {

@@ -392,8 +392,9 @@ static void the_lowest_rate_is_that_of_all(void **state) {
     made[1].rate = lowest; /* all of its blocks have a sample, as if by chance */
     write_all();
     struct recording *joined = load_recording(seed % 2 ? 200 : 0);
-    assert_true(joined->rate == lowest * (joined->kept < 1 ? joined->rate / lowest : 1));
-    assert_true(seed % 2 ? joined->rate < lowest && joined->samples->sampled_blocks <= 220
+    assert_true(joined->kept < 1 || joined->rate == lowest);
+    assert_true(seed % 2 ? joined->rate < lowest && joined->samples->sampled_blocks <= 220 &&
+                               joined->samples->sampled_blocks >= 130
                          : joined->kept == 1);
     for (size_t i = 0; i < joined->samples->row_count; i++) {
       const struct row *row = &joined->samples->rows[i];
