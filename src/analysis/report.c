@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A run that is shorter than so many ticks of its clock has no rate. */
+enum { RATE_TICKS = 100 };
+
 /* ---- which rows count, and for what ---- */
 
 static bool is_of_totals(const struct report *report) {
@@ -398,6 +401,10 @@ wn_status report_what_if(const struct report *report, struct what_if *what_if) {
 
 bool report_peak_is_one(const struct report *report) {
   return report->peak.last_ns - report->peak.first_ns <= report->samples->end_ns / 100;
+}
+
+bool report_has_rate(const struct report *report) {
+  return report->samples->end_ns > RATE_TICKS * source_limits(report->samples->source)->tick_ns;
 }
 
 bool report_is_timed(const struct report *report) {

@@ -179,5 +179,8 @@ bool report_peak_is_one(const struct report *report);
 /* Whether the run is long enough for the clock of its times (tick_ns of sources/source.h). */
 bool report_is_timed(const struct report *report);
 
+/* Whether it is long enough for bytes a second. */
+bool report_has_rate(const struct report *report);
+
 #endif
 /* SPDX-License-Identifier: MIT */

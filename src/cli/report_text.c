@@ -17,9 +17,6 @@
 
 enum { WRAPPERS_NAMED = 6, WRAPPER_COLUMNS = 44 };
 
-/* A run that is shorter than so many ticks of its clock has no rate. */
-enum { RATE_TICKS = 100 };
-
 /* With fewer sampled blocks than this, blocks that matter may have no sample. */
 enum { FEW_BLOCKS = 1000 };
 
@@ -72,9 +69,7 @@ static void say_program(struct paragraph *paragraph, const struct view *view) {
     say_allocated(paragraph, view, &view->report->allocated);
     if (view->report->query) say(paragraph, " matching the query");
     struct estimate rate = report_per_second(view->report, &allocated);
-    uint64_t end_ns = view->report->samples->end_ns,
-             tick_ns = source_limits(view->report->samples->source)->tick_ns;
-    if (end_ns > RATE_TICKS * tick_ns && !view->report->recording->partial)
+    if (report_has_rate(view->report) && !view->report->recording->partial)
       say(paragraph, ", %s a second", with_range(bytes, &rate));
     say(paragraph, ". ");
   }
@@ -386,7 +381,8 @@ void say_amount(struct paragraph *paragraph, const struct view *view, const stru
 }
 
 void say_allocated(struct paragraph *paragraph, const struct view *view, const struct sums *sums) {
-  say_amount_of(paragraph, view, sums, view->report->samples->collected ? "block" : "call");
+  bool calls = !view->report->samples->collected && !source_limits(view->report->samples->source)->totals;
+  say_amount_of(paragraph, view, sums, calls ? "call" : "block");
 }
 
 void say_share(struct paragraph *paragraph, const struct estimate *share) {

@@ -284,7 +284,8 @@ void json_totals(struct json *json, const struct report *report) {
   json_begin(json, "totals", '{');
   json_estimate(json, "allocated_bytes", &bytes);
   json_estimate(json, "allocated_blocks", &blocks);
-  json_estimate(json, "allocated_bytes_per_second", &rate);
+  if (report_has_rate(report) || !report->samples->end_ns)
+    json_estimate(json, "allocated_bytes_per_second", &rate);
   print_peak(json, report);
   json_estimate(json, "peak_blocks", &peak_blocks);
   json_estimate(json, "live_at_end_bytes", &end);
