@@ -47,7 +47,8 @@ static wn_status print_json(const struct report_options *options, const struct r
   return report_write_json(stdout, report, &json);
 }
 
-static wn_status print(const struct report_options *options, const struct recording *recording) {
+static wn_status print(const struct report_options *options, const struct recording *recording,
+                       bool growing) {
   struct report report;
   wn_status error = load_report(options, recording, &report);
   if (error) return error;
@@ -55,7 +56,7 @@ static wn_status print(const struct report_options *options, const struct record
     error = print_json(options, &report);
   } else {
     ascii_if_locale_asks(&stdout);
-    error = view_print_text(&(struct view){&report, options});
+    error = view_print_text(&(struct view){&report, options, growing});
   }
   report_destroy(&report);
   return error;
@@ -73,8 +74,9 @@ int command_report(int argc, char **argv) {
   int code = parse(&options, argc, argv);
   if (code) return code;
   if (!input_open(&input, options.file)) return fail_job("%s", wn_last_error());
+  bool growing = input_is_growing(input_path(&input));
   wn_status error = load_recording(input_path(&input), &options.recording, &recording);
-  if (!error) error = print(&options, recording);
+  if (!error) error = print(&options, recording, growing);
   recording_free(recording);
   input_close(&input);
   return error == WN_EINVAL ? fail_usage("report", "%s", wn_last_error())

@@ -8,6 +8,7 @@
 struct view {
   const struct report *report;
   const struct report_options *options;
+  bool growing; /* a process still writes the trace */
 };
 
 /* Prints the report as text to standard output. */
