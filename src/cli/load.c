@@ -67,6 +67,7 @@ int load_files(struct report_options *options, const char *const *names, size_t 
   struct inputs inputs;
   char text[512];
   if (inputs_open(&inputs, names, count)) return fail_job("%s", wn_last_error());
+  options->growing = inputs_are_growing(&inputs);
   const char *name = count == 1 ? names[0] : "the traces";
   wn_status error = load_inputs(&inputs, name, &options->recording, recording);
   int code = error == WN_EINVAL ? fail_usage(options->command, "%s", wn_last_error())

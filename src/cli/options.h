@@ -23,6 +23,7 @@ struct report_options {
   const char *file, *other;  /* the trace; the second one of `diff`, the one before of a page, or NULL */
   size_t file_count;         /* `report`, `export`: of the traces that are joined, */
   const char *const *files;  /* of which `file` is the first */
+  bool growing;              /* a process still writes one of the files */
   size_t unread;             /* how many of the files cannot be joined: the command then fails at its end */
   const char *at_text;       /* as the user typed it; NULL: not given */
   char at_of_query[32];      /* `at_text`, if it is in the query */

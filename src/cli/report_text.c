@@ -279,6 +279,8 @@ static void say_sample(struct paragraph *paragraph, const struct view *view) {
   else if (run->rate < 1 && view->report->samples->sampled_blocks)
     say(paragraph, " Of 100 ranges 95 contain the true value, also in rows with few samples%s.",
         blocks < FEW_BLOCKS ? ", unless a kind of block that matters has no sample" : "");
+  if (view->options->growing && !report_has_processes(view))
+    say(paragraph, " The trace is still being written.");
 }
 
 /* Sentences from here on bring the blank before them. */

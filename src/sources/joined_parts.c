@@ -53,7 +53,11 @@ static void examine(struct joined_part *part, struct examined *examined) {
   examined->identity = identity_of(run);
   examined->heap = source_heap(source);
   if (!stat(part->path, &found)) examined->file_bytes = (uint64_t)found.st_size;
-  if (!run->wall_ns || examined->heap == SOURCE_HEAP_UNKNOWN)
+  if (source_limits(source)->no_lives)
+    refuse(part,
+           "%s does not tell when its blocks were allocated and freed, so it cannot be joined with others",
+           part->name);
+  else if (!run->wall_ns || examined->heap == SOURCE_HEAP_UNKNOWN)
     refuse(part, "%s does not tell when its process began, so it cannot be joined with others", part->name);
   else if (run->rate <= 0)
     refuse(part, "%s was recorded at the rate 0, so it has no samples to count", part->name);

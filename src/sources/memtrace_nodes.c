@@ -10,24 +10,23 @@ static size_t slot_of(uint32_t parent, uint64_t code, size_t slots) {
   return hash_mix(code * 0x9e3779b97f4a7c15u + parent) & (slots - 1);
 }
 
-static struct memtrace_child *find(struct memtrace_child *children, size_t slots, uint32_t parent,
-                                   uint64_t code) {
-  size_t i = slot_of(parent, code, slots);
-  while (children[i].node && (children[i].code != code || children[i].parent != parent))
+/* The slot of a call, or the empty one where it belongs. */
+static uint32_t *find(const struct memtrace_nodes *nodes, uint32_t *table, size_t slots, uint32_t caller,
+                      uint64_t code) {
+  size_t i = slot_of(caller, code, slots);
+  while (table[i] && (nodes->calls[table[i]].code != code || nodes->calls[table[i]].caller != caller))
     i = (i + 1) & (slots - 1);
-  return &children[i];
+  return &table[i];
 }
 
-static bool double_children(struct memtrace_nodes *nodes) {
+static bool double_table(struct memtrace_nodes *nodes) {
   size_t slots = 2 * nodes->slots;
-  struct memtrace_child *children = calloc(slots, sizeof *children);
-  if (!children) return false;
-  for (size_t i = 0; i < nodes->slots; i++) {
-    const struct memtrace_child *child = &nodes->children[i];
-    if (child->node) *find(children, slots, child->parent, child->code) = *child;
-  }
-  free(nodes->children);
-  nodes->children = children;
+  uint32_t *table = calloc(slots, sizeof *table);
+  if (!table) return false;
+  for (uint32_t i = 1; i <= nodes->call_count; i++)
+    *find(nodes, table, slots, nodes->calls[i].caller, nodes->calls[i].code) = i;
+  free(nodes->table);
+  nodes->table = table;
   nodes->slots = slots;
   return true;
 }
@@ -41,16 +40,27 @@ static bool reserve(struct memtrace_nodes *nodes, uint32_t more) {
   struct trace_node *moved = realloc(nodes->nodes, larger * sizeof *moved);
   if (!moved) return false;
   nodes->nodes = moved;
-  struct memtrace_called *called = realloc(nodes->called, larger * sizeof *called);
-  if (!called) return false;
-  nodes->called = called;
   nodes->capacity = larger;
+  return true;
+}
+
+/* Has room for one more call. */
+static bool reserve_call(struct memtrace_nodes *nodes) {
+  if (2 * (size_t)nodes->call_count >= nodes->slots && !double_table(nodes)) return false;
+  if (nodes->call_count + 1 < nodes->call_capacity) return true;
+  uint32_t larger = 2 * nodes->call_capacity;
+  struct memtrace_call *calls = realloc(nodes->calls, larger * sizeof *calls);
+  if (!calls) return false;
+  nodes->calls = calls;
+  uint32_t *node_of = realloc(nodes->node_of, larger * sizeof *node_of);
+  if (!node_of) return false;
+  nodes->node_of = node_of;
+  nodes->call_capacity = larger;
   return true;
 }
 
 static uint32_t add(struct memtrace_nodes *nodes, uint32_t parent, uint32_t module, uint64_t offset) {
   nodes->nodes[++nodes->count] = (struct trace_node){parent, module, offset};
-  nodes->called[nodes->count] = (struct memtrace_called){0};
   return nodes->count;
 }
 
@@ -65,34 +75,45 @@ static uint32_t add_code(struct memtrace_nodes *nodes, uint32_t parent, uint64_t
   return parent;
 }
 
-/* The node of a code called by `parent`, found in the table or added; 0 without memory. */
-static uint32_t look_up(struct memtrace_nodes *nodes, uint32_t parent, uint64_t code) {
-  struct memtrace_child *child = find(nodes->children, nodes->slots, parent, code);
-  if (child->node) return child->node;
-  if (2 * (size_t)nodes->child_count >= nodes->slots) {
-    if (!double_children(nodes)) return 0;
-    child = find(nodes->children, nodes->slots, parent, code);
-  }
-  *child = (struct memtrace_child){code, parent, add_code(nodes, parent, code)};
-  nodes->child_count += child->node != 0;
-  return child->node;
+/* The call of a code by `caller`, found in the table or added; 0 without memory. */
+static uint32_t look_up(struct memtrace_nodes *nodes, uint32_t caller, uint64_t code) {
+  uint32_t found = *find(nodes, nodes->table, nodes->slots, caller, code);
+  if (found) return found;
+  uint32_t node = reserve_call(nodes) ? add_code(nodes, nodes->node_of[caller], code) : 0;
+  if (!node) return 0;
+  uint32_t call = ++nodes->call_count;
+  *find(nodes, nodes->table, nodes->slots, caller, code) = call;
+  nodes->calls[call] = (struct memtrace_call){code, caller, 0};
+  nodes->node_of[call] = node;
+  return call;
 }
 
-static uint32_t child_of(struct memtrace_nodes *nodes, uint32_t parent, uint64_t code) {
-  struct memtrace_called *called = &nodes->called[parent];
-  if (called->node && called->code == code) return called->node;
-  uint32_t node = look_up(nodes, parent, code);
-  nodes->called[parent] = (struct memtrace_called){code, node};
-  return node;
+static inline bool is_call(const struct memtrace_call *call, uint32_t caller, uint64_t code) {
+  return call->code == code && call->caller == caller;
+}
+
+static uint32_t call_elsewhere(struct memtrace_nodes *nodes, uint32_t caller, uint64_t code) {
+  uint32_t last = nodes->calls[caller].last;
+  if (last && is_call(&nodes->calls[last], caller, code)) return last;
+  uint32_t call = look_up(nodes, caller, code);
+  nodes->calls[caller].last = call;
+  return call;
+}
+
+static inline uint32_t call_of(struct memtrace_nodes *nodes, uint32_t caller, uint64_t code) {
+  uint32_t next = caller + 1;
+  return next <= nodes->call_count && is_call(&nodes->calls[next], caller, code)
+             ? next
+             : call_elsewhere(nodes, caller, code);
 }
 
 static bool reserve_path(struct memtrace_path *path, size_t depth) {
   size_t larger = path->capacity ? path->capacity : FIRST_SLOTS;
   while (larger < depth) larger *= 2;
   if (larger == path->capacity) return true;
-  uint32_t *moved = realloc(path->nodes, larger * sizeof *moved);
+  uint32_t *moved = realloc(path->calls, larger * sizeof *moved);
   if (!moved) return false;
-  path->nodes = moved;
+  path->calls = moved;
   path->capacity = larger;
   return true;
 }
@@ -105,20 +126,25 @@ static struct trace_text text_of(const struct memtrace_names *names, uint32_t nu
 
 bool memtrace_nodes_create(struct memtrace_nodes *nodes, const struct memtrace_names *names,
                            uint32_t domains) {
-  *nodes = (struct memtrace_nodes){
-      .names = names, .slots = FIRST_SLOTS, .capacity = FIRST_SLOTS, .path_count = domains};
+  *nodes = (struct memtrace_nodes){.names = names,
+                                   .slots = FIRST_SLOTS,
+                                   .capacity = FIRST_SLOTS,
+                                   .call_capacity = FIRST_SLOTS,
+                                   .path_count = domains};
   nodes->nodes = calloc(FIRST_SLOTS, sizeof *nodes->nodes);
-  nodes->called = calloc(FIRST_SLOTS, sizeof *nodes->called);
-  nodes->children = calloc(FIRST_SLOTS, sizeof *nodes->children);
+  nodes->calls = calloc(FIRST_SLOTS, sizeof *nodes->calls);
+  nodes->node_of = calloc(FIRST_SLOTS, sizeof *nodes->node_of);
+  nodes->table = calloc(FIRST_SLOTS, sizeof *nodes->table);
   nodes->paths = calloc((size_t)domains + 1, sizeof *nodes->paths);
-  return nodes->nodes && nodes->called && nodes->children && nodes->paths;
+  return nodes->nodes && nodes->calls && nodes->node_of && nodes->table && nodes->paths;
 }
 
 void memtrace_nodes_destroy(struct memtrace_nodes *nodes) {
-  for (uint32_t i = 0; nodes->paths && i < nodes->path_count; i++) free(nodes->paths[i].nodes);
+  for (uint32_t i = 0; nodes->paths && i < nodes->path_count; i++) free(nodes->paths[i].calls);
   free(nodes->paths);
-  free(nodes->children);
-  free(nodes->called);
+  free(nodes->table);
+  free(nodes->node_of);
+  free(nodes->calls);
   free(nodes->nodes);
 }
 
@@ -126,13 +152,14 @@ bool memtrace_nodes_of(struct memtrace_nodes *nodes, uint32_t domain, const stru
                        uint32_t *node) {
   struct memtrace_path *path = &nodes->paths[domain];
   if (!reserve_path(path, stack->depth)) return false;
-  uint32_t last = stack->common ? path->nodes[stack->common - 1] : 0;
-  for (size_t i = stack->common; i < stack->depth; i++) {
-    bool repeated = i && stack->codes[i] == MEMTRACE_LOST && stack->codes[i - 1] == MEMTRACE_LOST;
-    if (!repeated && !(last = child_of(nodes, last, stack->codes[i]))) return false;
-    path->nodes[i] = last;
+  const uint64_t *codes = stack->codes;
+  uint32_t last = stack->common ? path->calls[stack->common - 1] : 0;
+  for (size_t i = stack->common, depth = stack->depth; i < depth; i++) {
+    bool repeated = codes[i] == MEMTRACE_LOST && i && codes[i - 1] == MEMTRACE_LOST;
+    if (!repeated && !(last = call_of(nodes, last, codes[i]))) return false;
+    path->calls[i] = last;
   }
-  *node = last;
+  *node = nodes->node_of[last];
   return true;
 }
 

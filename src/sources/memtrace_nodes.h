@@ -1,8 +1,14 @@
 /* Memtrace's stacks as trace nodes: each a frame and its caller, the same node for all stacks that have
  * the same callers.
  *
- * A node is found by its caller's node and its code, in an open table. Of each domain the nodes of the
- * last stack are kept, so a stack costs a look-up for each frame that the stack before did not have.
+ * A call is a code and its caller, which is a call, too. Of each domain the calls of the last stack are
+ * kept, so a stack costs a look-up for each frame that the stack before did not have. The calls of a stack
+ * that is new get consecutive numbers. So a call is looked for, in this order:
+ *   1. at the number behind its caller's;
+ *   2. at the number of the call that its caller made last;
+ *   3. in an open table.
+ * Where the first is right, and is predicted to be, the processor does not wait for one frame before it
+ * begins with the next one, and what it loads is consecutive.
  *
  * A code with locations has a node for each of them, outermost first, in the module 1, where location n
  * is at offset n + 1. A code without has a node of module 0, whose offset is the code, an address. Codes
@@ -18,22 +24,18 @@ struct memtrace_nodes {
   const struct memtrace_names *names;
   struct trace_node *nodes; /* [0] is the empty stack */
   uint32_t count, capacity; /* count: the greatest number */
-  /* By node: the code that it called last, and that code's node; 0: none. Nodes of one stack lie close
-   * to each other here, and far apart in the table. */
-  struct memtrace_called {
+  struct memtrace_call {
     uint64_t code;
-    uint32_t node;
-  } * called;
-  struct memtrace_child {
-    uint64_t code;
-    uint32_t parent;
-    uint32_t node; /* 0: an empty slot */
-  } * children;
-  uint32_t child_count;
-  size_t slots; /* a power of two */
-  /* By domain: the node of each code of its last stack. */
+    uint32_t caller;
+    uint32_t last;                    /* the call that it made last; 0: none */
+  } * calls;                          /* [0] is the empty stack */
+  uint32_t *node_of;                  /* by call: the innermost node of its code */
+  uint32_t call_count, call_capacity; /* call_count: the greatest number */
+  uint32_t *table;                    /* of numbers of calls; 0: an empty slot */
+  size_t slots;                       /* a power of two */
+  /* By domain: the call of each code of its last stack. */
   struct memtrace_path {
-    uint32_t *nodes;
+    uint32_t *calls;
     size_t capacity;
   } * paths;
   uint32_t path_count;

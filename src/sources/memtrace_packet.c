@@ -20,22 +20,28 @@ static double number(struct memtrace_bytes *bytes) {
 
 /* ---- walking ---- */
 
-/* The bytes behind a codeword with this tag. */
-static inline size_t behind(unsigned tag) {
-  static const uint8_t bytes[] = {0, 0, 1, 8};
-  return bytes[tag];
+/* The bytes behind a codeword with this tag: 0, 0, 1 or 8. Computed, since each codeword waits for it. */
+static inline size_t behind(unsigned tag) { return 0x08010000u >> (8 * tag) & 0xff; }
+
+static inline void pass_codewords(struct memtrace_bytes *bytes, unsigned count) {
+  const unsigned char *at = bytes->at, *end = bytes->end;
+  for (; count && end - at >= 2; count--) at += 2 + behind(*at & 3);
+  if (count || at > end)
+    memtrace_fail(bytes);
+  else
+    bytes->at = at;
 }
 
-static void pass_allocation(struct memtrace_bytes *bytes, uint32_t id) {
+static inline void pass_allocation(struct memtrace_bytes *bytes, uint32_t id) {
   struct memtrace_allocation allocation = memtrace_allocation_read(bytes, id);
-  memtrace_pass_codewords(bytes, allocation.codewords);
+  pass_codewords(bytes, allocation.codewords);
   if (allocation.length < 0 || allocation.length >> LENGTH_MOST_LOG2 || allocation.samples < 1 ||
       allocation.source > MEMTRACE_EXTERNAL || allocation.common < 0)
     bytes->bad = true;
 }
 
 /* Of version 3 on, a domain may collect a block that another one allocated later. */
-static void pass_change(struct memtrace_bytes *bytes, uint32_t id, unsigned version) {
+static inline void pass_change(struct memtrace_bytes *bytes, uint32_t id, unsigned version) {
   int64_t delta = memtrace_variable(bytes);
   if (delta < 0 && (id == MEMTRACE_ID_PROMOTION || version < 3)) bytes->bad = true;
 }
@@ -46,7 +52,7 @@ struct walk {
 };
 
 /* Passes one event. False if it contradicts the header or the events before. */
-static bool pass_event(struct walk *walk, const struct memtrace_header *header) {
+static inline bool pass_event(struct walk *walk, const struct memtrace_header *header) {
   struct memtrace_bytes *bytes = &walk->bytes;
   uint32_t word = (uint32_t)memtrace_unsigned(bytes, 4), id = word >> MEMTRACE_TIME_BITS;
   uint64_t time_us = memtrace_time(header->begin_us, word);
@@ -103,14 +109,7 @@ bool memtrace_info_read(const unsigned char *start, size_t count, struct memtrac
          (info->word_bits == 32 || info->word_bits == 64);
 }
 
-void memtrace_pass_codewords(struct memtrace_bytes *bytes, unsigned count) {
-  const unsigned char *at = bytes->at, *end = bytes->end;
-  for (; count && end - at >= 2; count--) at += 2 + behind(*at & 3);
-  if (count || at > end)
-    memtrace_fail(bytes);
-  else
-    bytes->at = at;
-}
+void memtrace_pass_codewords(struct memtrace_bytes *bytes, unsigned count) { pass_codewords(bytes, count); }
 
 /* A clock that was set back gives times that do not fit, too. So those are only taken for damage if
  * something else does not fit either. */

@@ -59,25 +59,31 @@ static inline uint64_t memtrace_fail(struct memtrace_bytes *bytes) {
   return 0;
 }
 
-/* An unsigned number of `count` bytes: 1, 2, 4 or 8. */
-static inline uint64_t memtrace_unsigned(struct memtrace_bytes *bytes, size_t count) {
+/* An unsigned number of `count` bytes: 1, 2, 4 or 8. `safe`: the caller knows that they are there. */
+static inline uint64_t memtrace_take(struct memtrace_bytes *bytes, size_t count, bool safe) {
   uint64_t value = 0;
-  if (memtrace_left(bytes) < count) return memtrace_fail(bytes);
+  if (!safe && memtrace_left(bytes) < count) return memtrace_fail(bytes);
   memcpy(&value, bytes->at, count);
   bytes->at += count;
   return value;
 }
 
+static inline uint64_t memtrace_unsigned(struct memtrace_bytes *bytes, size_t count) {
+  return memtrace_take(bytes, count, false);
+}
+
 /* A number of variable length: a byte to 252, or after 253, 254 and 255 two unsigned bytes, and four
  * and eight signed ones. */
+static inline int64_t memtrace_take_variable(struct memtrace_bytes *bytes, bool safe) {
+  uint64_t first = memtrace_take(bytes, 1, safe);
+  if (first < 253) return (int64_t)first;
+  if (first == 253) return (int64_t)memtrace_take(bytes, 2, safe);
+  if (first == 254) return (int32_t)memtrace_take(bytes, 4, safe);
+  return (int64_t)memtrace_take(bytes, 8, safe);
+}
+
 static inline int64_t memtrace_variable(struct memtrace_bytes *bytes) {
-  uint64_t first = memtrace_unsigned(bytes, 1);
-  switch (first) {
-  case 253: return (int64_t)memtrace_unsigned(bytes, 2);
-  case 254: return (int32_t)memtrace_unsigned(bytes, 4);
-  case 255: return (int64_t)memtrace_unsigned(bytes, 8);
-  default: return (int64_t)first;
-  }
+  return memtrace_take_variable(bytes, false);
 }
 
 /* ---- packets ---- */
@@ -140,20 +146,27 @@ static inline bool memtrace_is_allocation(uint32_t id) {
   return id == MEMTRACE_ID_ALLOCATION || id - MEMTRACE_ID_SHORT - 1 < MEMTRACE_SHORT_MOST;
 }
 
-/* Reads an allocation of either form up to its codewords. */
-static inline struct memtrace_allocation memtrace_allocation_read(struct memtrace_bytes *bytes, uint32_t id) {
+static inline struct memtrace_allocation memtrace_take_allocation(struct memtrace_bytes *bytes, uint32_t id,
+                                                                  bool safe) {
   if (id == MEMTRACE_ID_ALLOCATION) {
-    struct memtrace_allocation full = {.length = memtrace_variable(bytes)};
-    full.samples = memtrace_variable(bytes);
-    full.source = (uint8_t)memtrace_unsigned(bytes, 1);
-    full.common = memtrace_variable(bytes);
-    full.codewords = (uint16_t)memtrace_unsigned(bytes, 2);
+    struct memtrace_allocation full = {.length = memtrace_take_variable(bytes, safe)};
+    full.samples = memtrace_take_variable(bytes, safe);
+    full.source = (uint8_t)memtrace_take(bytes, 1, safe);
+    full.common = memtrace_take_variable(bytes, safe);
+    full.codewords = (uint16_t)memtrace_take(bytes, 2, safe);
     return full;
   }
   struct memtrace_allocation usual = {.length = id - MEMTRACE_ID_SHORT, .samples = 1};
-  usual.common = memtrace_variable(bytes);
-  usual.codewords = (uint16_t)memtrace_unsigned(bytes, 1);
+  usual.common = memtrace_take_variable(bytes, safe);
+  usual.codewords = (uint16_t)memtrace_take(bytes, 1, safe);
   return usual;
+}
+
+/* Reads an allocation of either form up to its codewords. */
+static inline struct memtrace_allocation memtrace_allocation_read(struct memtrace_bytes *bytes, uint32_t id) {
+  enum { BYTES_MOST = 9 + 9 + 1 + 9 + 2 };
+  return memtrace_left(bytes) >= BYTES_MOST ? memtrace_take_allocation(bytes, id, true)
+                                            : memtrace_take_allocation(bytes, id, false);
 }
 
 /* Passes so many codewords. */

@@ -66,7 +66,7 @@ static int by_time(const void *one, const void *other) {
 /* ---- packets ---- */
 
 /* CLOCK: the time of an event with this first word, since 1970. */
-static uint64_t time_of(const struct line *line, uint32_t word) {
+static inline uint64_t time_of(const struct line *line, uint32_t word) {
   const struct memtrace_header *header = &line->header;
   uint64_t time_us = memtrace_time(header->begin_us, word);
   if (time_us > header->end_us) time_us = header->end_us;
@@ -142,7 +142,7 @@ static bool read_packet(struct memtrace_reader *reader, struct line *line) {
 }
 
 /* Enters the line whose entry is first again, by the time of its next event. */
-static void reenter(struct memtrace_reader *reader, struct line *line) {
+static inline void reenter(struct memtrace_reader *reader, struct line *line) {
   struct entry *entry = &reader->entries[0];
   line->loaded = line->bytes.at < line->bytes.end;
   if (line->loaded) {
@@ -154,7 +154,7 @@ static void reenter(struct memtrace_reader *reader, struct line *line) {
     end_line(reader, line);
     *entry = reader->entries[--reader->entry_count];
   }
-  if (reader->entry_count) sift(reader);
+  if (reader->entry_count > 1) sift(reader);
 }
 
 /* Reads the next packet of the line whose entry is first. False without memory. */
@@ -171,8 +171,8 @@ static bool load(struct memtrace_reader *reader, struct line *line) {
 
 /* ---- events ---- */
 
-static void read_allocation(struct memtrace_reader *reader, struct line *line, uint32_t id,
-                            struct memtrace_event *event) {
+static inline void read_allocation(struct memtrace_reader *reader, struct line *line, uint32_t id,
+                                   struct memtrace_event *event) {
   struct memtrace_allocation allocation = memtrace_allocation_read(&line->bytes, id);
   event->kind = MEMTRACE_ALLOCATION;
   event->block = line->next_block++;
@@ -188,9 +188,10 @@ static void read_allocation(struct memtrace_reader *reader, struct line *line, u
   reader->loss.stacks_lost += event->stack.lost;
 }
 
-static void read_event(struct memtrace_reader *reader, struct line *line, struct memtrace_event *event) {
+static inline void read_event(struct memtrace_reader *reader, struct line *line,
+                              struct memtrace_event *event) {
   uint32_t word = (uint32_t)memtrace_unsigned(&line->bytes, 4), id = word >> MEMTRACE_TIME_BITS;
-  uint64_t begin_us = reader->index.info.begin_us, time_us = time_of(line, word);
+  uint64_t begin_us = reader->index.info.begin_us, time_us = reader->entries[0].time_us;
   reader->loss.times_raised += time_us != memtrace_time(line->header.begin_us, word);
   line->last_us = time_us;
   event->time_us = time_us > begin_us ? time_us - begin_us : 0;

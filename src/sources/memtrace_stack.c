@@ -62,7 +62,7 @@ void memtrace_stacks_destroy(struct memtrace_stacks *stacks) {
 /* A stack that has fewer frames than its successor takes from it was cut by the writer, which goes on
  * from the whole one. Where the successor's own frames belong is not known then, so the cut stack is
  * repeated. A stack that is too deep is cut here, by the same rule. */
-void memtrace_stack_decode(struct memtrace_stacks *stacks, struct memtrace_bytes *bytes,
+void memtrace_stack_decode(struct memtrace_stacks *stacks, struct memtrace_bytes *events,
                            const struct memtrace_allocation *allocation, struct memtrace_stack *stack) {
   uint64_t *code = stacks->code;
   uint16_t *next = stacks->next;
@@ -72,15 +72,18 @@ void memtrace_stack_decode(struct memtrace_stacks *stacks, struct memtrace_bytes
   bool cut = common > before;
   size_t depth = cut ? before : common;
   unsigned slot = 0;
+  enum { BYTES_MOST = 2 + 8 /* of a codeword */ };
+  struct memtrace_bytes rest = *events, *bytes = &rest; /* in registers */
+  bool safe = memtrace_left(bytes) >= (size_t)BYTES_MOST * allocation->codewords;
   for (unsigned left = allocation->codewords; left; left--) {
-    unsigned word = (unsigned)memtrace_unsigned(bytes, 2), tag = word & 3, predicted = tag;
+    unsigned word = (unsigned)memtrace_take(bytes, 2, safe), tag = word & 3, predicted = tag;
     if (slot == MEMTRACE_NO_SLOT)
       lose_predictions(stacks);
     else
       next[slot] = (uint16_t)(word >> 2);
     slot = word >> 2;
-    if (tag == 2) predicted = (unsigned)memtrace_unsigned(bytes, 1);
-    if (tag == 3) code[slot] = code_of(memtrace_unsigned(bytes, 8)), predicted = 0;
+    if (tag == 2) predicted = (unsigned)memtrace_take(bytes, 1, safe);
+    if (tag == 3) code[slot] = code_of(memtrace_take(bytes, 8, safe)), predicted = 0;
     if (stacks->capacity - depth < FRAMES_MOST && !make_room(stacks, depth)) {
       depth -= FRAMES_MOST;
       if (depth < kept) kept = depth;
@@ -93,6 +96,7 @@ void memtrace_stack_decode(struct memtrace_stacks *stacks, struct memtrace_bytes
       *to++ = code[slot];
     }
   }
+  *events = rest;
   bool deep = kept != SIZE_MAX;
   stacks->depth = cut ? before : deep ? kept : depth;
   bool lost = deep || (unknown && cut) || (stacks->has_lost && has_lost(stacks->codes, stacks->depth));

@@ -105,7 +105,7 @@ static bool next(struct source *source, struct trace_event *event) {
     name_thread(trace, event);
   else if (found && !take(trace, event))
     found = false, trace->damage.out_of_memory = true;
-  describe_damage(trace);
+  if (!found) describe_damage(trace); /* otherwise it is described when somebody asks */
   return found;
 }
 
@@ -113,7 +113,10 @@ static bool next(struct source *source, struct trace_event *event) {
 
 static const struct trace_run *run(const struct source *source) { return &of(source)->run; }
 static enum source_heap heap(const struct source *source) { return (void)source, SOURCE_HEAP_COLLECTED; }
-static const struct trace_damage *damage(const struct source *source) { return &of(source)->damage; }
+static const struct trace_damage *damage(const struct source *source) {
+  describe_damage(of(source));
+  return &of(source)->damage;
+}
 static uint32_t stack_count(const struct source *source) { return of(source)->nodes.count; }
 static struct trace_node stack(const struct source *source, uint32_t number) {
   return of(source)->nodes.nodes[number];
@@ -186,7 +189,6 @@ wn_status memtrace_trace_open(const char *path, struct source **source) {
     return error_set(WN_ENOMEM, "%s: not enough memory to read it", path);
   }
   describe_run(trace);
-  describe_damage(trace);
   *source = &trace->source;
   return WN_OK;
 

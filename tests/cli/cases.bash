@@ -106,6 +106,27 @@ memtrace_files_are_read() {
   says 'damaged: [0-9]+ piece'
 }
 
+# Memtrace holds a lock of fcntl while it writes.
+memtrace_files_that_are_being_written_say_so() {
+  need perl
+  "$build/tests/cli/make_memtrace" m 600 3 || fail "no Memtrace file"
+  "$build/tests/cli/make_memtrace" n 600 1 || fail "no Memtrace file"
+  cat >locked <<'END'
+use Fcntl;
+open(my $file, '+<', 'm') or die;
+my $lock = pack('s s x4 q q l x4', F_WRLCK, 0, 0, 0, 0);
+fcntl($file, F_SETLK, $lock) or die;
+exit(system(@ARGV) >> 8);
+END
+  perl locked "$winnow" report m >out 2>err || fail "$(cat err)"
+  says 'The trace is still being written[.]'
+  perl locked "$winnow" info m n >out 2>err || fail "$(cat err)"
+  LC_ALL=C says ' m .*[(]still being written[)]'
+  ! LC_ALL=C grep -aq ' n .*still' out || fail "$(cat out)"
+  succeeds report m
+  ! grep -q 'being written' out || fail "$(cat out)"
+}
+
 memtrace_files_from_memtrace_have_its_dump() {
   local sample sum name tried=0
   while read -r sum name; do

@@ -213,6 +213,49 @@ follow() { follow_command 'perl grow.pl' "$@"; } # ARGUMENT-OF-VIEW...
 
 the_server_follows_a_running_program() { follow; }
 
+# Memtrace holds a lock of fcntl while it writes.
+the_server_follows_a_program_that_writes_with_memtrace() {
+  need curl
+  need jq
+  need perl
+  "$build/tests/cli/make_memtrace" m 3000 2 || fail "no Memtrace file"
+  cat >writing <<'END'
+use Fcntl;
+open(my $from, '<:raw', 'm') or die;
+open(my $to, '+>:raw', 't') or die;
+my $lock = pack('s s x4 q q l x4', F_WRLCK, 0, 0, 0, 0);
+fcntl($to, F_SETLK, $lock) or die;
+local $/ = \40000; # bytes at a time, which end inside a packet
+for (my $part = 0; <$from>; $part++) {
+  syswrite $to, $_;
+  select undef, undef, undef, 0.1 until $part || -e 'go_on';
+}
+select undef, undef, undef, 0.1 until -e 'end';
+END
+  perl writing &
+  local program=$! tries
+  for ((tries = 0; tries < 100; tries++)); do [ -s t ] && "$winnow" info t >/dev/null 2>&1 && break; sleep 0.05; done
+  view t
+  ask view=head
+  local first
+  first=$(answer_text | jq .trace.samples)
+  curl -s -N "${url}events" >events &
+  local listener=$!
+  touch go_on
+  for ((tries = 0; tries < 200; tries++)); do grep -q 'data: growing' events && break; sleep 0.1; done
+  touch end
+  wait $program
+  for ((tries = 0; tries < 200; tries++)); do grep -q 'data: ended' events && break; sleep 0.1; done
+  kill $listener
+  grep -q 'data: ended' events || fail "the end is not told: $(tail -n 3 events)"
+  ask view=head
+  local last all
+  last=$(answer_text | jq .trace.samples)
+  all=$("$winnow" report --json m | jq .trace.samples)
+  [ "$last" = "$all" ] && [ "$first" -lt "$last" ] || fail "$first samples, then $last of $all"
+  end_view
+}
+
 # The shell that is recorded first becomes env, and env perl; the server is started while the shell runs, and while perl does.
 the_server_follows_a_process_through_exec() {
   need jq
