@@ -74,7 +74,7 @@ static wn_status print_single(const struct report_options *options, const struct
   struct report report;
   wn_status error = report_ask(recording, &question, &report);
   if (error) return error;
-  error = view_print_text(&(struct view){&report, options, false});
+  error = view_print_text(&(struct view){&report, options});
   report_destroy(&report);
   return error;
 }
