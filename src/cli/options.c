@@ -300,6 +300,8 @@ static const struct {
      "confidential as they are"},
     {FOR_VIEW, "samples", 0, "N", set_samples,
      "keep at most so many samples in memory; default 300K; all: keep all of them"},
+    {FOR_REPORT | FOR_DIFF, "samples", 0, "N", set_samples,
+     "keep at most so many samples of a trace too large for the memory; default: all"},
     {FOR_VIEW, "port", 'p', "N", set_port, "the port of the server; default: any free one"},
     {FOR_VIEW, "listen", 0, "ADDRESS", set_listen,
      "listen on this IP address; default 127.0.0.1, which only this machine can reach"},

@@ -255,7 +255,7 @@ static void say_missing(struct paragraph *paragraph, const struct trace_damage *
 static void say_sample(struct paragraph *paragraph, const struct view *view) {
   const struct trace_run *run = source_run(view->report->samples->source);
   const struct trace_damage *damage = source_damage(view->report->samples->source);
-  char count[64];
+  char count[64], part[32];
   if (!view->report->samples->sampled_blocks && !view->report->recording->partial) return;
   text_number_of(count, (double)view->report->samples->sampled_blocks, "block");
   if (run->rate >= 1 && !view->report->recording->partial)
@@ -267,6 +267,9 @@ static void say_sample(struct paragraph *paragraph, const struct view *view) {
     say(paragraph, "; %s by realloc, %s the whole block",
         text_number_of(count, (double)(rows - blocks), "growth"),
         rows - blocks == 1 ? "counted as allocating" : "each counted as allocating");
+  if (view->report->recording->kept < 1)
+    say(paragraph, "; these are %s of the trace, and all of them would give narrower ranges",
+        text_part_of_samples(part, view->report->recording->kept));
   say_missing(paragraph, damage);
   if (view->report->samples->unmatched)
     say(paragraph, "; %s of unknown blocks",

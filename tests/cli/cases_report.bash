@@ -263,3 +263,18 @@ leaks_are_told_from_caches() {
     grep -q "\b$member\b" "$source/docs/report-json.md" || fail "docs/report-json.md does not know $member"
   done
 }
+
+a_report_of_a_part_of_the_samples_says_so() {
+  need_recording
+  # shellcheck disable=SC2016
+  "$winnow" record -r 1 -o t.trace -- perl -e 'push @kept, "order $_" for 1 .. 20000' 2>said || fail "not recorded: $(cat said)"
+  succeeds report --samples all t.trace
+  says 'Every block was recorded: '
+  succeeds report --samples 4000 t.trace
+  says 'these are 1 of [5-9] samples of the trace'
+  says 'allocated [0-9.]+ MB [(][0-9.]+.[0-9.]+ MB[)]'
+  ! grep -q 'Every block was recorded' out || fail "a part is called the whole: $(cat out)"
+  run diff --samples 4000 t.trace t.trace
+  [ "$code" = 0 ] || fail "diff: $(cat err)"
+  refused 2 'must be all, or a number' report --samples 999 t.trace
+}
