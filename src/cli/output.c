@@ -67,12 +67,12 @@ static void begin_watching(void) {
 /* Opens a temporary file beside the target, with the permissions that a new file has. */
 static FILE *open_beside(const char *name) {
   if (!name_beside(name)) return NULL;
+  begin_watching(); /* before there is anything that a signal could leave */
   int descriptor = mkostemp(temporary, 0);
   if (descriptor < 0) {
     *temporary = 0;
     return NULL;
   }
-  begin_watching();
   fchmod(descriptor, permissions(0666));
   return fdopen(descriptor, "w+");
 }

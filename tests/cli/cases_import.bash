@@ -199,14 +199,17 @@ heaptrack_is_compared_with_a_trace() {
 }
 
 # What the usual page shows is not all in such a file: its page is the report, as text that nothing breaks out of.
-pages_of_other_files_are_text() {
+pages_of_other_files_are_reports_with_flame_graphs() {
   printf '{"dhatFileVersion":2,"mode":"heap","bklt":true,"tu":"instrs","cmd":"./a</pre><b>","pps":[{"tb":800,"tbk":8,"gb":700,"gbk":7,"eb":0,"ebk":0,"fs":[1]}],
     "ftbl":["[root]","0x1: a<script>&b (x.c:1)"]}' >t.dhat
   succeeds html t.dhat
-  says '^t.dhat.html: the report as text, since t.dhat does not tell all'
+  says '^t.dhat.html: the report with flame graphs, since t.dhat does not tell all'
   grep -q 'a&lt;script&gt;&amp;b' t.dhat.html || fail "$(cat t.dhat.html)"
   grep -qE '<script|<b>|</pre><b' t.dhat.html && fail "$(cat t.dhat.html)"
   grep -q 'Call tree of what was held' t.dhat.html || fail "$(cat t.dhat.html)"
+  grep -q '<h2>Held at the peak: 700 B in 7 blocks</h2>' t.dhat.html || fail "$(cat t.dhat.html)"
+  grep -q '<title>a&lt;script&gt;&amp;b: 800 B, 100 %, in 8 blocks</title><rect x="0.0" y="18" width="1200.0"' t.dhat.html || fail "$(cat t.dhat.html)"
+  ! grep -q 'Held at the end' <(grep '<h2>' t.dhat.html) || fail "another moment is drawn: $(cat t.dhat.html)"
   make plain t
   succeeds export -f pprof -o t.pb.gz t
   succeeds html -o d.html t.pb.gz t
