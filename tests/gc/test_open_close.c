@@ -1,4 +1,4 @@
-/* Heaps that are opened and closed leave nothing behind. */
+/* Heaps that are opened and closed leave nothing behind, and several threads may do so at once. */
 #include "gc/journal.h"
 #include "gc/pages_held.h"
 
@@ -111,8 +111,40 @@ static void heaps_leave_nothing_behind(void **state) {
   assert_int_equal(atomic_load(&released), TIMES * FILLING * 2000);
 }
 
+/* ---- several threads ---- */
+
+enum { THREADS = 4, HEAPS = 20 };
+
+static void *open_and_close(void *unused) {
+  pthread_barrier_wait(&all_are_there);
+  for (int i = 0; i < HEAPS; i++) {
+    struct journal of;
+    wn_heap_options options = without_helpers();
+    journal_open(&of, &options);
+    {
+      WN_SCOPE(of.domain);
+      assert_false(wn_is_null(wn_alloc(of.domain, 10, 0)));
+      assert_int_equal(wn_gc_full_major(of.domain), WN_OK);
+    }
+    journal_close(&of);
+  }
+  return unused;
+}
+
+/* The first case: nothing that all heaps share is there yet. */
+static void threads_may_open_heaps_at_once(void **state) {
+  (void)state;
+  pthread_t threads[THREADS];
+  assert_int_equal(pthread_barrier_init(&all_are_there, NULL, THREADS), 0);
+  for (int i = 0; i < THREADS; i++)
+    assert_int_equal(pthread_create(&threads[i], NULL, open_and_close, NULL), 0);
+  for (int i = 0; i < THREADS; i++) assert_int_equal(pthread_join(threads[i], NULL), 0);
+  pthread_barrier_destroy(&all_are_there);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(heaps_leave_nothing_behind)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(threads_may_open_heaps_at_once),
+                                     cmocka_unit_test(heaps_leave_nothing_behind)};
   return RUN_TESTS(tests);
 }
 /* SPDX-License-Identifier: MIT */

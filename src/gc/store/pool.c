@@ -2,6 +2,7 @@
 #include "gc/store/pool.h"
 
 #include "gc/store/store.h"
+#include <pthread.h>
 #include <string.h>
 
 /* Exact up to 16 words, then steps that lose at most an eighth. */
@@ -10,12 +11,18 @@ const uint16_t class_words[CLASSES] = {1,  2,  3,  4,  5,  6,  7,   8,   9,   10
                                        62, 68, 75, 82, 90, 99, 108, 119, 131, 145, 160, 176, 196, 223, 257};
 uint8_t class_of_extent[CLASS_WORDS_MOST + 1];
 
-void pools_prepare(void) {
+static void fill_classes(void) {
   unsigned class = 1; /* a block must have room for a link: never one word */
   for (size_t extent = 0; extent <= CLASS_WORDS_MOST; extent++) {
     if (extent > class_words[class]) class ++;
     class_of_extent[extent] = (uint8_t) class;
   }
+}
+
+/* Several threads may open heaps at once. */
+void pools_prepare(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, fill_classes);
 }
 
 static void list_push(struct pool_list *list, struct pool *pool) {
