@@ -86,6 +86,7 @@ profiles_come_back_from_pprof() {
     succeeds report t.pb.gz
     [ $kind = odd ] || says_no_more # which has names with such signs
     says 'a heap profile for pprof, written by Winnow: totals of each stack, '
+    says 'held at one moment, which may be the peak, and nothing of other moments'
   done
   refused 2 'at peak: t.pb.gz tells only what was held at its own moment \(--at end\)' report --at peak t.pb.gz
   make plain t
