@@ -3,6 +3,7 @@
 #include "cli/input.h"
 
 #include "base/error.h"
+#include "sources/source.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -60,18 +61,20 @@ void input_close(struct input *input) {
   input->descriptor = -1;
 }
 
-/* Winnow's writers hold a lock of flock. Memtrace's hold one of lockf, which is a lock of fcntl. */
-static bool is_locked(int fd) {
+/* Winnow's writers hold a lock of flock. Memtrace's hold one of lockf, which is a lock of fcntl. Such a
+ * lock on a trace of Winnow is the reservation of `winnow record` (chunk_file_reserve), which outlasts
+ * the recorded program. */
+static bool is_locked(int fd, const char *path) {
   if (flock(fd, LOCK_SH | LOCK_NB)) return errno == EWOULDBLOCK;
   struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
-  return !fcntl(fd, F_GETLK, &lock) && lock.l_type != F_UNLCK;
+  return source_is_memtrace(path) && !fcntl(fd, F_GETLK, &lock) && lock.l_type != F_UNLCK;
 }
 
 bool input_is_growing(const char *path) {
   struct stat found;
   if (stat(path, &found) || !S_ISREG(found.st_mode) || !found.st_size) return false;
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-  bool growing = fd >= 0 && is_locked(fd);
+  bool growing = fd >= 0 && is_locked(fd, path);
   if (fd >= 0) close(fd);
   return growing;
 }

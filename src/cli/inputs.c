@@ -6,11 +6,13 @@
 #include "cli/load.h"
 #include "sources/source.h"
 #include <dirent.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static wn_status no_memory(void) { return error_set(WN_ENOMEM, "not enough memory for the list of traces"); }
 
@@ -24,9 +26,11 @@ static bool is_pattern(const char *name) {
   return strpbrk(name, "*?[") && strcmp(name, "-") != 0 && stat(name, &found);
 }
 
+/* A file that cannot be opened may be a trace: the user is told that it is left out. */
 static bool is_trace(const char *path) {
   struct stat found;
-  return !stat(path, &found) && S_ISREG(found.st_mode) && source_begins(path);
+  return !stat(path, &found) && S_ISREG(found.st_mode) &&
+         (source_begins(path) || faccessat(AT_FDCWD, path, R_OK, AT_EACCESS));
 }
 
 static bool make_room(struct inputs *inputs) {

@@ -125,13 +125,14 @@ void report_say_processes(struct paragraph *paragraph, const struct samples *sam
 
 void report_say_left(struct paragraph *paragraph, const struct view *view) {
   const struct report *report = view->report;
+  const char *ended = report->samples->ended ? "ended" : "ended, or their traces did";
   if (report->live_at_end.bytes.samples) {
-    say(paragraph, "When they ended, they had not freed ");
+    say(paragraph, "When they %s, they had not freed ", ended);
     say_amount(paragraph, view, &report->live_at_end);
     say(paragraph, "%s. ", report->recording->partial ? " that the traces know of" : "");
   } else {
-    say(paragraph, "They freed %s before they ended. ",
-        report->recording->rate >= 1 ? "everything" : "all sampled blocks");
+    say(paragraph, "They freed %s before they %s. ",
+        report->recording->rate >= 1 ? "everything" : "all sampled blocks", ended);
   }
 }
 

@@ -236,6 +236,8 @@ static bool check_line(struct heaptrack *trace) {
   case 'R':
   case 'S':
   case '#': return true;
+  case 'x':
+  case 'm': return fail(trace, "is one of a raw recording, which heaptrack_interpret has to translate first");
   default: return fail(trace, "is of an unknown kind");
   }
 }
@@ -396,8 +398,8 @@ static wn_status check_all(struct heaptrack *trace, const char *path) {
     error = error_set(WN_EINVAL, "%s: a damaged file of heaptrack: after its line %" PRIu64 " %s", path,
                       lines->number, fault);
   else if (lines->fault)
-    error = error_set(WN_EINVAL, "%s: a damaged file of heaptrack: its line %" PRIu64 " %s", path,
-                      lines->number, lines->fault);
+    error = error_set(WN_EINVAL, "%s: a %sfile of heaptrack: its line %" PRIu64 " %s", path,
+                      strchr("xm", lines->kind) ? "" : "damaged ", lines->number, lines->fault);
   inflated_close(lines->file);
   lines->file = NULL;
   return error;

@@ -101,16 +101,18 @@ static void write_note(struct reading *reading) {
     snprintf(sampled, sizeof sampled, ", from one sample every %" PRIu64 " bytes on average", period);
   snprintf(reading->profile->note, sizeof reading->profile->note,
            "The file is a heap profile for pprof%s: totals of each stack%s%s. It tells %s%s%s%s, and nothing "
-           "of the "
-           "peak, of other moments, and of single blocks: their sizes, lives and growth.",
+           "%sof other moments, and of single blocks: their sizes, lives and growth.",
            is_own(reading) ? ", written by Winnow" : "",
            !reading->estimated ? ", all of them exact"
            : period            ? ", estimates without ranges"
                     : ", and does not tell whether they are exact or estimates, which have no ranges here",
            sampled, limits->no_total ? "" : "what was allocated in all",
            limits->no_total || limits->no_end ? "" : " and ",
-           limits->no_end ? "" : "what was held at one moment, as a rule the one when it was written",
-           limits->no_blocks ? ", in bytes without numbers of blocks" : "");
+           limits->no_end    ? ""
+           : is_own(reading) ? "what was held at one moment, which may be the peak"
+                             : "what was held at one moment, as a rule the one when it was written",
+           limits->no_blocks ? ", in bytes without numbers of blocks" : "",
+           is_own(reading) ? "" : "of the peak, ");
 }
 
 static wn_status read_head(struct reading *reading) {

@@ -17,12 +17,19 @@
 
 enum { FIRST_BYTES = 512 };
 
-enum format { WINNOW, MEMTRACE, DHAT, PPROF, HEAPTRACK, COMPRESSED, UNKNOWN };
+enum format { WINNOW, MEMTRACE, DHAT, PPROF, HEAPTRACK, COMPRESSED, TEXT, UNKNOWN };
 
 static bool is_compressed(const unsigned char *bytes, size_t count) {
   static const unsigned char gzip[] = {0x1f, 0x8b}, zstandard[] = {0x28, 0xb5, 0x2f, 0xfd};
   return (count >= sizeof gzip && !memcmp(bytes, gzip, sizeof gzip)) ||
          (count >= sizeof zstandard && !memcmp(bytes, zstandard, sizeof zstandard));
+}
+
+/* The text that gperftools, jemalloc, and Go with debug=1 write. */
+static bool is_text(const unsigned char *bytes, size_t count) {
+  static const char heap[] = "heap profile: ", jemalloc[] = "heap_v2/";
+  return (count >= sizeof heap - 1 && !memcmp(bytes, heap, sizeof heap - 1)) ||
+         (count >= sizeof jemalloc - 1 && !memcmp(bytes, jemalloc, sizeof jemalloc - 1));
 }
 
 static enum format format_of(const unsigned char *bytes, size_t count) {
@@ -31,6 +38,7 @@ static enum format format_of(const unsigned char *bytes, size_t count) {
   if (dhat_profile_begins((const char *)bytes, count)) return DHAT;
   if (pprof_profile_begins(bytes, count)) return PPROF;
   if (heaptrack_trace_begins((const char *)bytes, count)) return HEAPTRACK;
+  if (is_text(bytes, count)) return TEXT;
   return is_compressed(bytes, count) ? COMPRESSED : UNKNOWN;
 }
 
@@ -57,6 +65,23 @@ static enum format format_of_file(const char *path) {
   return format == COMPRESSED ? format_within(path) : format;
 }
 
+/* Says why a compressed file cannot be read. */
+static wn_status refuse_compressed(const char *path) {
+  unsigned char bytes[FIRST_BYTES];
+  struct inflated *file;
+  wn_status error = inflated_open(path, &file);
+  if (error) return error;
+  inflated_read(file, bytes, sizeof bytes);
+  const char *fault = inflated_fault(file);
+  error = fault ? error_set(WN_EINVAL, "%s is a damaged compressed file: %s", path, fault)
+                : error_set(WN_EINVAL,
+                            "%s is compressed, but holds neither a heap profile for pprof nor "
+                            "what heaptrack writes",
+                            path);
+  inflated_close(file);
+  return error;
+}
+
 /* ---- shared ---- */
 
 uint64_t source_file_stamp(const char *path) {
@@ -80,10 +105,11 @@ wn_status source_open(const char *path, struct source **source) {
   case DHAT: return dhat_profile_open(path, source);
   case PPROF: return pprof_profile_open(path, source);
   case HEAPTRACK: return heaptrack_trace_open(path, source);
-  case COMPRESSED:
+  case COMPRESSED: return refuse_compressed(path);
+  case TEXT:
     return error_set(WN_EINVAL,
-                     "%s is compressed, but holds neither a heap profile for pprof nor "
-                     "what heaptrack writes",
+                     "%s is a heap profile as text, such as gperftools and jemalloc write: "
+                     "convert it by 'pprof -proto -output=NEW PROGRAM FILE', and give the new file",
                      path);
   default: return winnow_trace_open(path, source);
   }
@@ -91,6 +117,7 @@ wn_status source_open(const char *path, struct source **source) {
 
 uint64_t source_stamp(const char *path) {
   enum format format = format_of_file(path);
-  return format == WINNOW || format == UNKNOWN ? trace_stamp(path) : source_file_stamp(path);
+  return format == WINNOW || format == TEXT || format == UNKNOWN ? trace_stamp(path)
+                                                                 : source_file_stamp(path);
 }
 /* SPDX-License-Identifier: MIT */

@@ -161,10 +161,12 @@ static void name_line(struct unit_place *place, struct symbol_frame *frame) {
 }
 
 /* Whether a function of a header has the attribute artificial, which means that debuggers should
- * show its callers instead. */
+ * show its callers instead. GCC gives it to the body of a lambda, too, which the user wrote. */
 static bool is_transparent(Dwarf_Die *entry) {
   Dwarf_Attribute found;
   bool artificial = false;
+  const char *name = string_of(entry, DW_AT_name);
+  if (name && !strcmp(name, "operator()")) return false;
   return dwarf_attr_integrate(entry, DW_AT_artificial, &found) && dwarf_formflag(&found, &artificial) == 0 &&
          artificial;
 }

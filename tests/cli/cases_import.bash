@@ -54,6 +54,7 @@ files_of_dhat_have_their_totals() {
 dhat_is_compared_with_a_trace() {
   need jq
   need_recording
+  need_many_blocks
   run_dhat t.dhat "$build/tests/cli/programs/allocates" wrapped
   "$winnow" record -q --rate 1 -o t -- "$build/tests/cli/programs/allocates" wrapped >said 2>&1 || fail "record: $(cat said)"
   succeeds diff --json t.dhat t
@@ -86,6 +87,7 @@ profiles_come_back_from_pprof() {
     succeeds report t.pb.gz
     [ $kind = odd ] || says_no_more # which has names with such signs
     says 'a heap profile for pprof, written by Winnow: totals of each stack, '
+    says 'held at one moment, which may be the peak, and nothing of other moments'
   done
   refused 2 'at peak: t.pb.gz tells only what was held at its own moment \(--at end\)' report --at peak t.pb.gz
   make plain t
@@ -188,6 +190,7 @@ heaptrack_is_compared_with_a_trace() {
   need heaptrack
   need jq
   need_recording
+  need_many_blocks
   local file
   heaptrack -o t "$build/tests/cli/programs/allocates" wrapped >said 2>&1 || skip "heaptrack cannot run it: $(tail -n 1 said)"
   file=$(ls t.zst t.gz 2>/dev/null | head -n 1)
@@ -223,6 +226,7 @@ functions_of_cxx_are_those_of_a_trace() {
   need g++
   need jq
   need_recording
+  need_many_blocks
   cat >p.cc <<'CC'
 #include <map>
 #include <memory>

@@ -101,6 +101,31 @@ files_that_cannot_be_joined_are_left_out() {
   refused 2 'is a trace of malloc and heap one of a collected heap: give one kind at a time' report family/t heap
 }
 
+# Without capabilities root's own files can be unreadable, too.
+unreadable_traces_of_a_folder_are_told() {
+  need_recording
+  local as=()
+  if [ "$(id -u)" = 0 ]; then as=(setpriv --inh-caps=-all --bounding-set=-all); fi
+  mkdir family
+  record_family family/t
+  make plain family/other
+  chmod 0 family/other
+  if "${as[@]}" test -r family/other; then skip "every file can be read here"; fi
+  "${as[@]}" "$winnow" report family >out 2>err
+  [ $? = 1 ] || fail "another exit code: $(cat err)"
+  [ "$(cat err)" = 'winnow: cannot open family/other: Permission denied; it is left out' ] || fail "$(cat err)"
+  says ' and [0-9]+ other processes .*ran for '
+}
+
+killed_processes_are_not_said_to_have_ended() {
+  need_recording
+  mkdir family
+  "$winnow" record -q -f -r 1 -o family/t -- bash -c 'bash -c "kill -9 \$\$; true"; ls / >/dev/null' >said 2>&1 || fail "not recorded: $(cat said)"
+  succeeds report family
+  says 'When they ended, or their traces did, they had not freed '
+  says '1 left no record of their end: killed'
+}
+
 folders_have_pages_and_are_compared() {
   need_recording
   mkdir before after

@@ -64,6 +64,7 @@ children_are_told_apart() {
   rows | grep -Eq "  a \\[trace\\].[0-9]+  ls -d '/b in' /\$" || fail "ls: $(cat err)"
   rows | grep -Eq '  a \[trace\].[0-9]+  head -c 9 /dev/zero$' || fail "head: $(cat err)"
   rows | tail -n 1 | grep -q 'all 3$' || fail "$(cat err)"
+  ! grep -q 'still being written' err || fail "the program has ended: $(cat err)"
   local size unit trace
   rows | head -n 3 | sed -E 's/^ *([0-9.]+) (k?B) +[0-9,]+  (a .trace.(.[0-9]+)?)  .*/\1 \2 \3/' >each
   while read -r size unit trace; do

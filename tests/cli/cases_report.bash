@@ -278,3 +278,22 @@ a_report_of_a_part_of_the_samples_says_so() {
   [ "$code" = 0 ] || fail "diff: $(cat err)"
   refused 2 'must be all, or a number' report --samples 999 t.trace
 }
+
+# GCC calls the body of a lambda artificial, as it does functions of headers that debuggers pass over.
+bodies_of_lambdas_have_frames() {
+  need g++
+  need_recording
+  cat >p.cc <<'CC'
+#include <cstdlib>
+template <class F> __attribute__((noinline)) void apply(F f) { f(); }
+void *kept;
+int main() {
+  apply([] { for (int i = 1; i < 100; i++) kept = std::realloc(kept, 1000 * i); });
+  return !kept;
+}
+CC
+  g++ -O1 -g -o p p.cc || fail "g++"
+  "$winnow" record -q --rate 1 -o w -- ./p >said 2>&1 || fail "record: $(cat said)"
+  succeeds report --by line w
+  says 'operator[(][)].* [(]p.cc:5[)]'
+}

@@ -164,6 +164,7 @@ static void faults_are_told(void **state) {
       {"c ffffffffffffffff\n", "a time that cannot be"},
       {"v 1 3\n", "has no version"},
       {"q 1\n", "is of an unknown kind"},
+      {"x a ./program\n", ": a file of heaptrack: its line 22 is one of a raw recording"},
   };
   for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
     struct bytes bytes = make(faults[i].line);

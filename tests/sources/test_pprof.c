@@ -212,8 +212,22 @@ static void faults_are_told(void **state) {
   put_text(&other, "no profile at all");
   struct bytes packed = compress_all(&other);
   refuses(&packed, "is compressed, but holds neither");
+  packed.count = 12; /* behind the gzip header, before the end of the first block */
+  refuses(&packed, "is a damaged compressed file: ");
   free(other.at);
   free(packed.at);
+}
+
+static void heap_profiles_as_text_are_told(void **state) {
+  (void)state;
+  static const char *const begins[] = {"heap profile:      1:     1024 [     2:     2048] @ heapprofile\n",
+                                       "heap_v2/524288\n  t*: 1: 10 [0: 0]\n"};
+  for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
+    struct bytes bytes = {.at = NULL};
+    put_text(&bytes, begins[i]);
+    refuses(&bytes, "is a heap profile as text, such as gperftools and jemalloc write");
+    free(bytes.at);
+  }
 }
 
 /* A prefix may be a whole message, with fewer samples; nothing else is read of it. */
@@ -277,6 +291,7 @@ int main(void) {
       cmocka_unit_test(frames_have_names),
       cmocka_unit_test(other_types_are_read),
       cmocka_unit_test(faults_are_told),
+      cmocka_unit_test(heap_profiles_as_text_are_told),
       cmocka_unit_test(files_that_are_cut_or_wrong_do_no_harm),
       cmocka_unit_test(bombs_take_little_memory),
   };
