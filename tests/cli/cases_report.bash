@@ -266,6 +266,7 @@ leaks_are_told_from_caches() {
 
 a_report_of_a_part_of_the_samples_says_so() {
   need_recording
+  need_many_blocks
   # shellcheck disable=SC2016
   "$winnow" record -r 1 -o t.trace -- perl -e 'push @kept, "order $_" for 1 .. 20000' 2>said || fail "not recorded: $(cat said)"
   succeeds report --samples all t.trace
