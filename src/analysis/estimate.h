@@ -76,8 +76,8 @@ double growth_variance(double y, double p, double before);
 void sum_merge(struct sum *sum, const struct sum *other);
 
 /* Estimates a sum. `unit` is what one sample of a small block stands for: 8 / rate for bytes, 1 / p
- * for blocks, 0 at rate 1. It sets the upper end for sizes without a sample. EXACT_UNIT: the sum is of totals,
- * whose weights leave nothing to chance, and its estimate is exact. */
+ * for blocks, 0 at rate 1. It sets the upper end for sizes without a sample. EXACT_UNIT: the sum is
+ * of totals, whose weights leave nothing to chance, and its estimate is exact. */
 #define EXACT_UNIT (-1.0)
 struct estimate estimate_of(const struct sum *sum, double unit);
 

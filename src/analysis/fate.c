@@ -60,7 +60,8 @@ static bool has_file(const struct side *side, uint32_t file) {
   return false;
 }
 
-/* A program that has another name in the other run is one file. Returns its number; 0: there is none. */
+/* A program that has another name in the other run is one file. Returns its number; 0: there is
+ * none. */
 static uint32_t join_programs(struct side *had, struct side *has) {
   uint32_t one = had->program, other = has->program;
   if (!one || !other || one == other || has_file(had, other) || has_file(has, one)) return 0;

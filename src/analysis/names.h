@@ -7,7 +7,8 @@
 #include "analysis/strings.h"
 #include <winnow/status.h>
 
-/* One function at one place. `function`, `linkage`, `module`, `file` and `place` are numbers of strings. */
+/* One function at one place. `function`, `linkage`, `module`, `file` and `place` are numbers of
+ * strings. */
 struct frame {
   uint32_t function; /* demangled, or module+0xaddress */
   uint32_t linkage;  /* the linker's name of the function, or empty; recordings of a page have none */

@@ -99,8 +99,8 @@ static bool append_symbols(struct resolving *resolving, uint32_t number, uint64_
   return true;
 }
 
-/* Whether a file of another tool names code by its address. Nothing tells of which build that is, so it is
- * code of that process alone. */
+/* Whether a file of another tool names code by its address. Nothing tells of which build that is,
+ * so it is code of that process alone. */
 static bool is_bare(const struct resolving *resolving, const char *function) {
   const char *number = strstr(function, "+0x") ? strstr(function, "+0x") + 1 : function;
   return *source_limits(resolving->samples->source)->note && !strncmp(number, "0x", 2) &&

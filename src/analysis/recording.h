@@ -6,8 +6,8 @@
  * leaked into a list all the time. So where a program has exited, and frees more than half of what
  * it held within the last CLOSING_PART of its run, it began to close down at its peak, if that is
  * in this part, or else when it last held nearly as much as in this part's largest moment. In all
- * other recordings, and in those of several processes, this moment is the end. What was alive then is asked for instead of what was
- * alive at the end. */
+ * other recordings, and in those of several processes, this moment is the end. What was alive then
+ * is asked for instead of what was alive at the end. */
 #ifndef ANALYSIS_RECORDING_H
 #define ANALYSIS_RECORDING_H
 

@@ -1,4 +1,5 @@
-/* Loads a recording: first the rows, then names, wrappers and source lines. On an error nothing is left. */
+/* Loads a recording: first the rows, then names, wrappers and source lines. On an error nothing is
+ * left. */
 #include "analysis/recording.h"
 
 #include "analysis/thin.h"

@@ -163,8 +163,8 @@ static wn_status select_rows(struct report *report, const struct report *earlier
   return WN_OK;
 }
 
-/* TOTALS (sources/source.h): the peak is that of the whole program, as the profile tells it, also of the
- * blocks of a query. Where the profile tells none, what it tells instead is asked for. */
+/* TOTALS (sources/source.h): the peak is that of the whole program, as the profile tells it, also
+ * of the blocks of a query. Where the profile tells none, what it tells instead is asked for. */
 static wn_status settle_moment_of_totals(struct report *report, enum when *at) {
   const struct source_limits *limits = source_limits(report->samples->source);
   if (*at == AT_TIME)
@@ -204,8 +204,8 @@ static wn_status compute(struct report *report, const struct question *question)
   return WN_OK;
 }
 
-/* Sets the weights of what was held at a peak of several moments: a block counts there by the moments at
- * which it was held. */
+/* Sets the weights of what was held at a peak of several moments: a block counts there by the
+ * moments at which it was held. */
 static wn_status weigh(struct table *table) {
   const struct report *report = table->report;
   const struct samples *samples = report->samples;

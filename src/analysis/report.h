@@ -61,7 +61,8 @@ wn_status report_ask(const struct recording *recording, const struct question *q
                      struct report *report);
 void report_destroy(struct report *report);
 
-/* Whether the report's query selects a row of the samples. It is a row_filter whose context is the report. */
+/* Whether the report's query selects a row of the samples. It is a row_filter whose context is the
+ * report. */
 bool report_takes(const struct row *row, void *report);
 
 /* ---- tables ---- */

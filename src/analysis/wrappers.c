@@ -325,9 +325,9 @@ static size_t frames_in(const struct names *names, uint32_t nodes) {
 
 /* ---- names without their class ---- */
 
-/* Valgrind names an inlined method without its class and namespace: "allocate (new_allocator.h:137)". In these
- * files of GNU's C++ library all functions belong to the classes of wrapper_names.def. Only files whose
- * names nobody else uses are listed. */
+/* Valgrind names an inlined method without its class and namespace: "allocate
+ * (new_allocator.h:137)". In these files of GNU's C++ library all functions belong to the classes
+ * of wrapper_names.def. Only files whose names nobody else uses are listed. */
 static bool is_of_container(const char *file) {
   static const char *const files[] = {
       "alloc_traits.h", "basic_string.h",    "basic_string.tcc", "deque.tcc",   "hashtable_policy.h",

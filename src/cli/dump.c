@@ -1,13 +1,13 @@
 /* winnow dump: prints the events of a trace, one a line, as they were written.
  *
- * Of a Memtrace file the text is that of Memtrace's own dump tool, byte by byte, where that tool can read
- * the file: the time in microseconds, the block, what happened, and of an allocation its samples, its
- * length in words, its domain, how many frames it shares with the one before, and the frames, outermost
- * first. Events of several domains are in the order of time.
+ * Of a Memtrace file the text is that of Memtrace's own dump tool, byte by byte, where that tool
+ * can read the file: the time in microseconds, the block, what happened, and of an allocation its
+ * samples, its length in words, its domain, how many frames it shares with the one before, and the
+ * frames, outermost first. Events of several domains are in the order of time.
  *
- * Of a Winnow trace a line has the time in nanoseconds, the thread, the kind of event and its fields
- * (trace/events.def), and behind a colon the frames, outermost first. Nothing is looked up: frames are
- * those of the trace. */
+ * Of a Winnow trace a line has the time in nanoseconds, the thread, the kind of event and its
+ * fields (trace/events.def), and behind a colon the frames, outermost first. Nothing is looked up:
+ * frames are those of the trace. */
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/text.h"

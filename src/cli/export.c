@@ -86,7 +86,8 @@ static wn_status write_file(const struct report_options *options, const struct r
   return error;
 }
 
-/* Formats of events know one process: they have no record of its end, with which its blocks would end. */
+/* Formats of events know one process: they have no record of its end, with which its blocks would
+ * end. */
 static wn_status check_processes(const struct report_options *options, const struct recording *recording) {
   const struct format_kind *format = options->format;
   bool events =

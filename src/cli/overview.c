@@ -309,7 +309,8 @@ static void print_table(FILE *out, struct overview *overview) {
   if (overview->count > 1) print_sum(out, overview, 0, "all ", "");
 }
 
-/* Whether the trace in the first line allocated much of all, and surely more than the first one given. */
+/* Whether the trace in the first line allocated much of all, and surely more than the first one
+ * given. */
 static bool stands_out(const struct overview *overview) {
   const struct entry *most = overview->entries;
   double all = 0, own = 0;

@@ -75,8 +75,8 @@ static void say_program(struct paragraph *paragraph, const struct view *view) {
   }
 }
 
-/* Of a trace with missing records the range holds for what it knows of: births and deaths are missing, so
- * the truth may be below or above. */
+/* Of a trace with missing records the range holds for what it knows of: births and deaths are
+ * missing, so the truth may be below or above. */
 static void say_held(struct paragraph *paragraph, const struct view *view, const struct sums *sums) {
   say_amount(paragraph, view, sums);
   if (view->report->recording->partial) say(paragraph, " that the trace knows of");

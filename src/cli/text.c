@@ -165,7 +165,8 @@ const char *text_change(char buffer[40], double bytes) {
   return strcmp(size, "0 B") ? buffer : strcpy(buffer, "0 B");
 }
 
-/* An end of the interval of a change, in a power of 1000: "+1.80", "-310", or "0", also if it rounds to 0. */
+/* An end of the interval of a change, in a power of 1000: "+1.80", "-310", or "0", also if it
+ * rounds to 0. */
 static void change_end(char buffer[24], double bytes, int scale) {
   buffer[0] = bytes < 0 ? '-' : '+';
   if (scale)

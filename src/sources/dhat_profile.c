@@ -103,7 +103,8 @@ static wn_status read_node(struct reading *reading, const json_t *number, uint32
   return named_node(&reading->profile->stacks, &found, node) ? WN_OK : no_memory(reading->path);
 }
 
-/* Whether a frame is what Valgrind puts in the place of malloc. A stack of a trace begins at its caller. */
+/* Whether a frame is what Valgrind puts in the place of malloc. A stack of a trace begins at its
+ * caller. */
 static bool is_valgrind(const struct reading *reading, const json_t *number) {
   json_int_t frame = json_is_integer(number) ? json_integer_value(number) : -1;
   const char *text = frame >= 0 ? json_string_value(json_array_get(reading->frames, (size_t)frame)) : NULL;

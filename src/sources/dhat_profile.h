@@ -1,10 +1,10 @@
 /* Files of DHAT, the heap profiler of Valgrind, as a source of totals.
  *
  * Such a file is one JSON object: for each stack what it allocated, what it held at the peak of the
- * whole program (t-gmax) and at the end (t-end). Frames are texts with an address, a function, and a
- * source file with its line or the file of the code. It does not tell which blocks are which, and it
- * counts instructions instead of time. A realloc counts as allocating all of the new block, as in Winnow's
- * own traces. */
+ * whole program (t-gmax) and at the end (t-end). Frames are texts with an address, a function, and
+ * a source file with its line or the file of the code. It does not tell which blocks are which, and
+ * it counts instructions instead of time. A realloc counts as allocating all of the new block, as
+ * in Winnow's own traces. */
 #ifndef SOURCES_DHAT_PROFILE_H
 #define SOURCES_DHAT_PROFILE_H
 

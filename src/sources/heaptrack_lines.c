@@ -13,7 +13,8 @@ static int digit(int c) {
   return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Reads the rest of a line. What is longer than the longest is a fault, or left out if it tells nothing. */
+/* Reads the rest of a line. What is longer than the longest is a fault, or left out if it tells
+ * nothing. */
 static bool read_rest(struct heaptrack_lines *lines, bool tells) {
   size_t count = 0;
   int c;

@@ -1,5 +1,5 @@
-/* The lines of heaptrack's text: a letter, then numbers in hexadecimal digits with blanks between them, or
- * a text. */
+/* The lines of heaptrack's text: a letter, then numbers in hexadecimal digits with blanks between
+ * them, or a text. */
 #ifndef SOURCES_HEAPTRACK_LINES_H
 #define SOURCES_HEAPTRACK_LINES_H
 
@@ -18,7 +18,8 @@ struct heaptrack_lines {
   char line[HEAPTRACK_LINE_MOST + 1];
 };
 
-/* Reads the next line; of kinds that tell nothing here only the letter. False at the end, or on a fault. */
+/* Reads the next line; of kinds that tell nothing here only the letter. False at the end, or on a
+ * fault. */
 bool heaptrack_next(struct heaptrack_lines *lines);
 
 /* The next number of the line. False: there is none. A wrong one is a fault. */

@@ -1,6 +1,6 @@
-/* Reads heaptrack's text in two passes. The first one reads all that lines define, and checks all lines; the
- * second one gives the events. Between them only the definitions are in memory, and while events are
- * given the blocks that live. */
+/* Reads heaptrack's text in two passes. The first one reads all that lines define, and checks all
+ * lines; the second one gives the events. Between them only the definitions are in memory, and
+ * while events are given the blocks that live. */
 #include "sources/heaptrack_trace.h"
 
 #include "base/error.h"
@@ -30,7 +30,8 @@ struct place {
   uint64_t offset;
 };
 
-/* A size and a stack, and the oldest and latest of its blocks that live: places in `living`; 0: none. */
+/* A size and a stack, and the oldest and latest of its blocks that live: places in `living`; 0:
+ * none. */
 struct kind {
   uint64_t size;
   uint32_t node, oldest, latest;

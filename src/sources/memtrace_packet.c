@@ -20,7 +20,8 @@ static double number(struct memtrace_bytes *bytes) {
 
 /* ---- walking ---- */
 
-/* The bytes behind a codeword with this tag: 0, 0, 1 or 8. Computed, since each codeword waits for it. */
+/* The bytes behind a codeword with this tag: 0, 0, 1 or 8. Computed, since each codeword waits for
+ * it. */
 static inline size_t behind(unsigned tag) { return 0x08010000u >> (8 * tag) & 0xff; }
 
 static inline void pass_codewords(struct memtrace_bytes *bytes, unsigned count) {

@@ -76,8 +76,8 @@ static bool is_node(const struct named_stacks *stacks, uint32_t number, const vo
   return found->parent == node->parent && found->module == node->module && found->offset == node->offset;
 }
 
-/* Names of templates are written in several ways, and matched as texts: "> >" becomes ">>", as in the names
- * that the symboliser gives. */
+/* Names of templates are written in several ways, and matched as texts: "> >" becomes ">>", as in
+ * the names that the symboliser gives. */
 static bool function_text(struct named_stacks *stacks, uint32_t *function) {
   const char *name = stacks->texts[*function].bytes;
   if (!strstr(name, "> >")) return true;

@@ -35,8 +35,8 @@ struct named_stacks {
   struct named_index by_text, by_place, by_module, by_node;
 };
 
-/* Of the counts the first number is that of [0], so the largest number is the count less 1. False without
- * memory; then they may be destroyed. */
+/* Of the counts the first number is that of [0], so the largest number is the count less 1. False
+ * without memory; then they may be destroyed. */
 bool named_stacks_create(struct named_stacks *stacks);
 void named_stacks_destroy(struct named_stacks *stacks);
 
@@ -44,12 +44,12 @@ void named_stacks_destroy(struct named_stacks *stacks);
  * left, as in all functions that follow. */
 bool named_text(struct named_stacks *stacks, const char *bytes, size_t length, uint32_t *number);
 
-/* The place of a name; 0 where a text is not known. In the function "> >" becomes ">>", as the symboliser
- * writes it. */
+/* The place of a name; 0 where a text is not known. In the function "> >" becomes ">>", as the
+ * symboliser writes it. */
 bool named_place(struct named_stacks *stacks, const struct named_place *place, uint32_t *number);
 
-/* The language's module of a file of code, whose path is a text. The module has its last part alone, which
- * is what names have of it. */
+/* The language's module of a file of code, whose path is a text. The module has its last part
+ * alone, which is what names have of it. */
 bool named_module(struct named_stacks *stacks, uint32_t path, uint32_t *number);
 
 /* A module of addresses. Its path is copied. */

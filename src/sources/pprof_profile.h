@@ -11,8 +11,8 @@
 
 #include "sources/source.h"
 
-/* Whether the first bytes, inflated, may be those of such a profile: it begins with a type of values, or
- * with that of its period, as Go's do. */
+/* Whether the first bytes, inflated, may be those of such a profile: it begins with a type of
+ * values, or with that of its period, as Go's do. */
 bool pprof_profile_begins(const unsigned char *bytes, size_t count);
 
 /* Opens a profile. On failure wn_last_error says why. */

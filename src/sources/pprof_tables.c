@@ -1,10 +1,10 @@
 /* Reads the tables, and makes nodes of locations.
  *
- * A location with lines has a named frame for each. One without lines lies in a mapping with the path
- * of a file or in none, and the symboliser names it. The symboliser counts from where the file's
- * address 0 was loaded (the bias of a module). The mapping tells which part of the file lies where; which
- * address this part has in the file, only the file tells (loaded_bias). Where it cannot be read, the
- * frame is the offset in the file, without a name. */
+ * A location with lines has a named frame for each. One without lines lies in a mapping with the
+ * path of a file or in none, and the symboliser names it. The symboliser counts from where the
+ * file's address 0 was loaded (the bias of a module). The mapping tells which part of the file lies
+ * where; which address this part has in the file, only the file tells (loaded_bias). Where it
+ * cannot be read, the frame is the offset in the file, without a name. */
 #include "sources/pprof_tables.h"
 
 #include <ctype.h>
@@ -188,8 +188,8 @@ static void set_build_id(struct trace_module *module, const char *text) {
   }
 }
 
-/* What the loader added to the addresses of a file, by the segment that has the mapping's offset. False:
- * the file cannot be read, or has no such segment. */
+/* What the loader added to the addresses of a file, by the segment that has the mapping's offset.
+ * False: the file cannot be read, or has no such segment. */
 static bool loaded_bias(const char *path, const struct pprof_mapping *mapping, uint64_t *bias) {
   Elf64_Ehdr head;
   Elf64_Phdr segments[HEADERS_MOST];

@@ -1,6 +1,6 @@
-/* The tables of a pprof profile: what its samples refer to by number. They are read in a first pass over
- * the file, since they stand behind the samples as a rule. Every reference is checked when it is
- * followed. */
+/* The tables of a pprof profile: what its samples refer to by number. They are read in a first pass
+ * over the file, since they stand behind the samples as a rule. Every reference is checked when it
+ * is followed. */
 #ifndef SOURCES_PPROF_TABLES_H
 #define SOURCES_PPROF_TABLES_H
 
@@ -71,7 +71,8 @@ void pprof_tables_destroy(struct pprof_tables *tables);
 uint32_t pprof_text_number(struct pprof_tables *tables, uint64_t number);
 const char *pprof_text_of(struct pprof_tables *tables, uint64_t number);
 
-/* Goes from the caller's node to that of a location, with all that was inlined there. False as above. */
+/* Goes from the caller's node to that of a location, with all that was inlined there. False as
+ * above. */
 bool pprof_step(struct pprof_tables *tables, uint64_t location, uint32_t *node);
 
 #endif

@@ -1,5 +1,5 @@
-/* A source of totals with named stacks: what the readers of profiles fill in, and then give to those that
- * ask a source. Such a profile is read as a whole when it is opened. */
+/* A source of totals with named stacks: what the readers of profiles fill in, and then give to
+ * those that ask a source. Such a profile is read as a whole when it is opened. */
 #ifndef SOURCES_PROFILE_SOURCE_H
 #define SOURCES_PROFILE_SOURCE_H
 
@@ -20,7 +20,8 @@ struct profile {
   char command[PROFILE_COMMAND_MOST];
 };
 
-/* An empty profile by a tool, of a file; `writer` is a constant. NULL without memory. source_close frees it. */
+/* An empty profile by a tool, of a file; `writer` is a constant. NULL without memory. source_close
+ * frees it. */
 struct profile *profile_create(const char *writer, const char *path);
 
 /* Sets the command: its arguments with blanks between them. What does not fit is cut. */

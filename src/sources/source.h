@@ -33,14 +33,14 @@ struct source_process {
   char *became;         /* path of the program that the process tried to exec last; NULL: none or unknown */
 };
 
-/* What a file of another tool does not tell, where a reader could compute something nevertheless. All
- * false: it tells everything.
+/* What a file of another tool does not tell, where a reader could compute something nevertheless.
+ * All false: it tells everything.
  *
- * TOTALS. A profile knows totals of stacks: so many blocks of so many bytes, and not when which block
- * was allocated and freed. Its run has the rate SOURCE_RATE_TOTALS: each sample stands for `words` equal
- * blocks, a power of two, and nothing is left to chance. Times are moments without a length:
- * totals.h. Besides what was allocated in all, such a profile tells what was held at the end, and at the
- * peak unless no_peak. */
+ * TOTALS. A profile knows totals of stacks: so many blocks of so many bytes, and not when which
+ * block was allocated and freed. Its run has the rate SOURCE_RATE_TOTALS: each sample stands for
+ * `words` equal blocks, a power of two, and nothing is left to chance. Times are moments without a
+ * length: totals.h. Besides what was allocated in all, such a profile tells what was held at the
+ * end, and at the peak unless no_peak. */
 struct source_limits {
   bool totals;
   bool no_peak;     /* of totals: it does not tell what was held at the peak */
@@ -80,8 +80,8 @@ struct source {
   const struct source_format *format;
 };
 
-/* A number that tells a file from others, and from what it was before: from its size and time. 0: the file
- * cannot be looked at. */
+/* A number that tells a file from others, and from what it was before: from its size and time. 0:
+ * the file cannot be looked at. */
 uint64_t source_file_stamp(const char *path);
 
 /* Opens a file of any known format. Sets wn_last_error on failure. */

@@ -1,15 +1,16 @@
 /* Totals of a profile as the events of a source (TOTALS in source.h).
  *
- * n blocks of B bytes are two groups of equal blocks: B mod n of them have floor(B / n) + 1 bytes, the
- * others floor(B / n). A group of m blocks is a sample for each power of two in m, and the sample stands
- * for so many blocks. So the sums over the samples are n and B exactly, also in floating point, as
- * long as they are below 2^53 (TOTALS_MOST). Blocks of no bytes count; bytes without a block do not.
+ * n blocks of B bytes are two groups of equal blocks: B mod n of them have floor(B / n) + 1 bytes,
+ * the others floor(B / n). A group of m blocks is a sample for each power of two in m, and the
+ * sample stands for so many blocks. So the sums over the samples are n and B exactly, also in
+ * floating point, as long as they are below 2^53 (TOTALS_MOST). Blocks of no bytes count; bytes
+ * without a block do not.
  *
  * Time has three moments, which only say what comes before what: at 0 all is allocated, at 1 the
- * program held the most, at 2 the profile ends. What was held at such a moment is held from then on, at
- * the peak for one unit, and its samples count no allocation (held_only): a total of what was
- * allocated does the same at 0 and nowhere else. So each of the three sums is the file's own, although the
- * file does not tell which blocks at the peak are those at the end. */
+ * program held the most, at 2 the profile ends. What was held at such a moment is held from then
+ * on, at the peak for one unit, and its samples count no allocation (held_only): a total of what
+ * was allocated does the same at 0 and nowhere else. So each of the three sums is the file's own,
+ * although the file does not tell which blocks at the peak are those at the end. */
 #ifndef SOURCES_TOTALS_H
 #define SOURCES_TOTALS_H
 
@@ -44,8 +45,8 @@ struct totals {
 
 void totals_destroy(struct totals *totals);
 
-/* Adds to the total of a stack and moment, unless there is nothing to add. WN_EINVAL: it has bytes without a block, or a sum would
- * become TOTALS_MOST or more; wn_last_error says so. WN_ENOMEM. */
+/* Adds to the total of a stack and moment, unless there is nothing to add. WN_EINVAL: it has bytes
+ * without a block, or a sum would become TOTALS_MOST or more; wn_last_error says so. WN_ENOMEM. */
 wn_status totals_add(struct totals *totals, const struct total *total);
 
 /* Gives the next event; false at the end. */

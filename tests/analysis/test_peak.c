@@ -310,8 +310,8 @@ static double share_of_long_lives(const struct peak *peak, uint64_t life) {
   return longer / all;
 }
 
-/* Most blocks of a moment of a growing heap live on; blocks that were live at one of several moments are
- * mostly those that die soon. */
+/* Most blocks of a moment of a growing heap live on; blocks that were live at one of several
+ * moments are mostly those that die soon. */
 static void lives_at_a_peak_are_those_of_its_moments(void **state) {
   (void)state;
   enum { RUNS = 60, LIFE = BLOCKS / 20 + 1 };

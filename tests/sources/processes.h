@@ -42,8 +42,8 @@ static inline uint64_t made_random(struct made_process *process) {
   return hash_mix(process->seed) >> 8;
 }
 
-/* Nodes of processes whose numbers begin alike are equal; those of others have equal callers and offsets
- * in other modules. */
+/* Nodes of processes whose numbers begin alike are equal; those of others have equal callers and
+ * offsets in other modules. */
 static inline void made_node(void *context, uint32_t node, uint32_t *parent, uint32_t *module,
                              uint64_t *offset) {
   const struct made_process *process = context;

@@ -1,4 +1,5 @@
-/* Profiles of other tools for tests: texts, and messages field by field, as files that are read back. */
+/* Profiles of other tools for tests: texts, and messages field by field, as files that are read
+ * back. */
 #ifndef TESTS_SOURCES_PROFILE_CASE_H
 #define TESTS_SOURCES_PROFILE_CASE_H
 

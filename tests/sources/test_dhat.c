@@ -1,5 +1,5 @@
-/* Files of DHAT: their sums are read without the loss of a byte, their frames have names, and what is wrong
- * with a file is said. */
+/* Files of DHAT: their sums are read without the loss of a byte, their frames have names, and what
+ * is wrong with a file is said. */
 #include "sources/profile_case.h"
 
 #include "analysis/recording.h"

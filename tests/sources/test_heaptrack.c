@@ -1,5 +1,5 @@
-/* Files of heaptrack: what is held is exact at each event, frames have names, and a line that is wrong is
- * told with its number. */
+/* Files of heaptrack: what is held is exact at each event, frames have names, and a line that is
+ * wrong is told with its number. */
 #include "sources/profile_case.h"
 
 #include "analysis/recording.h"

@@ -1,5 +1,5 @@
-/* Heap profiles for pprof: their sums are read without the loss of a byte, frames have names, and whatever
- * the bytes are, reading ends and takes little memory. */
+/* Heap profiles for pprof: their sums are read without the loss of a byte, frames have names, and
+ * whatever the bytes are, reading ends and takes little memory. */
 #include "sources/profile_case.h"
 
 #include <sys/resource.h>

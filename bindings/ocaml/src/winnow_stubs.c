@@ -204,9 +204,9 @@ static void watch_exit(struct recorder *recorder) {
 
 /* ---- for winnow.ml ---- */
 
-/* string option, string option, float option, int option -> (recorder * float * int) option: begins a trace.
- * Without a path the environment is asked, and what it says comes before what is given. Returns the
- * rate and the depth that hold; None if no trace is asked for. */
+/* string option, string option, float option, int option -> (recorder * float * int) option: begins
+ * a trace. Without a path the environment is asked, and what it says comes before what is given.
+ * Returns the rate and the depth that hold; None if no trace is asked for. */
 value winnow_open(value path, value context, value rate, value depth) {
   CAMLparam4(path, context, rate, depth);
   CAMLlocal2(opened, result);
@@ -312,7 +312,8 @@ static long set_innermost(const struct codes *codes, value callstack, size_t dep
   return (long)count;
 }
 
-/* Whether callers are missing. The outermost code of a whole callstack is that of the runtime, and stands for no place. */
+/* Whether callers are missing. The outermost code of a whole callstack is that of the runtime, and
+ * stands for no place. */
 static bool is_cut(const struct recorder *recorder, const struct codes *codes, value callstack) {
   size_t depth = Wosize_val(callstack);
   if (recorder->depth == 0 || depth < recorder->depth) return false;
@@ -321,7 +322,8 @@ static bool is_cut(const struct recorder *recorder, const struct codes *codes, v
   return outermost && outermost->count > 0;
 }
 
-/* The callstack of the innermost places, of which the last one says so if there are more. There is room for one more place. */
+/* The callstack of the innermost places, of which the last one says so if there are more. There is
+ * room for one more place. */
 static const wn_callstack *record_callstack(struct recorder *recorder, wn_place *places, size_t count,
                                             bool is_cut) {
   if (recorder->depth < 2 || !(is_cut || count > recorder->depth))
@@ -334,8 +336,8 @@ static const wn_callstack *record_callstack(struct recorder *recorder, wn_place 
   return callstack;
 }
 
-/* A callstack and Gc.Memprof.allocation. Where they come to lie depends on the size alone, but for callstacks
- * of blocks that C allocated. */
+/* A callstack and Gc.Memprof.allocation. Where they come to lie depends on the size alone, but for
+ * callstacks of blocks that C allocated. */
 static void count_telling(struct recorder *recorder, value callstack) {
   enum { LARGEST_YOUNG = 256, ALLOCATION = 5 };
   size_t words = Wosize_val(callstack);
@@ -433,8 +435,8 @@ value winnow_run_pending(value unit) {
 
 /* ---- thinning ---- */
 
-/* Uniform in (0, 1], from splitmix64. Each thread has a sequence of its own. The seeds depend on nothing
- * but the order in which the threads begin, as those of Gc.Memprof. */
+/* Uniform in (0, 1], from splitmix64. Each thread has a sequence of its own. The seeds depend on
+ * nothing but the order in which the threads begin, as those of Gc.Memprof. */
 static double random_number(void) {
   static _Atomic(uint64_t) threads;
   static _Thread_local uint64_t state;

@@ -1,4 +1,5 @@
-(* Programs with a profile of their own. Each prints what its tracker was told, which must not depend on who has the profile.
+(* Programs with a profile of their own. Each prints what its tracker was told, which must not depend on whether Winnow or the
+   program has the profile.
      same runtime PROGRAM                     with Gc.Memprof
      same shared PROGRAM                      with Winnow.Memprof
      same FROM,TO,RATE PROGRAM TRACE          the same, recorded between two of the points that the program passes (see `at`)
