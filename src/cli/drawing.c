@@ -1,12 +1,12 @@
-/* Boxes that are too narrow to be seen, and what is below the last row, are left out: the page says
- * which part of a total that is, by the boxes' own numbers. Names are untrusted: text_plain replaces
- * what is no text, and put_escaped what HTML would obey. */
+/* Boxes that are too narrow to be seen, and those below the last row, are left out. Names are
+ * untrusted: text_plain replaces what is no text, and html_write_escaped what HTML would obey. */
 #include "cli/drawing.h"
 
 #include "base/error.h"
 #include "base/hash.h"
 #include "cli/report_text.h"
 #include "cli/text.h"
+#include "page/html.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,16 +31,6 @@ struct box {
 
 /* ---- texts ---- */
 
-static void put_escaped(FILE *out, const char *text) {
-  for (; *text; text++) switch (*text) {
-    case '&': fputs("&amp;", out); break;
-    case '<': fputs("&lt;", out); break;
-    case '>': fputs("&gt;", out); break;
-    case '"': fputs("&quot;", out); break;
-    default: fputc(*text, out);
-    }
-}
-
 /* Puts the first bytes of a name. */
 static void put_name(struct drawing *drawing, const char *name, size_t length) {
   char *plain = NULL;
@@ -50,7 +40,7 @@ static void put_name(struct drawing *drawing, const char *name, size_t length) {
   if (!memory || fclose(memory))
     drawing->failed = true;
   else
-    put_escaped(drawing->out, plain);
+    html_write_escaped(drawing->out, plain);
   free(plain);
 }
 
@@ -143,7 +133,7 @@ static void draw_tree(struct drawing *drawing, const char *title) {
   const struct sums *sums = &node_of(drawing, 0)->total;
   visit(drawing, &all, false);
   fputs("<h2>", drawing->out);
-  put_escaped(drawing->out, title);
+  html_write_escaped(drawing->out, title);
   fprintf(drawing->out, ": %s in %s</h2>\n<svg viewBox=\"0 0 %d %u\" role=\"img\">\n",
           text_bytes(bytes, sums->bytes.total), text_number_of(blocks, sums->blocks.total, "block"), WIDTH,
           drawing->rows * ROW);

@@ -86,33 +86,19 @@ static wn_status write_file(const struct report_options *options, const struct r
   return error;
 }
 
-/* Formats of events know one process: they have no record of its end, with which its blocks would
- * end. */
-static wn_status check_processes(const struct report_options *options, const struct recording *recording) {
+static wn_status check_needs(const struct report_options *options, const struct recording *recording) {
   const struct format_kind *format = options->format;
-  bool events =
-      format->write == export_memtrace || format->write == export_memtrace2 || format->write == export_ctf;
-  if (!events || recording->samples->process_count < 2) return WN_OK;
-  return error_set(WN_EINVAL, "%s has the events of one process: give one trace", format->name);
-}
-
-/* Whether the file tells what a format has: some have each block, or its life. */
-static wn_status check_format(const struct report_options *options, const struct recording *recording) {
-  static const char *const of_totals[] = {"folded", "speedscope"}, *const of_lives[] = {"dhat", "memtrace",
-                                                                                        "memtrace2", "ctf"};
-  const char *name = options->format->name;
   wn_status error = WN_OK;
-  bool totals = false;
-  for (size_t i = 0; i < sizeof of_totals / sizeof *of_totals; i++) totals |= !strcmp(name, of_totals[i]);
-  if (!totals) error = load_needs_events(recording, options->file, name);
-  for (size_t i = 0; i < sizeof of_lives / sizeof *of_lives && !error; i++)
-    if (!strcmp(name, of_lives[i])) error = load_needs_lives(recording, options->file, name);
-  return error;
+  if (format->needs >= EXPORT_BLOCKS) error = load_needs_events(recording, options->file, format->name);
+  if (!error && format->needs >= EXPORT_LIVES)
+    error = load_needs_lives(recording, options->file, format->name);
+  if (error || format->needs < EXPORT_EVENTS || recording->samples->process_count < 2) return error;
+  return error_set(WN_EINVAL, "%s has the events of one process: give one trace", format->name);
 }
 
 static wn_status export_recording(const struct report_options *options, const struct recording *recording) {
   struct report report;
-  wn_status error = check_format(options, recording);
+  wn_status error = check_needs(options, recording);
   if (!error) error = load_report(options, recording, &report);
   if (error) return error;
   error = write_file(options, &report);
@@ -136,8 +122,7 @@ int command_export(int argc, char **argv) {
   int code = parse(&options, name, argc, argv);
   if (!code) code = load_files(&options, options.files, options.file_count, &recording);
   if (code) return code;
-  wn_status error = check_processes(&options, recording);
-  if (!error) error = export_recording(&options, recording);
+  wn_status error = export_recording(&options, recording);
   recording_free(recording);
   if (error)
     return error == WN_EINVAL ? fail_usage("export", "%s", wn_last_error()) : fail_job("%s", wn_last_error());

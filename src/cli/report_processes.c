@@ -139,8 +139,12 @@ void report_say_left(struct paragraph *paragraph, const struct view *view) {
 void report_say_ends(struct paragraph *paragraph, const struct view *view) {
   const struct samples *samples = view->report->samples;
   struct ends ends = count_ends(samples);
-  say(paragraph, " Of the %zu processes", ends.processes);
-  say_counts(paragraph, &ends);
+  if (ends.exited == ends.processes) {
+    say(paragraph, " All %zu processes exited with code 0", ends.processes);
+  } else {
+    say(paragraph, " Of the %zu processes", ends.processes);
+    say_counts(paragraph, &ends);
+  }
   say(paragraph,
       ". A block counts as held until it was freed or its process ended, so what was held is a sum over the "
       "processes that ran then. What a process had from its parent as it was forked counts in the parent "

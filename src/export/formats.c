@@ -5,8 +5,8 @@
 #include <string.h>
 
 const struct format_kind format_kinds[FORMATS] = {
-#define EXPORT_FORMAT(name, extension, kind, rows, summary) \
-  [FORMAT_##name] = {#name, extension, EXPORT_##kind, rows, summary, export_##name},
+#define EXPORT_FORMAT(name, extension, kind, needs, rows, summary) \
+  [FORMAT_##name] = {#name, extension, EXPORT_##kind, EXPORT_##needs, rows, summary, export_##name},
     EXPORT_FORMATS(EXPORT_FORMAT)
 #undef EXPORT_FORMAT
 };

@@ -28,22 +28,35 @@ struct export {
 
 enum export_kind { EXPORT_TEXT, EXPORT_BINARY, EXPORT_FOLDER };
 
-/* A format: its name, the end of its files' names, what is written (enum export_kind), whether it
- * has the rows of a table (else it has stacks), and a summary. */
-#define EXPORT_FORMATS(FORMAT)                                                                            \
-  FORMAT(pprof, ".pb.gz", BINARY, false, "a profile for pprof and what reads its files; binary")          \
-  FORMAT(folded, ".folded", TEXT, false, "stacks as lines 'outer;inner N', for flamegraph.pl and others") \
-  FORMAT(speedscope, ".speedscope.json", TEXT, false, "stacks as JSON, for speedscope")                   \
-  FORMAT(firefox, ".firefox.json", TEXT, false, "stacks with lines as JSON, for the Firefox Profiler")    \
-  FORMAT(dhat, ".dhat.json", TEXT, false, "stacks with lives as JSON, for the viewer of Valgrind's DHAT") \
-  FORMAT(memtrace, ".ctf", BINARY, false, "events for Memtrace's tools, version 3 of its format; binary") \
-  FORMAT(memtrace2, ".ctf", BINARY, false, "the same in version 2, for Memtrace up to 0.2.3; binary")     \
-  FORMAT(ctf, "-ctf", FOLDER, false, "events in the Common Trace Format, for babeltrace2; a folder")      \
-  FORMAT(csv, ".csv", TEXT, true, "the rows of a table with their intervals, for spreadsheets")           \
-  FORMAT(json, ".json", TEXT, true, "the rows of a table with their intervals, for programs")
+/* What a format has, and so a trace must tell; each needs what is before it, too. */
+enum export_needs {
+  EXPORT_TOTALS, /* of stacks */
+  EXPORT_BLOCKS, /* what became of each block */
+  EXPORT_LIVES,  /* when each block was freed */
+  EXPORT_EVENTS  /* the same of one process: such a format has no record of the end of another */
+};
+
+/* A format: its name, the end of its files' names, what is written (enum export_kind), what it needs
+ * (enum export_needs), whether it has the rows of a table (else it has stacks), and a summary. */
+#define EXPORT_FORMATS(FORMAT)                                                                               \
+  FORMAT(pprof, ".pb.gz", BINARY, BLOCKS, false, "a profile for pprof and what reads its files; binary")     \
+  FORMAT(folded, ".folded", TEXT, TOTALS, false,                                                             \
+         "stacks as lines 'outer;inner N', for flamegraph.pl and others")                                    \
+  FORMAT(speedscope, ".speedscope.json", TEXT, TOTALS, false, "stacks as JSON, for speedscope")              \
+  FORMAT(firefox, ".firefox.json", TEXT, BLOCKS, false,                                                      \
+         "stacks with lines as JSON, for the Firefox Profiler")                                              \
+  FORMAT(dhat, ".dhat.json", TEXT, LIVES, false,                                                             \
+         "stacks with lives as JSON, for the viewer of Valgrind's DHAT")                                     \
+  FORMAT(memtrace, ".ctf", BINARY, EVENTS, false,                                                            \
+         "events for Memtrace's tools, version 3 of its format; binary")                                     \
+  FORMAT(memtrace2, ".ctf", BINARY, EVENTS, false,                                                           \
+         "the same in version 2, for Memtrace up to 0.2.3; binary")                                          \
+  FORMAT(ctf, "-ctf", FOLDER, EVENTS, false, "events in the Common Trace Format, for babeltrace2; a folder") \
+  FORMAT(csv, ".csv", TEXT, BLOCKS, true, "the rows of a table with their intervals, for spreadsheets")      \
+  FORMAT(json, ".json", TEXT, BLOCKS, true, "the rows of a table with their intervals, for programs")
 
 enum format {
-#define EXPORT_FORMAT(name, extension, kind, rows, summary) FORMAT_##name,
+#define EXPORT_FORMAT(name, extension, kind, needs, rows, summary) FORMAT_##name,
   EXPORT_FORMATS(EXPORT_FORMAT)
 #undef EXPORT_FORMAT
       FORMATS
@@ -55,13 +68,14 @@ typedef wn_status export_writer(FILE *out, const struct export *export);
 struct format_kind {
   const char *name, *extension;
   enum export_kind kind;
+  enum export_needs needs;
   bool rows;
   const char *summary;
   export_writer *write;
 };
 extern const struct format_kind format_kinds[FORMATS];
 
-#define EXPORT_FORMAT(name, extension, kind, rows, summary) export_writer export_##name;
+#define EXPORT_FORMAT(name, extension, kind, needs, rows, summary) export_writer export_##name;
 EXPORT_FORMATS(EXPORT_FORMAT)
 #undef EXPORT_FORMAT
 

@@ -150,6 +150,11 @@ wn_status html_write(FILE *out, const struct recording *recording, const struct 
   return failed(&writing);
 }
 
+void html_write_escaped(FILE *out, const char *text) {
+  struct writing writing = {.out = out};
+  put_text(&writing, text);
+}
+
 void html_write_text(FILE *out, const char *title, const char *drawings, const char *text) {
   struct writing writing = {.out = out};
   put_string(&writing, "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n"

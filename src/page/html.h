@@ -52,6 +52,9 @@ struct html_size {
 wn_status html_write(FILE *out, const struct recording *recording, const struct recording *before,
                      const struct html_options *options, struct html_size *size);
 
+/* Writes a text in a form that HTML shows as it is, also in an attribute. */
+void html_write_escaped(FILE *out, const char *text);
+
 /* Writes a page that is the report alone, as text, for what has not all that the other page shows.
  * `drawings`: elements of HTML above the text. */
 void html_write_text(FILE *out, const char *title, const char *drawings, const char *text);

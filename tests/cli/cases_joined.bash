@@ -38,6 +38,10 @@ several_traces_make_one_report() {
     for each in family/*; do sum=$((sum + $("$winnow" report --json "$each" | jq ".totals.$what.estimate"))); done
     [ "$(number ".totals.$what.estimate" joined.json)" = $sum ] || fail "$what: not $sum"
   done
+  mkdir lists
+  for i in 1 2; do "$winnow" record -q -r 1 -o lists/$i.trace -- ls / >said 2>&1 || fail "not recorded: $(cat said)"; done
+  succeeds report lists
+  says 'All 2 processes exited with code 0[.]'
 }
 
 processes_can_be_asked_for() {
