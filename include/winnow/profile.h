@@ -62,7 +62,9 @@ typedef struct wn_memprof_count {
   uint64_t dealloc_minor, dealloc_major;
   uint64_t live_minor, live_major;
   uint64_t dropped_minor, dropped_major; /* no longer tracked, though not known dead */
-  uint64_t lost;                         /* sampled, but there was no memory to track them */
+  /* Sampled, but there was no memory to track them. A block for which there was none once it was
+   * promoted was tracked until then, and is also dropped. */
+  uint64_t lost;
 } wn_memprof_count;
 
 /* Reads the counts; all are zero for a discarded profile that is gone. Any thread. For a profile of

@@ -273,6 +273,10 @@ wn_status memprof_join(struct memprof_thread *thread, wn_profile *profile);
 wn_status memprof_leave(struct memprof_thread *thread);
 bool memprof_is_sampling(const struct memprof_thread *thread);
 
+/* How many of the profile's samples could not be followed so far, for lack of memory. Any thread;
+ * takes no lock. */
+uint64_t memprof_lost(const wn_profile *profile);
+
 /* Around a fork, while no thread of an owner runs: threads that count or discard are kept out of the
  * tables of young samples. */
 void memprof_before_fork(struct memprof *engine);

@@ -189,6 +189,8 @@ wn_status memprof_leave(struct memprof_thread *thread) {
 
 bool memprof_is_sampling(const struct memprof_thread *thread) { return sampling_handle(thread->owner) != 0; }
 
+uint64_t memprof_lost(const wn_profile *profile) { return profile_lost((uintptr_t)profile); }
+
 static size_t slots_in_use(const struct slots *slots) {
   return slots_numbered(slots) - slots_free_count(slots);
 }

@@ -125,4 +125,14 @@ void profile_counts(uint64_t handle, wn_memprof_count *count) {
   count->live_major = count->promotes + count->allocs_major - count->dealloc_major - count->dropped_major;
   profile_release(profile);
 }
+
+uint64_t profile_lost(uint64_t handle) {
+  uint64_t lost = 0;
+  struct profile *profile = profile_acquire(handle, PROFILE_DISCARDED);
+  if (!profile) return 0;
+  for (unsigned i = 0; i < STRIPES; i++)
+    lost += atomic_load_explicit(&profile->stripes[i].tally.lost, memory_order_relaxed);
+  profile_release(profile);
+  return lost;
+}
 /* SPDX-License-Identifier: MIT */

@@ -156,5 +156,8 @@ void profile_count_dropped(struct profile *profile, const struct memprof_entry *
 /* Reads the counts, without those that are still in tables of young samples (COUNTS of young.h). */
 void profile_counts(uint64_t handle, wn_memprof_count *count);
 
+/* Only the count `lost`, which is never in a table; 0 for a profile that is gone. Any thread. */
+uint64_t profile_lost(uint64_t handle);
+
 #endif
 /* SPDX-License-Identifier: MIT */

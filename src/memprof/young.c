@@ -43,7 +43,11 @@ static struct memprof_entry *make_entry(struct young_table *table, struct young_
   uint32_t number;
   struct memprof_entry *entry = take_entry(profile, &number);
   row->state = entry ? YOUNG_GONE : YOUNG_LOST;
-  if (!entry) return NULL;
+  if (!entry && profile_reached(profile, PROFILE_DISCARDED)) return NULL;
+  if (!entry) {
+    count_one(&profile->stripes[stripe_of_thread()].tally.lost);
+    return NULL;
+  }
   entry_describe(entry, &row->allocation);
   atomic_store_explicit(&entry->profile, profile, memory_order_relaxed);
   atomic_store_explicit(&entry->address, row->address, memory_order_relaxed);

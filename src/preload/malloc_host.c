@@ -231,6 +231,7 @@ static void follow(struct sampled_place place, size_t bytes, size_t trials, size
       .source = WN_SOURCE_NORMAL,
   };
   struct memprof_entry *entry = memprof_allocated(&self.engine, &birth);
+  if (!entry && memprof_is_sampling(&self.engine)) process_lost_block();
   atomic_store_explicit(&block->entry, entry, memory_order_release);
   memprof_drain(&self.engine);
 }

@@ -400,11 +400,8 @@ bool recorder_is_ours(const struct recorder *recorder) {
 
 void recorder_lost(struct recorder *recorder, uint64_t blocks) {
   if (!recorder_is_ours(recorder)) return;
-  struct trace_loss loss = {.time_ns = now(recorder),
-                            .thread = recorder->thread(NULL),
-                            .reason = TRACE_LOSS_CALLER,
-                            .count = blocks};
-  trace_write_loss(recorder->writer, &loss);
+  struct trace_at at = {.time_ns = now(recorder), .thread = recorder->thread(NULL)};
+  trace_lose(recorder->writer, &at, blocks);
 }
 
 bool recorder_is_worth_a_file(const struct recorder *recorder, double least_hits) {

@@ -238,13 +238,18 @@ static void tell_losses(struct trace_writer *writer, struct stream *stream, cons
   for (unsigned i = 0; i < TRACE_LOSS_REASONS; i++) tell(writer, stream, i, at);
 }
 
+/* The losses grew so much that they are told without waiting for another event: fourfold. */
+static bool is_due(struct trace_writer *writer, enum trace_loss_reason reason) {
+  uint64_t lost = atomic_load_explicit(&writer->lost[reason], memory_order_relaxed);
+  return lost >= 4 * atomic_load_explicit(&writer->told[reason], memory_order_relaxed);
+}
+
 /* With no room for more, the reserve tells the losses each time that they grew fourfold: even a
  * program that is killed then leaves their order of magnitude, and END still fits. */
-static void tell_in_reserve(struct trace_writer *writer, struct stream *stream, const struct trace_at *at) {
-  uint64_t lost = atomic_load_explicit(&writer->lost[TRACE_LOSS_SPACE], memory_order_relaxed);
-  uint64_t told = atomic_load_explicit(&writer->told[TRACE_LOSS_SPACE], memory_order_relaxed);
-  if (!stream->chunk || lost < 4 * told) return;
-  if (space_end(stream) - stream->written.published > LAST_BYTES) tell(writer, stream, TRACE_LOSS_SPACE, at);
+static void tell_in_reserve(struct trace_writer *writer, struct stream *stream, enum trace_loss_reason reason,
+                            const struct trace_at *at) {
+  if (!stream->chunk || !is_due(writer, reason)) return;
+  if (space_end(stream) - stream->written.published > LAST_BYTES) tell(writer, stream, reason, at);
 }
 
 /* ---- records ---- */
@@ -300,7 +305,7 @@ static bool write_into(struct trace_writer *writer, struct stream *stream, enum 
                        const void *event) {
   if (!put(writer, stream, record, event)) {
     lose(writer, TRACE_LOSS_SPACE);
-    tell_in_reserve(writer, stream, event);
+    tell_in_reserve(writer, stream, TRACE_LOSS_SPACE, event);
     return false;
   }
   publish_record(stream);
@@ -464,6 +469,16 @@ bool trace_write_loss(struct trace_writer *writer, const struct trace_loss *loss
   unsigned reason = loss->reason < TRACE_LOSS_REASONS ? loss->reason : TRACE_LOSS_CALLER;
   atomic_fetch_add_explicit(&writer->lost[reason], loss->count, memory_order_relaxed); /* told when it fits */
   return false;
+}
+
+void trace_lose(struct trace_writer *writer, const struct trace_at *at, uint64_t count) {
+  atomic_fetch_add_explicit(&writer->lost[TRACE_LOSS_CALLER], count, memory_order_relaxed);
+  if (!is_due(writer, TRACE_LOSS_CALLER)) return;
+  if (atomic_load_explicit(&writer->forgotten, memory_order_relaxed)) return;
+  struct stream *stream = claim(writer);
+  if (!stream) return;
+  tell_in_reserve(writer, stream, TRACE_LOSS_CALLER, at);
+  release(stream);
 }
 
 bool trace_write_end(struct trace_writer *writer, const struct trace_end *end) {

@@ -58,6 +58,10 @@ bool trace_write_sample(struct trace_writer *writer, const struct trace_sample *
 bool trace_write_loss(struct trace_writer *writer, const struct trace_loss *loss);
 bool trace_write_end(struct trace_writer *writer, const struct trace_end *end);
 
+/* `count` sampled blocks could not be followed. The trace says so at once if it knows of less than a
+ * quarter of them, or else with the next record: many such blocks make few records. */
+void trace_lose(struct trace_writer *writer, const struct trace_at *at, uint64_t count);
+
 /* Before an exec, which if it succeeds is the last that this writer sees: writes the EXEC record,
  * if there is room, and an END, and keeps the END's stream. When the exec failed, trace_exec_failed
  * with the number returned takes the END out again and lets the stream go; any other thread may

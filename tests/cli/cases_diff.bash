@@ -9,6 +9,7 @@ compares_with_itself() { # ARGUMENT...
 
 # A second trace with other numbers: the same program at another seed, or with a tenth of its samples.
 differences_have_ranges_and_noise_is_last() {
+  need_many_blocks
   need_recording
   record_allocates loop 1 && mv t before
   record_allocates tree 2 && mv t after
@@ -63,6 +64,7 @@ new_and_vanished_code_is_marked() {
 }
 
 limits_set_the_exit_code() {
+  need_many_blocks
   make plain t
   compares_with_itself diff --fail-if 'held > +1K' t t
   make many whole 20000

@@ -55,6 +55,7 @@ interpreters_that_are_no_programs_are_refused() {
 rows() { sed -n '/^ *allocated 95 % range/,/  all [0-9]/p' err | tail -n +2; }
 
 children_are_told_apart() {
+  need_many_blocks
   need_recording
   "$winnow" record -f -r 1 -o 'a [trace]' -- bash -c 'ls -d "/b in" / >/dev/null 2>&1; head -c 9 /dev/zero >/dev/null; exit 3' >out 2>err
   [ $? = 3 ] || fail "another exit code"

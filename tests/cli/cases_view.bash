@@ -211,7 +211,10 @@ PROGRAM
 
 follow() { follow_command 'perl grow.pl' "$@"; } # ARGUMENT-OF-VIEW...
 
-the_server_follows_a_running_program() { follow; }
+the_server_follows_a_running_program() {
+  need_many_blocks
+  follow
+}
 
 # Memtrace holds a lock of fcntl while it writes.
 the_server_follows_a_program_that_writes_with_memtrace() {
@@ -258,6 +261,7 @@ END
 
 # The shell that is recorded first becomes env, and env perl; the server is started while the shell runs, and while perl does.
 the_server_follows_a_process_through_exec() {
+  need_many_blocks
   need jq
   local pause
   for pause in 1 0; do
@@ -270,6 +274,7 @@ the_server_follows_a_process_through_exec() {
 
 # It has fewer samples than the bound when the server begins.
 a_trace_that_grows_beyond_the_bound_is_shown_in_part() {
+  need_many_blocks
   need jq
   follow --samples 1000
   ! grep -q ' 1 of ' served || fail "it is large already: $(cat served)"

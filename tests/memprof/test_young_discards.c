@@ -43,6 +43,8 @@ static void a_birth_whose_callback_collects_counts_once_as_dropped_if_there_is_n
   minor(&room);
   assert_string_equal(room.log.text, "Aax");
   assert_true(counts_of(room.log.profile).dropped_minor == 1);
+  assert_true(counts_of(room.log.profile).lost == 1);
+  assert_true(memprof_lost(room.log.profile) == 1);
   close_full(&room);
 }
 

@@ -157,6 +157,29 @@ static void the_end_is_told_after_millions_of_losses(void **state) {
   unlink(fixture_path());
 }
 
+static void lose_blocks_when_full(const char *path) {
+  struct trace_writer *writer = fixture_open(path, SPACE_CHUNKS * CHUNK_BYTES);
+  struct trace_at at = {.time_ns = 1, .thread = 1};
+  uint64_t written = 0, lost = 0;
+  for (uint64_t i = 0; i < 500000; i++) {
+    *(write_sample(writer, 1, i) ? &written : &lost) += 1;
+    trace_lose(writer, &at, 3);
+  }
+  for (int i = 0; i < 500000; i++) trace_lose(writer, &at, 1);
+  uint64_t told = read_trace(path).damage.records_lost;
+  require(told >= 500000 && told < lost + 2000000);
+  struct trace_end end = {.time_ns = 2, .thread = 1};
+  require(trace_write_end(writer, &end));
+  struct count count = read_trace(path);
+  require(count.samples == written && count.damage.records_lost == lost + 2000000 && count.damage.complete);
+}
+
+static void blocks_that_are_not_followed_leave_room_for_the_end(void **state) {
+  (void)state;
+  in_child(lose_blocks_when_full, fixture_path());
+  unlink(fixture_path());
+}
+
 static void kill_when_full(const char *path) {
   struct trace_writer *writer = fixture_open(path, SPACE_CHUNKS * CHUNK_BYTES);
   for (uint64_t i = 0; i < MANY; i++) write_sample(writer, 1, i);
@@ -532,6 +555,7 @@ int main(void) {
       cmocka_unit_test(the_cause_of_a_loss_is_kept),
       cmocka_unit_test(the_file_size_limit_of_the_process_raises_no_signal),
       cmocka_unit_test(the_end_is_told_after_millions_of_losses),
+      cmocka_unit_test(blocks_that_are_not_followed_leave_room_for_the_end),
       cmocka_unit_test(a_program_killed_with_a_full_disk_told_its_losses),
       cmocka_unit_test(writing_goes_on_when_space_returns),
       cmocka_unit_test(sixty_four_megabytes_of_address_space_are_enough),

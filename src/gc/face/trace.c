@@ -23,6 +23,7 @@ struct heap_trace {
   struct heap_trace *next; /* of the heap's traces, LISTENING of events.h */
   struct recorder *recorder;
   _Atomic(uintptr_t) profile; /* its handle; 0 until it has begun */
+  uint64_t lost;              /* samples that the trace tells as lost; the world is stopped */
 };
 
 /* ---- what the recorder is given ---- */
@@ -41,6 +42,13 @@ static void describe_heap(void *context, struct recorder_heap *out) {
                                 .domains = heap->domain_count};
 }
 
+/* The world is stopped, or there is no domain any more. */
+static void record_lost(struct heap_trace *trace) {
+  uint64_t lost = memprof_lost((const wn_profile *)atomic_load(&trace->profile));
+  if (lost > trace->lost) recorder_lost(trace->recorder, lost - trace->lost);
+  if (lost > trace->lost) trace->lost = lost;
+}
+
 static void record_pause(struct recorder *recorder, const struct event *event) {
   static const enum recorder_pause kinds[] = {[PAUSE_COLLECTION] = RECORDER_PAUSE_MINOR,
                                               [PAUSE_SLICE] = RECORDER_PAUSE_SLICE,
@@ -57,6 +65,7 @@ static void hear(struct listener *listener, const struct event *event) {
   switch (event->kind) {
   case EVENT_PAUSE_ENDS: record_pause(recorder, event); break;
   case EVENT_MINOR_ENDS:
+    record_lost((struct heap_trace *)listener);
     recorder_collection(recorder, domain, RECORDER_MINOR, ns, describe_heap, domain->heap);
     break;
   case EVENT_CYCLE_ENDS:
@@ -92,6 +101,7 @@ static void end_listening(struct heap_trace *trace, struct wn_heap *heap, struct
   while (*link != trace) link = &(*link)->next;
   *link = trace->next;
   listeners_remove(heap, &trace->listener);
+  record_lost(trace);
   recorder_pauses_end(trace->recorder);
   recorder_collection(trace->recorder, leader, RECORDER_NEITHER, 0, describe_heap, heap);
   metadata_unmap(trace, sizeof *trace);

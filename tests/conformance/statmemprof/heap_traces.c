@@ -3,6 +3,7 @@
 #include "tracker.h"
 
 #include "base/os.h"
+#include "gc/world/domain.h"
 #include "gc/world/heap.h"
 #include "trace/reader.h"
 #include <signal.h>
@@ -83,8 +84,8 @@ static void see(struct seen *seen, const struct trace_event *event) {
   }
 }
 
-/* The caller frees it. */
-static struct seen *read_back(const char *path) {
+/* What a trace says that misses `lost` samples. The caller frees it. */
+static struct seen *read_without(const char *path, uint64_t lost) {
   struct seen *seen = calloc(1, sizeof *seen);
   struct trace_reader *reader;
   struct trace_event event;
@@ -92,13 +93,15 @@ static struct seen *read_back(const char *path) {
   assert_int_equal(trace_reader_open(path, &reader), WN_OK);
   while (trace_reader_next(reader, &event)) see(seen, &event);
   assert_int_equal(trace_reader_damage(reader)->chunks_damaged, 0);
-  assert_int_equal(trace_reader_damage(reader)->records_lost, 0);
+  assert_int_equal(trace_reader_damage(reader)->records_lost, lost);
   assert_int_equal(trace_reader_damage(reader)->records_unknown, 0);
   seen->complete = trace_reader_damage(reader)->complete;
   trace_reader_close(reader);
   unlink(path);
   return seen;
 }
+
+static struct seen *read_back(const char *path) { return read_without(path, 0); }
 
 static wn_trace *start_all(struct journal *of, const char *path) {
   wn_memprof_options all = WN_MEMPROF_DEFAULTS;
@@ -149,6 +152,30 @@ static void promotions_are_those_that_the_heap_counts(void **state) {
   assert_true(seen->promoted < seen->young + seen->outside);
   assert_int_equal(seen->major, 20);
   assert_int_equal(seen->outside, 20);
+  free(seen);
+  journal_close(&of);
+}
+
+/* Large blocks are lost when they are born, and young ones when they are promoted. */
+static void samples_without_memory_are_missing_and_the_trace_says_how_many(void **state) {
+  struct file file = new_file();
+  struct journal of;
+  (void)state;
+  journal_open(&of, NULL);
+  of.domain->heap->engine.entries.limit = 5;
+  wn_trace *trace = start_all(&of, file.path);
+  {
+    WN_SCOPE(of.domain);
+    for (int i = 0; i < 20; i++) wn_alloc(of.domain, 3000, 0);
+    wn_gc_minor(of.domain);
+    make_list(of.domain, 200, 4);
+    wn_gc_minor(of.domain);
+    assert_int_equal(wn_trace_stop(of.domain, trace), WN_OK);
+  }
+  struct seen *seen = read_without(file.path, 15 + 200);
+  assert_int_equal(seen->major, 5);
+  assert_int_equal(seen->promoted, 0);
+  assert_true(seen->complete);
   free(seen);
   journal_close(&of);
 }
@@ -388,6 +415,7 @@ static void traces_begin_and_end_while_other_domains_collect(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(promotions_are_those_that_the_heap_counts),
+      cmocka_unit_test(samples_without_memory_are_missing_and_the_trace_says_how_many),
       cmocka_unit_test(counters_are_the_heaps_from_the_begin_to_the_end),
       cmocka_unit_test(the_last_cycle_says_what_is_live),
       cmocka_unit_test(pauses_are_counted_and_shorter_than_the_run),

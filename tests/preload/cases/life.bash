@@ -46,7 +46,18 @@ followed_child_has_a_trace_of_its_own() {
   counted "the child's blocks" "$(figure .totals.allocated_blocks.estimate "$child" --where 'fn = of_the_child')" 501
 }
 
+blocks_that_cannot_be_followed_are_told() {
+  [ "$tiny" = 1 ] || skip "this build follows all blocks that there are"
+  record --rate 1e-2 "$programs/forks" heir || fail "forks failed"
+  opens trace
+  [ "$(jq '.lost > 0 and .complete' info.json)" = true ] || fail "$(cat info.json)"
+  "$winnow" report trace | tr -s '\n ' ' ' >report
+  grep -q 'So these numbers are of a part of the run' report || fail "$(head -c 900 report)"
+  grep -q 'and allocated at least ' report || fail "$(head -c 900 report)"
+}
+
 what_a_child_inherits_is_not_taken_for_free_memory() {
+  [ "$tiny" = 1 ] && skip "too few blocks are followed"
   record --rate 1e-2 -f -- "$programs/forks" heir || fail "forks failed"
   local child
   child=$(ls trace.[0-9]*)
