@@ -209,7 +209,8 @@ static void print_text(const struct facts *facts, struct json *json) {
   line("lasted", text_time(text, facts->samples->end_ns));
   line("heap", run->heap.length ? run->heap.bytes : "?");
   if (run->rate >= 1)
-    snprintf(value, sizeof value, "1: every block");
+    snprintf(value, sizeof value, "1: every block%s",
+             facts->damage->records_lost || facts->damage->chunks_damaged ? ", but records are missing" : "");
   else if (run->rate > 0)
     snprintf(value, sizeof value, "%g a word of %u bytes: one sample every %s", run->rate, run->word_bytes,
              text_bytes(text, run->word_bytes / run->rate));

@@ -52,6 +52,7 @@ a_full_disk_is_told_and_its_part_is_no_total() {
   grep -q '^winnow: the disk was full, so the trace is incomplete; make room, or write to another disk (-o), or record less' said || fail "$(cat said)"
   "$winnow" report trace | tr '\n' ' ' >report
   grep -Eq 'lost: [0-9][0-9a-z., ]+ records, since the disk was full' report || fail "$(head -c 900 report)"
+  facts | grep -q 'every block, but records are missing' || fail "$(facts)"
   grep -q 'and allocated at least ' report || fail "$(head -c 900 report)"
   grep -q 'So these numbers are of a part of the run' report || fail "$(head -c 900 report)"
   ! grep -Eq 'Resident after|the rest: |never written' report || fail "the parts of a part do not add up: $(head -c 1500 report)"

@@ -37,8 +37,8 @@ function Program({ head: { trace } }: { head: Head }) {
 }
 
 /** How densely the shown samples lie, in words: of a part, the rate is that of the part. */
-function rateInWords({ trace: { rate, word_bytes: word } }: Head): string {
-  return rate >= 1 ? 'every block recorded' : `1 sample every ${axisBytes(word / rate)}`;
+function rateInWords({ trace: { rate, word_bytes: word, partial } }: Head): string {
+  return rate >= 1 && !partial ? 'every block recorded' : `1 sample every ${axisBytes(word / rate)}`;
 }
 
 function warningsOf({ trace, kept, became }: Head): string[] {
