@@ -111,6 +111,19 @@ static void say_rates(struct paragraph *paragraph, const struct view *view) {
         least, most);
 }
 
+/* Traces of two hosts are put on one clock by two wall clocks. */
+static void say_hosts(struct paragraph *paragraph, const struct source *source) {
+  const struct trace_text *first = &source_process(source, 0)->run.host;
+  for (uint32_t i = 1; i < source_process_count(source); i++) {
+    const struct trace_text *host = &source_process(source, i)->run.host;
+    if (host->length == first->length && !memcmp(host->bytes, first->bytes, first->length)) continue;
+    say(paragraph,
+        " The traces are of several hosts; what was held at one moment is a sum by their wall clocks, which "
+        "may differ.");
+    return;
+  }
+}
+
 /* ---- shared ---- */
 
 void report_say_processes(struct paragraph *paragraph, const struct samples *samples) {
@@ -149,6 +162,9 @@ void report_say_ends(struct paragraph *paragraph, const struct view *view) {
       ". A block counts as held until it was freed or its process ended, so what was held is a sum over the "
       "processes that ran then. What a process had from its parent as it was forked counts in the parent "
       "alone.");
+  if (ends.unknown)
+    say(paragraph, " Without a record of its end, a process counts as ended at the last event of its trace.");
+  say_hosts(paragraph, samples->source);
   say_rates(paragraph, view);
   if (samples->collected)
     say(paragraph, " The collections of their heaps are in the reports on single traces.");

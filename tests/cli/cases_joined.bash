@@ -44,6 +44,21 @@ several_traces_make_one_report() {
   says 'All 2 processes exited with code 0[.]'
 }
 
+processes_without_an_end_and_of_several_hosts_are_told() {
+  need_recording
+  mkdir both
+  "$winnow" record -q -f -r 1 -o both/t -- bash -c "bash -c 'head -c 9 /dev/zero >/dev/null; kill -9 \$\$'; true" >said 2>&1
+  succeeds report both
+  says ' 1 left no record of their end: .*Without a record of its end, a process counts as ended at the last event of its trace[.]'
+  ! grep -q 'several hosts' out || fail "$(cat out)"
+  local namespace=(unshare -u)
+  [ "$(id -u)" = 0 ] || namespace=(unshare -ru)
+  "${namespace[@]}" hostname elsewhere 2>/dev/null || skip "no name of a host can be changed here, even privately"
+  "${namespace[@]}" sh -c "hostname elsewhere; exec \"\$@\"" sh "$winnow" record -q -r 1 -o both/other -- ls / >said 2>&1 || fail "not recorded: $(cat said)"
+  succeeds report both
+  says 'The traces are of several hosts; what was held at one moment is a sum by their wall clocks, which may differ[.]'
+}
+
 processes_can_be_asked_for() {
   need_recording
   need jq
