@@ -30,7 +30,7 @@ wn_status load_joined(struct inputs *inputs, const char *name, const struct reco
   if (error) return error;
   for (size_t i = 0; i < inputs->count; i++)
     if (inputs->parts[i].taken) taken++, last = i;
-  if (!taken) return error_set(WN_EIO, "none of %zu files can be read as a trace", inputs->count);
+  if (!taken) return error_set(WN_EIO, "none of %zu files can be part of one report", inputs->count);
   return taken == 1 ? recording_load(inputs->parts[last].path, options, recording)
                     : recording_load_joined(inputs->parts, inputs->count, name, options, recording);
 }

@@ -141,7 +141,9 @@ static wn_status explain(const struct search *search, const struct chunk_header 
                      is_little_ctf(first) ? ", not one of Winnow"
                                           : " of a big-endian machine, which cannot be read");
   if (search->begun) return remains_explain(search->descriptor, search->path, search->size);
-  return error_set(WN_EFORMAT, "%s is not a Winnow trace, nor one of Memtrace; winnow record makes one",
+  return error_set(WN_EFORMAT,
+                   "%s is not a Winnow trace, nor one of Memtrace, nor a heap profile of DHAT, heaptrack or "
+                   "pprof; winnow record makes a trace",
                    search->path);
 }
 

@@ -115,7 +115,7 @@ files_that_cannot_be_joined_are_left_out() {
   refused 1 '^winnow: empty: no file in it is a trace$' report empty
   refused 1 "nothing.[*]: no file of such a name is a trace" report 'nothing.*'
   run report nowhere noise
-  [ "$code" = 1 ] && [ ! -s out ] && grep -q 'none of 2 files can be read as a trace' err || fail "code $code: $(cat err)"
+  [ "$code" = 1 ] && [ ! -s out ] && grep -q 'none of 2 files can be part of one report' err || fail "code $code: $(cat err)"
   make collected heap
   refused 2 'is a trace of malloc and heap one of a collected heap: give one kind at a time' report family/t heap
 }
