@@ -52,7 +52,7 @@ function warningsOf({ trace, kept, became }: Head): string[] {
   ].filter(Boolean);
   if (trace.partial)
     lines.push(
-      `A part of the run is missing (${lost.join('; ') || 'records are lost'}): more was allocated than is shown, and less may have been held. The ranges hold for the recorded part.`,
+      `A part of the run is missing (${lost.join('; ') || 'records are lost'}): more was allocated than is shown, and more or less was held. The ranges hold for the recorded part.`,
     );
   else if (lost.length) lines.push(`${lost.join('; ')}.`);
   if (!trace.complete && !running.value)
