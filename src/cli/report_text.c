@@ -276,9 +276,9 @@ static void say_sample(struct paragraph *paragraph, const struct view *view) {
         text_number_of(count, (double)view->report->samples->unmatched, "record"));
   say(paragraph, ".");
   if (view->report->recording->partial)
-    say(paragraph,
-        " So these numbers are of a part of the run: more was allocated, and more or less may have been held, "
-        "since births and deaths of blocks are missing. The ranges hold for that part.");
+    say(paragraph, " So these numbers are of a part of the run: more was allocated, and more or less may "
+                   "have been held, "
+                   "since births and deaths of blocks are missing. The ranges hold for that part.");
   else if (run->rate < 1 && view->report->samples->sampled_blocks)
     say(paragraph, " Of 100 ranges 95 contain the true value, also in rows with few samples%s.",
         blocks < FEW_BLOCKS ? ", unless a kind of block that matters has no sample" : "");
