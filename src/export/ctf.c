@@ -7,7 +7,8 @@
  * ends first. Sums over the intervals with their weights are therefore the report's totals.
  *
  * PLACES. A place is a function, line, file and module; it is described before the first stack that
- * has it. Stacks have all frames, also those of wrappers and those that the query hides. */
+ * has it. Stacks have all frames, also those of wrappers and those that the query hides. If the user
+ * gave a grouping, a place is a group of the report instead, and stacks are those of the report. */
 #include "export/formats.h"
 
 #include "analysis/order.h"
@@ -25,10 +26,11 @@ struct converting {
   const struct samples *samples;
   const struct names *names;
   struct ctf_writer writer;
-  bool *taken;        /* by row */
-  bool *follows;      /* by row: the interval before it is its block's, and taken */
-  bool *is_followed;  /* by row */
-  uint32_t *place_of; /* by frame of the names; 0: not described yet */
+  bool *taken;                 /* by row */
+  bool *follows;               /* by row: the interval before it is its block's, and taken */
+  bool *is_followed;           /* by row */
+  uint32_t *place_of;          /* by frame of the names, or by label of the groups; 0: not described yet */
+  struct export_stacks groups; /* if the user gave a grouping */
   struct strings *places;
   uint32_t *stack; /* room for the deepest */
 };
@@ -131,8 +133,26 @@ static uint32_t place_of(struct converting *to, const struct row *row, const str
   return place;
 }
 
+static uint32_t place_of_group(struct converting *to, const struct row *row, uint32_t label) {
+  char text[STACK_LABEL_MOST], function[STACK_LABEL_MOST];
+  if (to->place_of[label]) return to->place_of[label];
+  export_stacks_label(&to->groups, label, text);
+  const struct ctf_place place = {
+      .place = label + 1, .function = plain(text, function), .file = "", .module = ""};
+  ctf_place(&to->writer, row->begin_ns, row->thread, &place);
+  return to->place_of[label] = place.place;
+}
+
+static void set_group_stack(struct converting *to, const struct row *row, uint32_t *depth) {
+  struct export_stacks *groups = &to->groups;
+  *depth = (uint32_t)export_stacks_path(groups, stack_values_owner(&groups->paths, row));
+  for (uint32_t i = 0; i < *depth; i++)
+    to->stack[i] = place_of_group(to, row, groups->paths.nodes[groups->path[i]].label);
+}
+
 /* Sets `stack` to the places of a row's stack, innermost first. False without memory. */
 static bool set_stack(struct converting *to, const struct row *row, uint32_t *depth) {
+  if (to->export->grouped) return set_group_stack(to, row, depth), true;
   *depth = 0;
   for (uint32_t node = row->stack; node; node = source_stack(to->samples->source, node).parent) {
     struct frames frames = names_of(to->names, node);
@@ -142,9 +162,18 @@ static bool set_stack(struct converting *to, const struct row *row, uint32_t *de
   return true;
 }
 
+static bool make_room_for_groups(struct converting *to) {
+  const struct export *export = to->export;
+  if (export_stacks_create(export->report, export->grouping, &to->groups)) return false;
+  to->place_of = calloc(to->groups.paths.label_count, sizeof *to->place_of);
+  to->stack = calloc(to->groups.paths.node_count, sizeof *to->stack);
+  return to->place_of && to->stack;
+}
+
 /* Makes room for places and stacks. No node is its own caller, so a stack has at most all frames. */
 static bool make_room(struct converting *to) {
   size_t frames = 1;
+  if (to->export->grouped) return make_room_for_groups(to);
   for (uint32_t node = 1; node <= source_stack_count(to->samples->source); node++)
     frames += names_of(to->names, node).count;
   to->place_of = calloc(frames, sizeof *to->place_of);
@@ -222,8 +251,6 @@ static void describe_run(const struct export *export) {
 wn_status export_ctf(FILE *out, const struct export *export) {
   const struct samples *samples = export->report->samples;
   struct converting to = {.export = export, .samples = samples, .names = export->report->names};
-  if (export->grouped)
-    return error_set(WN_EINVAL, "--by is for formats with stacks or rows, and ctf has events");
   to.taken = calloc(samples->row_count + 1, sizeof *to.taken);
   to.follows = calloc(samples->row_count + 1, sizeof *to.follows);
   to.is_followed = calloc(samples->row_count + 1, sizeof *to.is_followed);
@@ -235,6 +262,7 @@ wn_status export_ctf(FILE *out, const struct export *export) {
   free(to.is_followed);
   free(to.place_of);
   free(to.stack);
+  export_stacks_destroy(&to.groups);
   if (to.places) strings_free(to.places);
   return done ? WN_OK : no_memory();
 }

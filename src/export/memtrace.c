@@ -1,7 +1,7 @@
 /* A trace for Memtrace's tools and its viewer, in version 3 of the format or in version 2, which its
  * releases up to 0.2.3 read.
  *
- * A trace of Memtrace itself is copied (memtrace_copy.h), unless the user selects blocks. Any other
+ * A trace of Memtrace itself is copied (memtrace_copy.h), unless the user selects or groups. Any other
  * trace becomes one, with the blocks that the user's query selects; with --at only those that were
  * alive then.
  *
@@ -17,7 +17,8 @@
  * DOMAINS. Version 3 has domains, so each thread of the trace is one, up to DOMAINS; the threads
  * after these are one together. Version 2 has one domain. A block of malloc is `external`.
  *
- * CODES. A code is an address of the program: nodes of the same module and offset have the same one. */
+ * CODES. A code is an address of the program: nodes of the same module and offset have the same one.
+ * If the user gave a grouping, a code is a label of the report's call paths instead. */
 #include "export/formats.h"
 
 #include "analysis/order.h"
@@ -37,14 +38,16 @@ struct converting {
   const struct names *names;
   struct memtrace_writer writer;
   struct writer_domain *domains[DOMAINS];
-  uint32_t threads[DOMAINS]; /* by domain; 0: none */
-  uint32_t *code;            /* by node; CODES */
-  uint32_t *node;            /* by code: one of its nodes */
-  uint64_t *block, *end;     /* by row: the number of its block in the file, and when that ends */
-  uint8_t *domain_of;        /* by row */
-  uint64_t *stack;           /* of codes, innermost first and then outermost first */
-  double rest;               /* SAMPLES */
+  uint32_t threads[DOMAINS];   /* by domain; 0: none */
+  uint32_t *code;              /* by node; CODES */
+  uint32_t *node;              /* by code: one of its nodes */
+  struct export_stacks groups; /* if the user gave a grouping */
+  uint64_t *block, *end;       /* by row: the number of its block in the file, and when that ends */
+  uint8_t *domain_of;          /* by row */
+  uint64_t *stack;             /* of codes, innermost first and then outermost first */
+  double rest;                 /* SAMPLES */
   struct writer_place places[WRITER_PLACES_MOST];
+  char label[STACK_LABEL_MOST]; /* of the place that is a group */
 };
 
 static wn_status no_memory(void) { return error_set(WN_ENOMEM, "not enough memory for the trace"); }
@@ -56,7 +59,7 @@ static bool is_same_code(struct trace_node one, struct trace_node other) {
 }
 
 /* Codes are numbers from 1 on, in the order of modules and offsets. */
-static bool make_codes(struct converting *to) {
+static bool make_address_codes(struct converting *to) {
   struct source *source = to->samples->source;
   uint32_t count = source_stack_count(source), codes = 0;
   struct keyed *keyed = calloc((size_t)count + 1, sizeof *keyed);
@@ -79,6 +82,18 @@ static bool make_codes(struct converting *to) {
   return done;
 }
 
+/* Codes are the labels' numbers plus 1. */
+static bool make_group_codes(struct converting *to) {
+  const struct export *export = to->export;
+  if (export_stacks_create(export->report, export->grouping, &to->groups)) return false;
+  to->stack = calloc(to->groups.paths.node_count, sizeof *to->stack);
+  return to->stack;
+}
+
+static bool make_codes(struct converting *to) {
+  return to->export->grouped ? make_group_codes(to) : make_address_codes(to);
+}
+
 static const char *text_of(const struct converting *to, uint32_t string) {
   return strings_text(to->names->strings, string);
 }
@@ -94,20 +109,38 @@ static struct writer_place place_of(const struct converting *to, const struct fr
                                .end = frame->last_column};
 }
 
+static struct writer_place place_of_group(struct converting *to, uint64_t code) {
+  export_stacks_label(&to->groups, (uint32_t)code - 1, to->label);
+  return (struct writer_place){.file = "", .function = to->label};
+}
+
 static size_t places_of(void *context, uint64_t code, const struct writer_place **places) {
   struct converting *to = context;
+  *places = to->places;
+  if (to->export->grouped) return to->places[0] = place_of_group(to, code), 1;
   struct frames frames = names_of(to->names, to->node[code]);
   size_t count = frames.count < WRITER_PLACES_MOST ? frames.count : WRITER_PLACES_MOST;
   for (size_t i = 0; i < count; i++) to->places[i] = place_of(to, &frames.frame[count - 1 - i]);
-  *places = to->places;
   return count;
 }
 
-/* The codes of a stack, outermost first; their number. No node is its own caller, so they are fewer
- * than the nodes. */
-static size_t codes_of(struct converting *to, uint32_t node) {
+static size_t address_codes_of(struct converting *to, uint32_t node) {
   size_t depth = 0;
   for (; node; node = source_stack(to->samples->source, node).parent) to->stack[depth++] = to->code[node];
+  return depth;
+}
+
+static size_t group_codes_of(struct converting *to, const struct row *row) {
+  struct export_stacks *groups = &to->groups;
+  size_t depth = export_stacks_path(groups, stack_values_owner(&groups->paths, row));
+  for (size_t i = 0; i < depth; i++) to->stack[i] = groups->paths.nodes[groups->path[i]].label + 1;
+  return depth;
+}
+
+/* Sets `stack` to the codes of a row's stack, outermost first, and returns their number. No node is
+ * its own caller, so they are at most as many as the nodes. */
+static size_t codes_of(struct converting *to, const struct row *row) {
+  size_t depth = to->export->grouped ? group_codes_of(to, row) : address_codes_of(to, row->stack);
   for (size_t i = 0; i < depth / 2; i++) {
     uint64_t code = to->stack[i];
     to->stack[i] = to->stack[depth - 1 - i];
@@ -199,7 +232,7 @@ static bool write_birth(struct converting *to, size_t i, uint64_t time_us) {
   const struct row *row = &to->samples->rows[i];
   struct writer_domain *domain = domain_of(to, row->thread, time_us, &to->domain_of[i]);
   if (!domain) return false;
-  size_t depth = codes_of(to, row->stack);
+  size_t depth = codes_of(to, row);
   uint64_t word = (uint64_t)to->samples->word_bytes;
   to->block[i] = writer_allocate(&to->writer, domain, time_us, (int64_t)((row->size + word - 1) / word),
                                  samples_of(to, row), source_of(row), to->stack, depth);
@@ -285,14 +318,14 @@ static wn_status convert(FILE *out, const struct export *export, unsigned versio
   free(to->code);
   free(to->node);
   free(to->stack);
+  export_stacks_destroy(&to->groups);
   free(to);
   return done ? WN_OK : no_memory();
 }
 
 static wn_status write_version(FILE *out, const struct export *export, unsigned version) {
-  if (export->grouped)
-    return error_set(WN_EINVAL, "--by is for formats with stacks or rows, and Memtrace's has events");
-  bool whole = !export->where && !export->moment_given && source_is_memtrace(export->path);
+  bool whole =
+      !export->where && !export->moment_given && !export->grouped && source_is_memtrace(export->path);
   return whole ? memtrace_copy(out, export->path, version) : convert(out, export, version);
 }
 

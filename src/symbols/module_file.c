@@ -11,13 +11,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char standard_debug[] = "/usr/lib/debug";
 
+/* Opens a file for reading; -1 if there is none. A trace can name anything as a module: a device is not
+ * opened, since that alone can have effects. */
+static int open_file(const char *path) {
+  struct stat found;
+  if (stat(path, &found) || !S_ISREG(found.st_mode)) return -1;
+  return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+}
+
 /* Whether the file at a path is the recorded module. */
 static enum symbols_state check_file(const char *path, const struct symbol_module *module) {
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  int fd = open_file(path);
   if (fd < 0) return SYMBOLS_MISSING;
   enum symbols_state state = SYMBOLS_MISMATCH;
   Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);

@@ -503,7 +503,19 @@ memtrace_reads_what_is_exported() {
   blocks=$(succeeds report --json t.trace; jq .totals.live_at_end_blocks.samples out)
   succeeds dump held.ctf
   [ "$(grep -c ' alloc' out)" = "$blocks" ] && ! grep -q ' collect' out || fail "--at end: not $blocks blocks"
-  refused 2 'and Memtrace.s has events' export -f memtrace -o t.ctf --by file t.trace
+  # With --by, its functions are the groups of the report, on the report's stacks.
+  make build_1 t.trace
+  for kind in function line file module process; do
+    succeeds export -f memtrace -o t.ctf --by $kind t.trace
+    succeeds report --json --top 100000 --sort self --by $kind t.trace
+    jq -r '.allocated[] | select(.self_bytes.samples > 0) | "\(.self_bytes.samples) \(.name)"' out | sort >expected
+    succeeds report --json --top 100000 --sort self --by function --show-wrappers t.ctf
+    jq -r '.allocated[] | select(.self_bytes.samples > 0) | "\(.self_bytes.samples) \(.name)"' out | sort | diff - expected >differences || fail "--by $kind: $(cat differences)"
+    succeeds export -f folded --quantity allocated-blocks --by $kind t.trace
+    sed 's/ [0-9]*$//' out | sort >expected
+    succeeds export -f folded --quantity allocated-blocks --show-wrappers t.ctf
+    sed 's/ [0-9]*$//' out | sort | diff - expected >differences || fail "stacks --by $kind: $(cat differences)"
+  done
 }
 
 # What babeltrace2 prints of a folder, with numbers as lines "EVENT NAME=VALUE...".
@@ -585,6 +597,32 @@ babeltrace_reads_what_is_exported() {
   is_near "$(cut -d ' ' -f 2 sums)" "$(tail -n 1 expected)" 50 "bytes at 0.4 ms"
 }
 
+# The groups of the report are the places, and its stacks those of the events.
+babeltrace_reads_groups() {
+  need jq
+  need babeltrace2
+  local kind options
+  make build_1 t.trace
+  for kind in function line file module process; do
+    for options in "" "--at end" '--where size>=300' '--where hide~"0x.*0"'; do
+      rm -rf t-ctf
+      # shellcheck disable=SC2086
+      succeeds export -f ctf --by $kind $options t.trace
+      events_of t-ctf
+      sums_of_events >sums
+      # shellcheck disable=SC2086
+      succeeds report --json --by $kind $options t.trace
+      jq '.tree.total_bytes.estimate' out >total
+      [ "$options" != "--at end" ] || is_near "$(cut -d ' ' -f 4 sums)" "$(cat total)" 5 "--by $kind $options: held"
+      [ "$options" = "--at end" ] || events_agree ${options:+--where "${options#--where }"} --by $kind
+      sed -nE 's/^place .* function="(.*)" file="" .*/\1/; T; s/\\(.)/\1/g; p' events | sort -u >places
+      # shellcheck disable=SC2086
+      succeeds export -f folded --quantity allocated-blocks --by $kind $options t.trace
+      [ "$options" = "--at end" ] || sed 's/ [0-9]*$//' out | tr ';' '\n' | sort -u | diff - places >differences || fail "--by $kind $options: $(cat differences)"
+    done
+  done
+}
+
 ctf_counts_blocks_that_grow() {
   need_recording
   need jq
@@ -621,7 +659,6 @@ ctf_has_times_packets_and_threads() {
 
 folders_are_written_whole() {
   make plain t.trace
-  refused 2 '--by is for formats with stacks or rows, and ctf has events' export -f ctf --by file t.trace
   refused 2 'ctf is a folder; give it a name with -o FOLDER' export -f ctf -o - t.trace
   refused 2 'give the output a name' export -f ctf -
   refused 2 't.trace is the trace' export -f ctf -o t.trace t.trace
