@@ -152,8 +152,12 @@ let start ?context ?sampling_rate ?callstack_size ?memprof_rate path =
 
 let trace_if_requested ?context ?sampling_rate ?memprof_rate () =
   if !current = None then
-    match Option.map (record ?memprof_rate) (open_trace None context sampling_rate None) with
-    | _ -> ()
+    match open_trace None context sampling_rate None with
     | exception (Failure reason | Invalid_argument reason) -> prerr_endline ("winnow: no trace is written: " ^ reason)
+    | None -> ()
+    | Some opened -> (
+        match record ?memprof_rate opened with
+        | _ -> ()
+        | exception (Failure reason | Invalid_argument reason) -> prerr_endline ("winnow: the trace stays empty: " ^ reason))
 
 (* SPDX-License-Identifier: MIT *)
