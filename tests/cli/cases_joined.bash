@@ -74,7 +74,7 @@ processes_can_be_asked_for() {
   succeeds report --json --by process --sort total family
   # What the first process allocated, together with those that it started, is everything.
   [ "$(jq '.sites | length' out)" -ge 1 ] && [ "$(jq '[.allocated[].total_bytes.estimate] | max' out)" = "$all" ] || fail "$(cat out)"
-  [ "$("$winnow" export -f folded --by process --quantity allocated family | sed 's/.* //' | paste -sd+ | bc)" = "$all" ] ||
+  [ "$("$winnow" export -f folded --by process --quantity allocated family | sed 's/.* //' | add_up)" = "$all" ] ||
     fail "the export has another sum"
   for format in memtrace memtrace2 ctf; do
     refused 2 'has the events of one process: give one trace' export -f $format -o x family

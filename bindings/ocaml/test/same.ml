@@ -207,6 +207,7 @@ let domains_stop () =
   at 2;
   ignore (Sys.opaque_identity (work 43));
   attempt "stop" M.stop;
+  collect ();
   at 3;
   M.discard profile;
   at 4
