@@ -3,6 +3,7 @@
 #include "gc/forks.h"
 #include "gc/limited.h"
 
+#include "gc/world/domain.h"
 #include <pthread.h>
 
 #define MILLISECOND ((uint64_t)1000000)
@@ -169,6 +170,58 @@ static void without_processor_time_a_cycle_that_has_begun_goes_on_at_its_ordinar
   journal_close(&of);
 }
 
+/* ---- what counts ---- */
+
+/* Roots of a language whose marking, where a cycle begins, takes so much time of the thread. Their walk in
+ * minor collections takes none. */
+static struct {
+  uint64_t cost_ns;
+  bool were_walked_idle; /* by the last walk, which was that of a minor collection */
+  long markings;
+} slow_roots;
+
+static void walk_slowly(wn_domain *domain, wn_visit *visit, void *visitor, void *context) {
+  (void)visit, (void)visitor, (void)context;
+  bool is_idle = heap_phase(domain->heap) == PHASE_IDLE;
+  if (slow_roots.were_walked_idle && !is_idle) {
+    clocks.thread_ns += slow_roots.cost_ns;
+    slow_roots.markings++;
+  }
+  slow_roots.were_walked_idle = is_idle;
+}
+
+/* Whether anything is saved after a cycle has begun beyond the limit, where no processor time is earned any
+ * more. */
+static bool is_saved_after_marking_roots(uint64_t cost_ns) {
+  struct journal of;
+  bool saved;
+  time_for_all();
+  memset(&slow_roots, 0, sizeof slow_roots);
+  wn_heap_options options = options_of(MEGABYTE);
+  options.hooks.walk_roots = walk_slowly;
+  begin_with(&of, &options);
+  {
+    WN_SCOPE(of.domain);
+    wn_ref array = make_array(of.domain, 4 * MEGABYTE);
+    clocks.process_step = 0;
+    slow_roots.cost_ns = cost_ns;
+    long before = slow_roots.markings;
+    while (slow_roots.markings == before) churn(of.domain, array, BLOCK_BYTES);
+    assert_true(hastens(of.heap));
+    saved = budget_look();
+    assert_int_equal(wn_gc_minor(of.domain), WN_OK);
+    assert_int_equal(hastens(of.heap), saved);
+  }
+  journal_close(&of);
+  return saved;
+}
+
+static void the_marking_of_roots_counts(void **state) {
+  (void)state;
+  assert_true(is_saved_after_marking_roots(0));
+  assert_false(is_saved_after_marking_roots(1000 * MILLISECOND));
+}
+
 /* ---- several heaps ---- */
 
 /* Heaps beyond their limits, one for each thread. Threads meet when nothing is saved any more, and
@@ -246,6 +299,7 @@ int main(void) {
       cmocka_unit_test(without_processor_time_the_program_goes_on_as_if_there_were_no_limit),
       cmocka_unit_test(a_heap_beyond_its_limit_collects_for_no_more_than_half_of_the_time),
       cmocka_unit_test(without_processor_time_a_cycle_that_has_begun_goes_on_at_its_ordinary_pace),
+      cmocka_unit_test(the_marking_of_roots_counts),
       cmocka_unit_test(of_the_processor_time_of_real_clocks_the_limit_takes_no_more_than_half),
       cmocka_unit_test(several_heaps_beyond_their_limits_take_no_more_than_half_together),
   };
