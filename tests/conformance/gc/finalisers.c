@@ -78,6 +78,28 @@ static void finalise_last_of_a_young_value_is_called_after_the_minor_collection_
   journal_close(&of);
 }
 
+static void note_cycles(wn_domain *domain, void *context) {
+  *(long *)context = quick_stat(domain).major_collections;
+}
+
+static void finalise_last_of_a_young_value_waits_for_the_rest_of_a_full_major(void **state) {
+  (void)state;
+  struct journal of;
+  wn_heap_options options = without_helpers();
+  long cycles = -1;
+  journal_open(&of, &options);
+  {
+    WN_SCOPE(of.domain);
+    wn_ref young = block_of(of.domain, 1);
+    assert_int_equal(wn_gc_finalise_last(of.domain, note_cycles, &cycles, young), WN_OK);
+  }
+  long before = quick_stat(of.domain).major_collections;
+  assert_int_equal(wn_gc_full_major(of.domain), WN_OK);
+  assert_true(quick_stat(of.domain).major_collections > before);
+  assert_int_equal(cycles, quick_stat(of.domain).major_collections);
+  journal_close(&of);
+}
+
 static void finalise_last_is_not_called_while_the_value_is_reachable(void **state) {
   (void)state;
   struct journal of;
@@ -525,6 +547,7 @@ int main(void) {
       cmocka_unit_test(large_values_are_finalised_as_well),
       cmocka_unit_test(a_young_value_with_finalise_is_not_finalised_by_minor_collections),
       cmocka_unit_test(finalise_last_of_a_young_value_is_called_after_the_minor_collection_it_died_in),
+      cmocka_unit_test(finalise_last_of_a_young_value_waits_for_the_rest_of_a_full_major),
       cmocka_unit_test(finalise_last_is_not_called_while_the_value_is_reachable),
       cmocka_unit_test(one_full_major_collects_all_but_values_with_finalise_and_a_second_those),
       cmocka_unit_test(integers_have_no_finalisers),
