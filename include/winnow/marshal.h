@@ -64,8 +64,9 @@ enum {
 WN_API wn_status wn_marshal_write(wn_domain *domain, wn_ref value, unsigned flags, void **bytes,
                                   size_t *size);
 
-/* Writes to a file. WN_EIO: the file took less. The file is written in a blocking section, so this
- * may collect. */
+/* Writes to a file. WN_EIO: the file took less. What the FILE has in its buffer is not written yet:
+ * fflush or fclose tells whether it can be. The file is written in a blocking section, so this may
+ * collect. */
 WN_API wn_status wn_marshal_write_file(wn_domain *domain, wn_ref value, unsigned flags, FILE *file);
 
 /* Gets the message, in one call or several, in a blocking section, which it must not leave by
@@ -112,7 +113,8 @@ WN_API wn_status wn_marshal_size(const void *bytes, size_t size, size_t *total);
  * A string of n bytes is a raw block of n / 8 + 1 words. The last byte says how many bytes before
  * it in the last word are no part of the string; those are 0. */
 
-/* Makes a string; `text` is outside the heap. A null handle as with wn_alloc. May collect. */
+/* Makes a string; `text` is outside the heap, and may be NULL if the length is 0. A null handle as
+ * with wn_alloc. May collect. */
 WN_API wn_ref wn_string_new(wn_domain *domain, const char *text, size_t length);
 /* The length of a string; SIZE_MAX if the block is none. wn_bytes has its bytes, and a 0 after
  * them. Any thread of the heap. */

@@ -76,7 +76,8 @@ WN_API wn_status wn_ephemeron_unset_key(wn_domain *domain, wn_ref ephemeron, siz
 WN_API wn_ref wn_ephemeron_get_key(wn_domain *domain, wn_ref ephemeron, size_t i);
 WN_API bool wn_ephemeron_check_key(wn_domain *domain, wn_ref ephemeron, size_t i);
 
-/* Of the data, as of a place. */
+/* Of the data, as of a place. A weak array is an ephemeron whose data are not set: these functions
+ * accept one. A null handle unsets the data. */
 WN_API wn_status wn_ephemeron_set_data(wn_domain *domain, wn_ref ephemeron, wn_ref data);
 WN_API wn_status wn_ephemeron_unset_data(wn_domain *domain, wn_ref ephemeron);
 WN_API wn_ref wn_ephemeron_get_data(wn_domain *domain, wn_ref ephemeron);

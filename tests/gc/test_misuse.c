@@ -12,10 +12,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <winnow/events.h>
+#include <winnow/marshal.h>
 #include <winnow/trace.h>
+#include <winnow/weak.h>
 
 static wn_heap *heap;
-static wn_ref handle;
+static wn_ref handle, weak;
 static wn_global *global;
 
 static void nothing(wn_domain *domain, void *context) { (void)domain, (void)context; }
@@ -130,6 +132,63 @@ static bool begin_to_block(wn_domain *domain) { return wn_blocking_begin(domain)
 static bool yield(wn_domain *domain) { return wn_thread_yield(domain), true; }
 static bool detach(wn_domain *domain) { return wn_domain_detach(domain); }
 
+static bool new_weak(wn_domain *domain) { return wn_is_null(wn_weak_new(domain, 1)); }
+static bool set_weak(wn_domain *domain) { return wn_weak_set(domain, weak, 0, handle); }
+static bool get_weak(wn_domain *domain) { return wn_is_null(wn_weak_get(domain, weak, 0)); }
+static bool copy_weak(wn_domain *domain) { return wn_is_null(wn_weak_get_copy(domain, weak, 0)); }
+static bool check_weak(wn_domain *domain) { return !wn_weak_check(domain, weak, 0); }
+static bool fill_weak(wn_domain *domain) { return wn_weak_fill(domain, weak, 0, 1, handle); }
+static bool blit_weak(wn_domain *domain) { return wn_weak_blit(domain, weak, 0, weak, 0, 1); }
+static bool new_ephemeron(wn_domain *domain) { return wn_is_null(wn_ephemeron_new(domain, 1)); }
+static bool set_key(wn_domain *domain) { return wn_ephemeron_set_key(domain, weak, 0, handle); }
+static bool unset_key(wn_domain *domain) { return wn_ephemeron_unset_key(domain, weak, 0); }
+static bool get_key(wn_domain *domain) { return wn_is_null(wn_ephemeron_get_key(domain, weak, 0)); }
+static bool check_key(wn_domain *domain) { return !wn_ephemeron_check_key(domain, weak, 0); }
+static bool set_weak_data(wn_domain *domain) { return wn_ephemeron_set_data(domain, weak, handle); }
+static bool unset_weak_data(wn_domain *domain) { return wn_ephemeron_unset_data(domain, weak); }
+static bool get_weak_data(wn_domain *domain) { return wn_is_null(wn_ephemeron_get_data(domain, weak)); }
+static bool check_weak_data(wn_domain *domain) { return !wn_ephemeron_check_data(domain, weak); }
+
+static bool write_message(wn_domain *domain) {
+  void *bytes;
+  size_t size;
+  return wn_marshal_write(domain, handle, 0, &bytes, &size);
+}
+static bool write_to_file(wn_domain *domain) { return wn_marshal_write_file(domain, handle, 0, stderr); }
+static wn_status take(const void *bytes, size_t size, void *context) {
+  (void)bytes, (void)size, (void)context;
+  return WN_OK;
+}
+static bool write_to_function(wn_domain *domain) {
+  return wn_marshal_write_to(domain, handle, 0, take, NULL);
+}
+static const unsigned char message[] = {0x84, 0x95, 0xa6, 0xbe, 0, 0, 0, 1, 0, 0,   0,
+                                        0,    0,    0,    0,    0, 0, 0, 0, 0, 0x41};
+static bool read_message(wn_domain *domain) {
+  wn_ref value;
+  return wn_marshal_read(domain, message, sizeof message, 0, &value, NULL);
+}
+static bool read_from_file(wn_domain *domain) {
+  wn_ref value;
+  return wn_marshal_read_file(domain, stdin, 0, &value);
+}
+static size_t give(void *bytes, size_t size, void *context) {
+  (void)context;
+  size_t given = size < sizeof message ? size : sizeof message;
+  memcpy(bytes, message, given);
+  return given;
+}
+static bool read_from_function(wn_domain *domain) {
+  wn_ref value;
+  return wn_marshal_read_from(domain, give, NULL, 0, &value);
+}
+static bool new_string(wn_domain *domain) { return wn_is_null(wn_string_new(domain, "text", 4)); }
+static bool new_boxed(wn_domain *domain) { return wn_is_null(wn_boxed_new(domain, WN_BOXED_INT64, 1)); }
+static bool new_bigarray(wn_domain *domain) {
+  const size_t length = 1;
+  return wn_is_null(wn_bigarray_new(domain, WN_BIGARRAY_CHAR, false, 1, &length));
+}
+
 struct call {
   const char *name;
   bool (*call)(wn_domain *domain);
@@ -196,6 +255,31 @@ static const struct call calls[] = {
     {"wn_gc_metrics_begin", metrics_begin},
     {"wn_gc_metrics", metrics},
     {"wn_gc_metrics_end", metrics_end},
+    {"wn_weak_new", new_weak},
+    {"wn_weak_set", set_weak},
+    {"wn_weak_get", get_weak},
+    {"wn_weak_get_copy", copy_weak},
+    {"wn_weak_check", check_weak},
+    {"wn_weak_fill", fill_weak},
+    {"wn_weak_blit", blit_weak},
+    {"wn_ephemeron_new", new_ephemeron},
+    {"wn_ephemeron_set_key", set_key},
+    {"wn_ephemeron_unset_key", unset_key},
+    {"wn_ephemeron_get_key", get_key},
+    {"wn_ephemeron_check_key", check_key},
+    {"wn_ephemeron_set_data", set_weak_data},
+    {"wn_ephemeron_unset_data", unset_weak_data},
+    {"wn_ephemeron_get_data", get_weak_data},
+    {"wn_ephemeron_check_data", check_weak_data},
+    {"wn_marshal_write", write_message},
+    {"wn_marshal_write_file", write_to_file},
+    {"wn_marshal_write_to", write_to_function},
+    {"wn_marshal_read", read_message},
+    {"wn_marshal_read_file", read_from_file},
+    {"wn_marshal_read_from", read_from_function},
+    {"wn_string_new", new_string},
+    {"wn_boxed_new", new_boxed},
+    {"wn_bigarray_new", new_bigarray},
 };
 
 /* Functions that do not check the caller, but know that a domain has ended. */
@@ -269,6 +353,16 @@ static bool adjust_too_much(wn_domain *domain) {
   return wn_custom_adjust(domain, block, SIZE_MAX / 2 + 1) == WN_EINVAL &&
          wn_is_null(wn_alloc_custom(domain, &ops, 8, SIZE_MAX / 2 + 1));
 }
+static bool pin_null(wn_domain *domain) { return wn_pin(domain, null_handle) == WN_EINVAL; }
+static bool unpin_null(wn_domain *domain) { return wn_unpin(domain, null_handle) == WN_EINVAL; }
+static bool pin_integer(wn_domain *domain) { return wn_pin(domain, wn_root(domain, wn_int(7))) == WN_EINVAL; }
+static bool unpin_too_often(wn_domain *domain) {
+  wn_ref block = wn_alloc(domain, 2, 0);
+  return !wn_pin(domain, block) && !wn_unpin(domain, block) && wn_unpin(domain, block) == WN_EINVAL;
+}
+static bool string_of_null(wn_domain *domain) {
+  return !wn_is_null(wn_string_new(domain, NULL, 0)) && wn_is_null(wn_string_new(domain, NULL, 5));
+}
 static bool new_global_of_null(wn_domain *domain) { return !wn_global_new(domain, null_handle); }
 static bool get_null_global(wn_domain *domain) { return wn_is_null(wn_global_get(domain, NULL)); }
 static bool set_null_global(wn_domain *domain) { return wn_global_set(domain, NULL, handle), true; }
@@ -288,6 +382,11 @@ static const struct call mistakes[] = {
     {"wn_custom_adjust of an integer", adjust_integer},
     {"wn_custom_adjust of a raw block", adjust_raw},
     {"wn_custom_adjust to more bytes than there are addresses", adjust_too_much},
+    {"wn_pin of a null handle", pin_null},
+    {"wn_unpin of a null handle", unpin_null},
+    {"wn_pin of an integer", pin_integer},
+    {"wn_unpin, once too often", unpin_too_often},
+    {"wn_string_new of NULL", string_of_null},
     {"wn_global_new of a null handle", new_global_of_null},
     {"wn_global_get of NULL", get_null_global},
     {"wn_global_set of NULL", set_null_global},
@@ -308,6 +407,9 @@ static bool is_refused(bool (*call)(wn_domain *domain), wn_domain *(*wrong)(wn_d
     alarm(20);
     if (wn_heap_open(NULL, &heap) || wn_domain_attach(heap, &domain)) _exit(2);
     handle = wn_alloc(domain, 2, 0);
+    weak = wn_weak_new(domain, 1);
+    wn_ephemeron_set_key(domain, weak, 0, handle);
+    wn_ephemeron_set_data(domain, weak, handle);
     global = wn_global_new(domain, handle);
     _exit(call(wrong(domain)) && *wn_last_error() ? 0 : 1);
   }

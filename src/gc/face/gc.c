@@ -42,8 +42,8 @@ wn_status wn_gc_major(wn_domain *domain) {
 }
 
 /* One full collection: values that finalisers let go wait for the next call. */
-wn_status wn_gc_full_major(wn_domain *domain) {
-  wn_status status = begin(domain, "full major");
+static wn_status full_major(wn_domain *domain, const char *what) {
+  wn_status status = begin(domain, what);
   if (status) return status;
   major_full(domain, STOP_REQUEST);
   status = finalisers_run_pending(domain);
@@ -52,8 +52,10 @@ wn_status wn_gc_full_major(wn_domain *domain) {
   return WN_OK;
 }
 
+wn_status wn_gc_full_major(wn_domain *domain) { return full_major(domain, "full major"); }
+
 wn_status wn_gc_compact(wn_domain *domain) {
-  wn_status status = wn_gc_full_major(domain);
+  wn_status status = full_major(domain, "compact");
   if (status) return status;
   major_compact(domain, STOP_REQUEST);
   return finalisers_run_pending(domain);

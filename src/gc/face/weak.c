@@ -48,6 +48,27 @@ static void copy_key(wn_domain *domain, wn_value from, size_t i, wn_value to, si
   weak_put(domain, to, WEAK_KEYS + j, field_load((wn_value *)from + WEAK_KEYS + i));
 }
 
+static wn_status fill(wn_domain *domain, wn_ref weak, size_t i, size_t n, wn_ref value, const char *what) {
+  wn_status status = check(domain, weak, i, n, what);
+  if (status) return status;
+  for (size_t k = i; k < i + n; k++) weak_put(domain, *weak.slot, WEAK_KEYS + k, value_or_empty(value));
+  return WN_OK;
+}
+
+static wn_ref get(wn_domain *domain, wn_ref weak, size_t i, const char *what) {
+  return check(domain, weak, i, 1, what) ? none : load(domain, weak, WEAK_KEYS + i);
+}
+
+static bool is_set(wn_domain *domain, wn_ref weak, size_t i, const char *what) {
+  return !check(domain, weak, i, 1, what) && is_full(weak, WEAK_KEYS + i);
+}
+
+static wn_status put_data(wn_domain *domain, wn_ref ephemeron, wn_ref data, const char *what) {
+  wn_status status = check_data(domain, ephemeron, what);
+  if (!status) weak_put(domain, *ephemeron.slot, WEAK_DATA, value_or_empty(data));
+  return status;
+}
+
 /* A copy of a block, or the value itself if there is none. */
 static wn_ref copy(wn_domain *domain, wn_ref value) {
   if (wn_is_int(*value.slot)) return value;
@@ -90,12 +111,10 @@ OWN_FRAME wn_ref wn_weak_new(wn_domain *domain, size_t n) {
 size_t wn_weak_length(wn_ref weak) { return is_weak(weak) ? weak_keys(*weak.slot) : 0; }
 
 wn_status wn_weak_set(wn_domain *domain, wn_ref weak, size_t i, wn_ref value) {
-  return wn_weak_fill(domain, weak, i, 1, value);
+  return fill(domain, weak, i, 1, value, "weak set");
 }
 
-wn_ref wn_weak_get(wn_domain *domain, wn_ref weak, size_t i) {
-  return check(domain, weak, i, 1, "weak get") ? none : load(domain, weak, WEAK_KEYS + i);
-}
+wn_ref wn_weak_get(wn_domain *domain, wn_ref weak, size_t i) { return get(domain, weak, i, "weak get"); }
 
 wn_ref wn_weak_get_copy(wn_domain *domain, wn_ref weak, size_t i) {
   if (check(domain, weak, i, 1, "weak get copy")) return none;
@@ -104,15 +123,10 @@ wn_ref wn_weak_get_copy(wn_domain *domain, wn_ref weak, size_t i) {
   return wn_is_null(made) ? none : wn_escape(&wn_here, made);
 }
 
-bool wn_weak_check(wn_domain *domain, wn_ref weak, size_t i) {
-  return !check(domain, weak, i, 1, "weak check") && is_full(weak, WEAK_KEYS + i);
-}
+bool wn_weak_check(wn_domain *domain, wn_ref weak, size_t i) { return is_set(domain, weak, i, "weak check"); }
 
 wn_status wn_weak_fill(wn_domain *domain, wn_ref weak, size_t i, size_t n, wn_ref value) {
-  wn_status status = check(domain, weak, i, n, n == 1 ? "weak set" : "weak fill");
-  if (status) return status;
-  for (size_t k = i; k < i + n; k++) weak_put(domain, *weak.slot, WEAK_KEYS + k, value_or_empty(value));
-  return WN_OK;
+  return fill(domain, weak, i, n, value, "weak fill");
 }
 
 wn_status wn_weak_blit(wn_domain *domain, wn_ref from, size_t i, wn_ref to, size_t j, size_t n) {
@@ -135,25 +149,23 @@ OWN_FRAME wn_ref wn_ephemeron_new(wn_domain *domain, size_t keys) {
 }
 
 wn_status wn_ephemeron_set_key(wn_domain *domain, wn_ref ephemeron, size_t i, wn_ref key) {
-  return wn_weak_set(domain, ephemeron, i, key);
+  return fill(domain, ephemeron, i, 1, key, "ephemeron set key");
 }
 wn_status wn_ephemeron_unset_key(wn_domain *domain, wn_ref ephemeron, size_t i) {
-  return wn_weak_set(domain, ephemeron, i, none);
+  return fill(domain, ephemeron, i, 1, none, "ephemeron unset key");
 }
 wn_ref wn_ephemeron_get_key(wn_domain *domain, wn_ref ephemeron, size_t i) {
-  return wn_weak_get(domain, ephemeron, i);
+  return get(domain, ephemeron, i, "ephemeron get key");
 }
 bool wn_ephemeron_check_key(wn_domain *domain, wn_ref ephemeron, size_t i) {
-  return wn_weak_check(domain, ephemeron, i);
+  return is_set(domain, ephemeron, i, "ephemeron check key");
 }
 
 wn_status wn_ephemeron_set_data(wn_domain *domain, wn_ref ephemeron, wn_ref data) {
-  wn_status status = check_data(domain, ephemeron, "ephemeron set data");
-  if (!status) weak_put(domain, *ephemeron.slot, WEAK_DATA, value_or_empty(data));
-  return status;
+  return put_data(domain, ephemeron, data, "ephemeron set data");
 }
 wn_status wn_ephemeron_unset_data(wn_domain *domain, wn_ref ephemeron) {
-  return wn_ephemeron_set_data(domain, ephemeron, none);
+  return put_data(domain, ephemeron, none, "ephemeron unset data");
 }
 wn_ref wn_ephemeron_get_data(wn_domain *domain, wn_ref ephemeron) {
   return check_data(domain, ephemeron, "ephemeron get data") ? none : load(domain, ephemeron, WEAK_DATA);

@@ -1,6 +1,7 @@
 /* Strings of OCaml's layout. */
 #include "gc/marshal/strings.h"
 
+#include "base/error.h"
 #include "gc/face/allocate.h"
 #include "gc/world/debug.h"
 #include <string.h>
@@ -8,6 +9,7 @@
 
 OWN_FRAME wn_ref wn_string_new(wn_domain *domain, const char *text, size_t length) {
   DEBUG_DOMAIN(domain);
+  if (!text && length) return error_set(WN_EINVAL, "string: the text is NULL"), (wn_ref){NULL};
   wn_ref block = allocate_block(domain, string_words(length), WN_TAG_RAW, __builtin_frame_address(0));
   FRAME_ENDS;
   if (wn_is_null(block)) return block;

@@ -174,6 +174,7 @@ static void other_places_of_ephemerons_are_refused(void **state) {
     WN_SCOPE(of.domain);
     wn_ref ephemeron = wn_ephemeron_new(of.domain, 1), value = block_of(of.domain, 1);
     assert_int_equal(wn_ephemeron_set_key(of.domain, ephemeron, 1, value), WN_EINVAL);
+    assert_string_equal(wn_last_error(), "ephemeron set key: 1 places from 1 on, and there are 1");
     assert_int_equal(wn_ephemeron_unset_key(of.domain, ephemeron, 1), WN_EINVAL);
     assert_int_equal(wn_ephemeron_set_data(of.domain, value, value), WN_EINVAL);
     assert_true(wn_is_null(wn_ephemeron_get_data(of.domain, value)));
