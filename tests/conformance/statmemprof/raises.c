@@ -293,6 +293,54 @@ static void discard_in_the_middle_of_a_group_ends_all_calls(void **state) {
   }
 }
 
+/* Births are told by their sizes, promotions by 100 more, deaths by the negative. The birth of the block of
+ * 4 words collects. */
+static void *write_size_and_collect(wn_domain *domain, const wn_allocation *allocation, void *context) {
+  journal_write(&((struct tracked *)context)->of, (long)allocation->size);
+  if (allocation->size == 4) assert_int_equal(wn_gc_minor(domain), WN_OK);
+  return (void *)allocation->size;
+}
+static void *write_promotion(wn_domain *domain, void *size, void *context) {
+  (void)domain;
+  journal_write(&((struct tracked *)context)->of, 100 + (long)size);
+  return size;
+}
+static void write_death(wn_domain *domain, void *size, void *context) {
+  (void)domain;
+  journal_write(&((struct tracked *)context)->of, -(long)size);
+}
+
+/* A block of 9 words is dead when the birth collects, and the blocks of the group live or not. */
+static void tell_a_group_whose_first_birth_collects(struct tracked *all, bool lives) {
+  const wn_shape pair[] = {{4, 0}, {7, 1}};
+  wn_ref blocks[2];
+  tracked_open_heap(all);
+  all->tracker.alloc_minor = write_size_and_collect;
+  all->tracker.promote = write_promotion;
+  all->tracker.dealloc_minor = write_death;
+  tracked_start(all, 1);
+  {
+    WN_SCOPE(all->of.domain);
+    wn_alloc(all->of.domain, 9, 0);
+  }
+  wn_poll(all->of.domain);
+  WN_SCOPE(all->of.domain);
+  assert_int_equal(wn_alloc_group(all->of.domain, 2, pair, blocks), WN_OK);
+  for (int i = 0; i < 2 && !lives; i++) wn_assign_int(blocks[i], 0);
+  wn_poll(all->of.domain);
+}
+
+static void what_a_birth_makes_pending_of_other_blocks_comes_after_all_births(void **state) {
+  struct tracked all;
+  (void)state;
+  tell_a_group_whose_first_birth_collects(&all, true);
+  ASSERT_JOURNAL(&all.of, 9, 4, 104, 7, 107, -9);
+  tracked_close(&all);
+  tell_a_group_whose_first_birth_collects(&all, false);
+  ASSERT_JOURNAL(&all.of, 9, 4, -4, 7, -7, -9);
+  tracked_close(&all);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_callback_that_raises_ends_its_block_and_leaves_the_rest_due),
@@ -305,6 +353,7 @@ int main(void) {
       cmocka_unit_test(a_group_whose_second_block_raises_is_whole_and_the_others_are_tracked),
       cmocka_unit_test(stop_in_the_middle_of_a_group_keeps_what_was_told_and_drops_the_rest),
       cmocka_unit_test(discard_in_the_middle_of_a_group_ends_all_calls),
+      cmocka_unit_test(what_a_birth_makes_pending_of_other_blocks_comes_after_all_births),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
