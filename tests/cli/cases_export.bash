@@ -378,11 +378,11 @@ dhat_shows_its_files() {
   done
 }
 
-# With WINNOW_SPEEDSCOPE, a folder that has the package `speedscope` of npm unpacked.
+# With the package `speedscope`, which viewer/make installs.
 speedscope_imports_its_files() {
   need chromium
-  local release=${WINNOW_SPEEDSCOPE:-}/dist/release kind
-  [ -e "$release/index.html" ] || skip "WINNOW_SPEEDSCOPE names no folder with speedscope"
+  local release=$source/viewer/node_modules/speedscope/dist/release kind
+  [ -e "$release/index.html" ] || skip "there is no speedscope, which viewer/make installs"
   for kind in plain odd; do
     make $kind t.trace
     succeeds export -f speedscope t.trace
@@ -445,11 +445,11 @@ profiles_for_firefox_are_whole() {
   [ "$(jq -c '.libs[0] | [.name, .path, .breakpadId, .codeId]' out)" = "[\"libprog.so\",\"/nowhere/libprog.so\",\"$(printf 21%.0s {1..16})0\",\"$(printf 21%.0s {1..20})\"]" ] || fail "$(jq -c .libs out)"
 }
 
-# With WINNOW_PROFILER_CLI, a folder that has the package `@firefox-devtools/profiler-cli` of npm unpacked; needs Node 24.
+# With the command of the Firefox Profiler, which viewer/make installs; it needs Node 24.
 the_firefox_profiler_reads_its_files() {
   need jq
-  local cli=${WINNOW_PROFILER_CLI:-}/dist/profiler-cli.js kind
-  [ -e "$cli" ] || skip "WINNOW_PROFILER_CLI names no folder with the command of the Firefox Profiler"
+  local cli=$source/viewer/node_modules/@firefox-devtools/profiler-cli/dist/profiler-cli.js kind
+  [ -e "$cli" ] || skip "there is no command of the Firefox Profiler, which viewer/make installs"
   need node
   [ "$(node -p 'parseInt(process.versions.node)')" -ge 24 ] || skip "node is older than version 24"
   export PROFILER_CLI_SESSION_DIR=$work/sessions HOME=$work
