@@ -135,6 +135,36 @@ static int by_begin(const void *a, const void *b) {
   return order ? order : compare(left->block, right->block);
 }
 
+/* Sorts unless all is in order, as most of a trace's records are. */
+static void sort(void *items, size_t count, size_t size, int (*order)(const void *, const void *)) {
+  const char *bytes = items;
+  size_t i = 1;
+  while (i < count && order(bytes + (i - 1) * size, bytes + i * size) <= 0) i++;
+  if (i < count) qsort(items, count, size, order);
+}
+
+/* Sorts the changes by_block_then_time. A block has few changes, so most of the work is to order them by
+ * block. False without memory. */
+static bool sort_changes(struct loading *loading) {
+  size_t count = loading->change_count;
+  struct keyed *keyed = malloc((count + 1) * sizeof *keyed);
+  for (size_t i = 0; keyed && i < count; i++)
+    keyed[i] = (struct keyed){loading->changes[i].block, (uint32_t)i};
+  struct change *ordered = keyed && count <= UINT32_MAX && order_by_key(keyed, count)
+                               ? malloc((count + 1) * sizeof *ordered)
+                               : NULL;
+  for (size_t i = 0; ordered && i < count; i++) ordered[i] = loading->changes[keyed[i].item];
+  free(keyed);
+  if (!ordered) return false;
+  free(loading->changes);
+  loading->changes = ordered;
+  for (size_t begin = 0, end; begin < count; begin = end) {
+    for (end = begin + 1; end < count && ordered[end].block == ordered[begin].block;) end++;
+    sort(ordered + begin, end - begin, sizeof *ordered, by_block_then_time);
+  }
+  return true;
+}
+
 static int by_time(const void *a, const void *b) {
   return compare(((const struct memory_point *)a)->time_ns, ((const struct memory_point *)b)->time_ns);
 }
@@ -208,9 +238,8 @@ static bool join_block(struct loading *loading, const struct trace_sample *born,
 static bool join(struct loading *loading) {
   struct samples *samples = loading->samples;
   double rate = source_run(samples->source)->rate;
-  if (loading->born_count) qsort(loading->born, loading->born_count, sizeof *loading->born, by_block);
-  if (loading->change_count)
-    qsort(loading->changes, loading->change_count, sizeof *loading->changes, by_block_then_time);
+  sort(loading->born, loading->born_count, sizeof *loading->born, by_block);
+  if (!sort_changes(loading)) return false;
   size_t change = 0;
   for (size_t i = 0; i < loading->born_count; i++) {
     if (i && loading->born[i].block == loading->born[i - 1].block)
@@ -226,8 +255,8 @@ static bool join(struct loading *loading) {
   free(loading->changes);
   loading->born = NULL;
   loading->changes = NULL;
-  if (samples->row_count) qsort(samples->rows, samples->row_count, sizeof *samples->rows, by_begin);
-  if (samples->memory_count) qsort(samples->memory, samples->memory_count, sizeof *samples->memory, by_time);
+  sort(samples->rows, samples->row_count, sizeof *samples->rows, by_begin);
+  sort(samples->memory, samples->memory_count, sizeof *samples->memory, by_time);
   return true;
 }
 
