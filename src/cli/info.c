@@ -23,6 +23,7 @@ struct facts {
   const struct trace_run *run;
   const struct trace_damage *damage;
   uint64_t frees, file_bytes;
+  bool growing; /* a process still writes the file */
 };
 
 static void line(const char *name, const char *value) { text_entry(stdout, name, value, VALUE_COLUMN); }
@@ -62,7 +63,9 @@ static void print_command(const struct trace_run *run) {
 
 static bool is_collected(const struct samples *samples) { return samples->collected; }
 
-static const char *how_it_ended(const struct samples *samples, char buffer[64]) {
+static const char *how_it_ended(const struct facts *facts, char buffer[64]) {
+  const struct samples *samples = facts->samples;
+  if (facts->growing && !samples->ended) return strcpy(buffer, "no: the trace is still being written");
   if (source_is_foreign(samples->source)) return strcpy(buffer, "unknown: such a trace does not tell");
   if (!samples->ended) return strcpy(buffer, "no: killed, left by _exit, or still running");
   switch (samples->end.kind) {
@@ -88,7 +91,7 @@ static void print_ending(const struct facts *facts) {
   bool executed = samples->ended && samples->end.kind == TRACE_END_EXEC;
   FILE *out = value_begin(&value);
   if (!out) return;
-  fputs(how_it_ended(samples, text), out);
+  fputs(how_it_ended(facts, text), out);
   if (executed && samples->became) text_name(out, samples->became);
   value_end(&value, "ended");
   char *next = executed ? chain_next(facts->file, facts->run, samples->end.time_ns) : NULL;
@@ -292,8 +295,11 @@ static int tell_of(const char *path, void (*print)(const struct facts *, struct 
   wn_status error = samples_load(input_path(&input), progress_show, &progress, &samples);
   progress_end(&progress);
   if (error) return input_close(&input), fail_job("%s", input_error(&input, text));
-  struct facts facts = {input.name, samples, source_run(samples->source), source_damage(samples->source),
-                        0,          0};
+  struct facts facts = {.file = input.name,
+                        .samples = samples,
+                        .run = source_run(samples->source),
+                        .damage = source_damage(samples->source),
+                        .growing = input_is_growing(input_path(&input))};
   if (!stat(input_path(&input), &status)) facts.file_bytes = (uint64_t)status.st_size;
   for (size_t i = 0; i < samples->row_count; i++)
     facts.frees += samples->rows[i].last && samples->rows[i].died_ns != STILL_ALIVE;

@@ -120,6 +120,8 @@ exit(system(@ARGV) >> 8);
 END
   perl locked "$winnow" report m >out 2>err || fail "$(cat err)"
   says 'The trace is still being written[.]'
+  perl locked "$winnow" info m >out 2>err || fail "$(cat err)"
+  says 'ended +no: the trace is still being written'
   perl locked "$winnow" info m n >out 2>err || fail "$(cat err)"
   LC_ALL=C says ' m .*[(]still being written[)]'
   ! LC_ALL=C grep -aq ' n .*still' out || fail "$(cat out)"
