@@ -24,13 +24,20 @@ static bool is_of_host(const struct trace_run *one, const struct trace_run *othe
          (!one->host.length || !memcmp(one->host.bytes, other->host.bytes, one->host.length));
 }
 
+/* Whether a process may have become a program that has its number. After another end the number was
+ * given to another process; in containers many processes have the number 1. */
+static bool may_go_on(const struct source_process *process) {
+  return !process->ended || process->end.kind == TRACE_END_EXEC;
+}
+
 /* The last process that began before, on the same machine, and was this one before an exec, or its
  * parent. Process numbers come again, so the last one counts. */
 static uint32_t find_parent(const struct source *source, uint32_t index) {
   const struct trace_run *run = &source_process(source, index)->run;
   for (uint32_t i = index; i--;) {
-    const struct trace_run *other = &source_process(source, i)->run;
-    if ((other->pid == run->pid || other->pid == run->parent_pid) && is_of_host(run, other)) return i;
+    const struct source_process *from = source_process(source, i);
+    bool same = from->run.pid == run->pid && may_go_on(from), parent = from->run.pid == run->parent_pid;
+    if ((same || parent) && is_of_host(run, &from->run)) return i;
   }
   return NO_PROCESS;
 }

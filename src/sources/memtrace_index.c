@@ -267,6 +267,11 @@ wn_status memtrace_index_create(struct memtrace_index *index, const char *path) 
   return error;
 }
 
+void memtrace_index_end_file(struct memtrace_index *index) {
+  if (index->descriptor >= 0) close(index->descriptor);
+  index->descriptor = -1;
+}
+
 void memtrace_index_destroy(struct memtrace_index *index) {
   forget_lists(index);
   memtrace_names_destroy(&index->names);
@@ -274,6 +279,6 @@ void memtrace_index_destroy(struct memtrace_index *index) {
   free(index->domains);
   free(index->packets);
   free(index->first_packet);
-  close(index->descriptor);
+  memtrace_index_end_file(index);
 }
 /* SPDX-License-Identifier: MIT */

@@ -263,6 +263,7 @@ bool memtrace_reader_next(struct memtrace_reader *reader, struct memtrace_event 
     }
     reader->loss.out_of_memory = !load(reader, line);
   }
+  memtrace_index_end_file(&reader->index);
   return false;
 }
 

@@ -452,6 +452,15 @@ static void finish_event(struct trace_reader *reader, struct trace_event *event)
   }
 }
 
+/* All is read. What remains to be asked, such as stacks, is in memory: of a thousand traces that are
+ * joined none has its file open. */
+static void end_file(struct trace_reader *reader) {
+  if (reader->descriptor >= 0) close(reader->descriptor);
+  free(reader->buffer);
+  reader->descriptor = -1;
+  reader->buffer = NULL;
+}
+
 /* ---- shared ---- */
 
 wn_status trace_reader_open(const char *path, struct trace_reader **out) {
@@ -484,9 +493,8 @@ close_descriptor:
 }
 
 void trace_reader_close(struct trace_reader *reader) {
-  close(reader->descriptor);
+  end_file(reader);
   for (int i = 0; i < RUN_TEXTS; i++) free(reader->run_texts[i]);
-  free(reader->buffer);
   free(reader->text);
   free(reader->title);
   decoder_destroy(&reader->decoder);
@@ -496,8 +504,8 @@ void trace_reader_close(struct trace_reader *reader) {
 
 bool trace_reader_next(struct trace_reader *reader, struct trace_event *event) {
   struct trace_run ignored;
-  while (!reader->damage.out_of_memory) {
-    if (!reader->in_piece && !(reader->in_piece = next_piece(reader))) return false;
+  while (reader->descriptor >= 0 && !reader->damage.out_of_memory) {
+    if (!reader->in_piece && !(reader->in_piece = next_piece(reader))) break;
     enum decoder_result result = decoder_next(&reader->decoder, event, &ignored);
     reader->damage.records_unknown = reader->decoder.unknown;
     if (result == DECODER_EVENT) {
@@ -507,6 +515,7 @@ bool trace_reader_next(struct trace_reader *reader, struct trace_event *event) {
     }
     if (result != DECODER_RUN) end_piece(reader, result);
   }
+  end_file(reader);
   return false;
 }
 

@@ -44,6 +44,35 @@ several_traces_make_one_report() {
   says 'All 2 processes exited with code 0[.]'
 }
 
+# A trace with places of a language is needed until the end, its file only until it is read.
+more_traces_are_joined_than_files_may_be_open() {
+  need perl
+  local i kind
+  mkdir language memtrace
+  "$build/tests/cli/make_memtrace" file 60 1 || fail "no Memtrace file"
+  for ((i = 0; i < 30; i++)); do
+    make "named$i" "language/$i"
+    perl -pe "BEGIN { binmode STDIN; binmode STDOUT; undef \$/; \$id = pack 'v', 5000 + $i } s/\xe1\x10/\$id/g" <file >"memtrace/$i"
+  done
+  for kind in language memtrace; do
+    succeeds report $kind
+    says 'and 29 other processes '
+    mv out expected
+    (ulimit -S -n 20 && "$winnow" report $kind >out 2>err) || fail "$kind: $(cat err)"
+    cmp -s out expected || fail "$kind: another report with few open files: $(diff expected out | head -n 5)"
+    (ulimit -S -n 20 && "$winnow" html -o page.html $kind >out 2>err) || fail "$kind: $(cat err)"
+  done
+}
+
+# As of containers, in which programs have the number 1.
+ended_processes_with_one_number_are_several() {
+  make exact_1 one
+  make exact_2 other
+  succeeds report one other
+  says 'and 1 other process ran '
+  says 'All 2 processes exited with code 0[.]'
+}
+
 processes_without_an_end_and_of_several_hosts_are_told() {
   need_recording
   mkdir both
