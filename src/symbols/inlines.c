@@ -21,7 +21,7 @@ struct spans {
   size_t count, capacity;
 };
 
-/* A namespace or class. `parent` is the index of the scope that contains it, or NO_SCOPE. */
+/* A namespace or class, or a function that has classes, as lambdas are. `parent` is the index of the scope that contains it, or NO_SCOPE. */
 struct scope {
   Dwarf_Die entry;
   size_t parent;
@@ -93,11 +93,19 @@ static void visit_function(struct unit *unit, Dwarf_Die *entry, size_t scope) {
   add_declared(unit, entry, scope);
   add_ranges(&unit->functions, entry, 0);
   size_t end = unit->functions.count;
-  visit_children(unit, entry, 1, NO_SCOPE);
+  size_t scopes = unit->scope_count, declared = unit->declared_count;
+  visit_children(unit, entry, 1, add_scope(unit, entry, scope));
+  if (unit->declared_count == declared) unit->scope_count = scopes; /* nobody needs them */
   for (size_t i = own; i < end; i++) {
     unit->functions.span[i].first = first;
     unit->functions.span[i].count = unit->inlined.count - first;
   }
+}
+
+/* The scope of a function that is declared in another function is not that function. */
+static size_t scope_of_function(const struct unit *unit, size_t scope) {
+  bool local = scope != NO_SCOPE && dwarf_tag(&unit->scopes[scope].entry) == DW_TAG_subprogram;
+  return local ? NO_SCOPE : scope;
 }
 
 static void visit_children(struct unit *unit, Dwarf_Die *parent, unsigned depth, size_t scope) {
@@ -105,7 +113,7 @@ static void visit_children(struct unit *unit, Dwarf_Die *parent, unsigned depth,
   if (dwarf_child(parent, &child) != 0) return;
   do {
     switch (dwarf_tag(&child)) {
-    case DW_TAG_subprogram: visit_function(unit, &child, scope); break;
+    case DW_TAG_subprogram: visit_function(unit, &child, scope_of_function(unit, scope)); break;
     case DW_TAG_inlined_subroutine:
       add_ranges(&unit->inlined, &child, depth);
       visit_children(unit, &child, depth + 1, NO_SCOPE);

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FRAMES_MOST = 64, SCOPES_MOST = 32 };
+enum { FRAMES_MOST = 64, SCOPES_MOST = 32, DEPTH_MOST = 4 };
 
 /* One address and its frames. */
 struct answer {
@@ -107,19 +107,38 @@ static Dwarf_Die declaration_of(Dwarf_Die *entry) {
   return die;
 }
 
-/* The qualified name "Deep<3>::go<int>" of a function for which DWARF has only "go<int>". */
+static const char *linkage_of(Dwarf_Die *entry) {
+  const char *linkage = string_of(entry, DW_AT_linkage_name);
+  return linkage ? linkage : string_of(entry, DW_AT_MIPS_linkage_name);
+}
+
+static const char *function_name(struct symbols *symbols, const struct known_module *known,
+                                 const struct unit_place *place, Dwarf_Die *entry, int depth);
+
+/* The name of a namespace, class or function. The class of a lambda has none. */
+static const char *scope_name(struct symbols *symbols, const struct known_module *known,
+                              const struct unit_place *place, Dwarf_Die *scope, const char *function,
+                              int depth) {
+  int tag = dwarf_tag(scope);
+  const char *name = tag == DW_TAG_subprogram ? function_name(symbols, known, place, scope, depth)
+                                              : string_of(scope, DW_AT_name);
+  if (name) return name;
+  if (tag == DW_TAG_namespace) return "(anonymous namespace)";
+  return function && !strcmp(function, "operator()") ? "{lambda}" : "(anonymous)";
+}
+
+/* The qualified name "Deep<3>::go<int>" of a function for which DWARF has only "go<int>". The name of a
+ * function around begins it anew, since that is qualified too. */
 static const char *qualified(struct symbols *symbols, const struct known_module *known,
-                             const struct unit_place *place, Dwarf_Die *entry, const char *name) {
+                             const struct unit_place *place, Dwarf_Die *entry, const char *name, int depth) {
   Dwarf_Die scopes[SCOPES_MOST], declaration = declaration_of(entry);
   size_t count = inlines_scopes(&known->inlines, place, &declaration, scopes, SCOPES_MOST), length = 0;
   char text[1024];
   for (size_t i = 0; i < count && length < sizeof text; i++) {
-    const char *scope = string_of(&scopes[i], DW_AT_name);
-    bool space = dwarf_tag(&scopes[i]) == DW_TAG_namespace;
-    length += (size_t)snprintf(text + length, sizeof text - length, "%s::",
-                               scope   ? scope
-                               : space ? "(anonymous namespace)"
-                                       : "(anonymous)");
+    const char *function = i + 1 == count ? name : NULL;
+    if (dwarf_tag(&scopes[i]) == DW_TAG_subprogram) length = 0;
+    length += (size_t)snprintf(text + length, sizeof text - length,
+                               "%s::", scope_name(symbols, known, place, &scopes[i], function, depth));
   }
   bool spaced = strstr(name, "> >");
   if ((!count && !spaced) || length + strlen(name) >= sizeof text) return name;
@@ -128,15 +147,19 @@ static const char *qualified(struct symbols *symbols, const struct known_module 
   return keep(symbols, text);
 }
 
+/* NULL: DWARF has no name. `depth`: damaged entries may contain each other. */
+static const char *function_name(struct symbols *symbols, const struct known_module *known,
+                                 const struct unit_place *place, Dwarf_Die *entry, int depth) {
+  const char *linkage = linkage_of(entry), *name = string_of(entry, DW_AT_name);
+  if (linkage) return demangled(symbols, linkage);
+  return name && depth < DEPTH_MOST ? qualified(symbols, known, place, entry, name, depth + 1) : name;
+}
+
 static void name_entry(struct symbols *symbols, const struct known_module *known,
                        const struct unit_place *place, Dwarf_Die *entry, struct symbol_frame *frame) {
-  const char *linkage = string_of(entry, DW_AT_linkage_name);
-  if (!linkage) linkage = string_of(entry, DW_AT_MIPS_linkage_name);
-  const char *name = string_of(entry, DW_AT_name);
-  frame->linkage = linkage ? linkage : name;
-  frame->function = linkage ? demangled(symbols, linkage)
-                    : name  ? qualified(symbols, known, place, entry, name)
-                            : NULL;
+  const char *linkage = linkage_of(entry);
+  frame->linkage = linkage ? linkage : string_of(entry, DW_AT_name);
+  frame->function = function_name(symbols, known, place, entry, 0);
 }
 
 /* Sets the file and line of the frame around an inlined call: those of the call. DWARF 5 counts

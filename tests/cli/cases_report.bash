@@ -280,6 +280,46 @@ a_report_of_a_part_of_the_samples_says_so() {
   refused 2 'must be all, or a number' report --samples 999 t.trace
 }
 
+# Two functions of one file whose parts have equal names in DWARF.
+local_classes_are_named_by_their_functions() {
+  need g++
+  need jq
+  need_recording
+  cat >p.cc <<'CC'
+#include <cstdlib>
+void *kept[8];
+namespace zoo {
+template <class F> __attribute__((noinline)) static void apply(F f) { f(); }
+static __attribute__((noinline)) void one() { apply([] { kept[0] = std::malloc(1000); }); }
+__attribute__((noinline)) void other(int n) {
+  apply([=] { kept[n] = std::malloc(2000); });
+  struct Local {
+    __attribute__((noinline)) void fill(int k) { kept[k] = std::malloc(4000); }
+  } local;
+  local.fill(n + 1);
+}
+}
+int main() {
+  zoo::one();
+  zoo::other(1);
+  return !kept[2];
+}
+CC
+  local compiler tried=
+  for compiler in 'g++ -O0' 'g++ -O2' 'clang++ -O0' 'clang++ -O2'; do
+    command -v "${compiler% *}" >/dev/null || continue
+    $compiler -g -o p p.cc || fail "$compiler"
+    "$winnow" record -q --rate 1 -o w -- ./p >said 2>&1 || fail "record: $(cat said)"
+    succeeds export -f json --at end w
+    jq -r '.rows[] | "\(.self_bytes.estimate) \(.name)"' out >names
+    grep -qE '^1000 zoo::one([(][)])?::([{]lambda|[$]_).*::operator[(][)]' names &&
+      grep -qE '^2000 zoo::other[(]int[)]::([{]lambda|[$]_).*::operator[(][)]' names &&
+      grep -qE '^4000 zoo::other[(]int[)]::Local::fill' names || fail "$compiler: $(cat names)"
+    tried=1
+  done
+  [ $tried ] || fail "no compiler"
+}
+
 # GCC calls the body of a lambda artificial, as it does functions of headers that debuggers pass over.
 bodies_of_lambdas_have_frames() {
   need g++
@@ -296,5 +336,5 @@ CC
   g++ -O1 -g -o p p.cc || fail "g++"
   "$winnow" record -q --rate 1 -o w -- ./p >said 2>&1 || fail "record: $(cat said)"
   succeeds report --by line w
-  says 'operator[(][)].* [(]p.cc:5[)]'
+  says 'main::[{]lambda[}]::operator[(][)].* [(]p.cc:5[)]'
 }
