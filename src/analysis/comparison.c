@@ -86,8 +86,7 @@ static void by_label_destroy(struct by_label *by) {
 static wn_status make_rows(struct comparison *comparison, const struct comparison_options *options) {
   const struct call_tree *before = &comparison->before->tree, *after = &comparison->after->tree;
   struct matching matching;
-  wn_status error = matching_make(before, comparison->before->report->names, after,
-                                  comparison->after->report->names, &matching);
+  wn_status error = matching_make(comparison->before, comparison->after, &matching);
   if (error) return error;
   struct by_label had, has;
   comparison->rows = calloc(before->label_count + after->label_count, sizeof *comparison->rows);

@@ -95,8 +95,7 @@ wn_status joined_make(const struct table *before, const struct table *after, str
   struct joining joining = {.before = &before->tree, .after = &after->tree, .joined = joined};
   struct matching matching;
   *joined = (struct joined){.tree.grouping = after->tree.grouping};
-  wn_status error =
-      matching_make(&before->tree, before->report->names, &after->tree, after->report->names, &matching);
+  wn_status error = matching_make(before, after, &matching);
   if (error) return error;
   bool ready = allocate(&joining);
   if (ready) {

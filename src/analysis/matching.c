@@ -1,6 +1,8 @@
 /* Matches labels by merging the sorted labels of both trees, first with modules, then without. */
 #include "analysis/matching.h"
 
+#include "analysis/report.h"
+#include "analysis/similar.h"
 #include "base/error.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -164,28 +166,36 @@ static void tell(const struct side *side, uint32_t *matches) {
 
 /* ---- shared ---- */
 
-wn_status matching_make(const struct call_tree *before, const struct names *before_names,
-                        const struct call_tree *after, const struct names *after_names,
-                        struct matching *matching) {
+wn_status matching_make(const struct table *before, const struct table *after, struct matching *matching) {
+  const struct names *before_names = before->report->names, *after_names = after->report->names;
   uint32_t *numbers = translate(before_names->strings, after_names->strings);
-  struct side had = {candidates_of(before, numbers), before->label_count - 1},
-              has = {candidates_of(after, NULL), after->label_count - 1};
-  *matching = (struct matching){calloc(before->label_count, sizeof(uint32_t)),
-                                calloc(after->label_count, sizeof(uint32_t))};
+  struct side had = {candidates_of(&before->tree, numbers), before->tree.label_count - 1},
+              has = {candidates_of(&after->tree, NULL), after->tree.label_count - 1};
+  *matching = (struct matching){calloc(before->tree.label_count, sizeof(uint32_t)),
+                                calloc(after->tree.label_count, sizeof(uint32_t))};
   bool ready = numbers && had.candidates && has.candidates && matching->after_of && matching->before_of;
-  ready = ready && key_both(before, before_names, had.candidates, after, after_names, has.candidates);
+  ready = ready &&
+          key_both(&before->tree, before_names, had.candidates, &after->tree, after_names, has.candidates);
   if (ready) {
     match_labels(&had, &has);
     match_code(&had, &has);
     tell(&had, matching->after_of);
     tell(&has, matching->before_of);
   }
+  if (ready && matching_is_of_two_tools(before->report, after->report))
+    ready = similar_match(&before->tree, before_names, &after->tree, after_names, matching);
   free(numbers);
   free(had.candidates);
   free(has.candidates);
   if (ready) return WN_OK;
   matching_destroy(matching);
   return error_set(WN_ENOMEM, "not enough memory for the comparison");
+}
+
+bool matching_is_of_two_tools(const struct report *before, const struct report *after) {
+  const struct trace_text *one = &source_run(before->samples->source)->writer,
+                          *other = &source_run(after->samples->source)->writer;
+  return one->length != other->length || (one->length && memcmp(one->bytes, other->bytes, one->length));
 }
 
 void matching_destroy(struct matching *matching) {

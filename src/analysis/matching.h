@@ -5,7 +5,8 @@
  * build (builds.h) of a file under any name, and nothing else: in another build that is other code.
  * Labels that remain match by function, file and line alone where
  * that is unique on both sides: a program or library that was renamed, or has a new version in its
- * file name, is still the same code. The recordings need not share their strings. */
+ * file name, is still the same code. Of recordings that two tools wrote, labels that remain then match if
+ * their names are similar (similar.h). The recordings need not share their strings. */
 #ifndef ANALYSIS_MATCHING_H
 #define ANALYSIS_MATCHING_H
 
@@ -19,10 +20,16 @@ struct matching {
 
 #define UNMATCHED UINT32_MAX
 
-/* Matches the labels of two trees with one grouping, not BY_STACK. WN_ENOMEM. */
-wn_status matching_make(const struct call_tree *before, const struct names *before_names,
-                        const struct call_tree *after, const struct names *after_names,
-                        struct matching *matching);
+struct report;
+struct table;
+
+/* Matches the labels of two tables with one grouping, not BY_STACK. WN_ENOMEM. */
+wn_status matching_make(const struct table *before, const struct table *after, struct matching *matching);
+
+/* Whether two tools wrote the recordings, so that labels may be matched that are only similar
+ * (similar.h). */
+bool matching_is_of_two_tools(const struct report *before, const struct report *after);
+
 void matching_destroy(struct matching *matching);
 
 #endif

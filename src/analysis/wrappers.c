@@ -330,10 +330,11 @@ static size_t frames_in(const struct names *names, uint32_t nodes) {
  * of wrapper_names.def. Only files whose names nobody else uses are listed. */
 static bool is_of_container(const char *file) {
   static const char *const files[] = {
-      "alloc_traits.h", "basic_string.h",    "basic_string.tcc", "deque.tcc",   "hashtable_policy.h",
-      "list.tcc",       "new_allocator.h",   "stl_bvector.h",    "stl_deque.h", "stl_list.h",
-      "stl_map.h",      "stl_multimap.h",    "stl_multiset.h",   "stl_set.h",   "stl_tree.h",
-      "stl_vector.h",   "shared_ptr_base.h", "vector.tcc"};
+      "alloc_traits.h",  "basic_string.h",  "basic_string.tcc",  "deque.tcc",    "hashtable_policy.h",
+      "list.tcc",        "new_allocator.h", "shared_ptr_base.h", "std_thread.h", "stl_bvector.h",
+      "stl_construct.h", "stl_deque.h",     "stl_list.h",        "stl_map.h",    "stl_multimap.h",
+      "stl_multiset.h",  "stl_pair.h",      "stl_set.h",         "stl_tree.h",   "stl_uninitialized.h",
+      "stl_vector.h",    "tuple",           "unique_ptr.h",      "vector.tcc"};
   const char *slash = strrchr(file, '/');
   for (size_t i = 0; i < sizeof files / sizeof *files; i++)
     if (!strcmp(slash ? slash + 1 : file, files[i])) return true;

@@ -95,6 +95,12 @@ static void print_limits(const struct diff *diff) {
     snprintf(text, sizeof text, "After: %s", has);
     text_paragraph(stdout, text, 0);
   }
+  if (matching_is_of_two_tools(&diff->pair.before, &diff->pair.after))
+    text_paragraph(
+        stdout,
+        "Two tools write some names in different ways, with and without scopes or parameters. Such "
+        "names count as one where no other name is as similar; others look gone and new.",
+        0);
 }
 
 static void print_runs(const struct diff *diff) {

@@ -12,6 +12,7 @@
  */
 #include "cli/report_name.h"
 
+#include "analysis/cxx_name.h"
 #include "cli/text.h"
 #include <stdbool.h>
 #include <stdio.h>
@@ -37,23 +38,6 @@ static bool starts(const char *text, const char *beginning) {
   return !strncmp(text, beginning, strlen(beginning));
 }
 
-static bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-/* The number of characters at `at` that belong to an operator's name or to the anonymous namespace.
- */
-static size_t skip_whole(const char *name, size_t at) {
-  static const char *const operators[] = {"<=>", "<<=", ">>=", "->*", "<<", ">>",
-                                          "<=",  ">=",  "->",  "()",  "<",  ">"};
-  static const char word[] = "operator", anonymous[] = "(anonymous namespace)";
-  if (starts(name + at, anonymous)) return sizeof anonymous - 1;
-  if (!starts(name + at, word) || (at && is_word(name[at - 1]))) return 0;
-  for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
-    if (starts(name + at + sizeof word - 1, operators[i])) return sizeof word - 1 + strlen(operators[i]);
-  return 0;
-}
-
 static char partner(char open) { return open == '<' ? '>' : ')'; }
 
 /* Closes the innermost open bracket of this kind. A `)` also ends brackets `<` that were opened
@@ -76,7 +60,7 @@ static void parse(struct parsed *parsed) {
   size_t open[BRACKETS_MOST], depth = 0, skipped;
   const char *name = parsed->name;
   for (size_t at = 0; at < parsed->length; at += skipped ? skipped : 1) {
-    if ((skipped = skip_whole(name, at))) continue;
+    if ((skipped = cxx_whole_bytes(name, at))) continue;
     bool arrow = name[at] == '>' && at && name[at - 1] == '-';
     if ((name[at] == '<' || name[at] == '(') && parsed->count < BRACKETS_MOST) {
       open[depth] = parsed->count;
@@ -148,7 +132,7 @@ static size_t skip_type(const struct parsed *parsed) {
   size_t begin = 0, whole;
   for (size_t at = 0; at < parsed->length; at += whole ? whole : 1) {
     const struct bracket *bracket = opened_at(parsed, at);
-    whole = bracket ? bracket->close + 1 - at : skip_whole(parsed->name, at);
+    whole = bracket ? bracket->close + 1 - at : cxx_whole_bytes(parsed->name, at);
     if (bracket && parsed->name[at] == '(') return at > begin ? begin : 0;
     bool conversion = at >= length && !strncmp(parsed->name + at - length, word, length);
     if (parsed->name[at] == ' ' && conversion) return begin;

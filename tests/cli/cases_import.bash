@@ -245,10 +245,16 @@ __attribute__((noinline)) int fill(std::map<int, std::string> &map, int count) {
   for (int i = 0; i < count; i++) map[i] = std::string(40 + (unsigned)i % 5, 'y');
   return (int)map.size();
 }
+static __attribute__((noinline)) std::string *grow(int i) {
+  auto add = [=](int n) { return new std::string(n + 100, 'z'); };
+  return add(i);
+}
 int main() {
   Pool<Shape> pool;
   std::map<int, std::string> map;
+  std::vector<std::unique_ptr<std::string>> more;
   for (int i = 0; i < 3000; i++) pool.make("shape");
+  for (int i = 0; i < 1000; i++) more.emplace_back(grow(i));
   return fill(map, 2000) == 0;
 }
 CC
@@ -260,8 +266,8 @@ CC
   for file in t.dhat t.zst t.gz; do
     [ -s $file ] || continue
     succeeds diff --json $file w
-    jq -e '[.allocated.rows[] | select(.name | test("^(fill|Pool<Shape>::make)\\("))] |
-           length == 2 and all(.found == "both" and .bytes.difference.estimate == 0)' out >/dev/null ||
+    jq -e '[.allocated.rows[] | select(.name | test("^(fill|Pool<Shape>::make)\\(|operator\\(\\)"))] |
+           length == 3 and all(.found == "both" and .bytes.difference.estimate == 0)' out >/dev/null ||
       fail "$file: $(jq -c '.allocated.rows[] | [.name, .found, .bytes.difference.estimate]' out)"
     compared=1
   done
