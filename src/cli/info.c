@@ -206,9 +206,9 @@ static void print_text(const struct facts *facts, struct json *json) {
   time_t began = (time_t)(run->wall_ns / 1000000000u);
   print_command(run);
   snprintf(value, sizeof value, "%u on %.64s", run->pid, run->host.length ? run->host.bytes : "?");
-  line("process", value);
+  if (run->pid || run->host.length || !foreign) line("process", value);
   strftime(value, sizeof value, "%Y-%m-%d %H:%M:%S", localtime(&began));
-  line("began", value);
+  if (began || !foreign) line("began", value);
   line("lasted", text_time(text, facts->samples->end_ns));
   line("heap", run->heap.length ? run->heap.bytes : "?");
   if (run->rate >= 1)
@@ -229,10 +229,12 @@ static void print_text(const struct facts *facts, struct json *json) {
            text_count(more, (double)facts->frees));
   line("sampled", value);
   char modules[64], threads[64];
-  snprintf(value, sizeof value, "%s in %s, %s",
-           text_number_of(text, source_stack_count(facts->samples->source), "stack frame"),
-           text_number_of(modules, source_module_count(facts->samples->source), "module"),
-           text_number_of(threads, (double)facts->samples->thread_count, "thread"));
+  int length = snprintf(value, sizeof value, "%s in %s",
+                        text_number_of(text, source_stack_count(facts->samples->source), "stack frame"),
+                        text_number_of(modules, source_module_count(facts->samples->source), "module"));
+  if (facts->samples->thread_count || !foreign)
+    snprintf(value + length, sizeof value - (size_t)length, ", %s",
+             text_number_of(threads, (double)facts->samples->thread_count, "thread"));
   line("code", value);
   print_size(facts);
   print_heap_records(facts->samples);

@@ -457,10 +457,10 @@ static void write_note(struct json *json, const char *label, const char *text) {
   json_end(json, '}');
 }
 
-static void write_interval(struct json *json, const char *label, const struct estimate *estimate) {
-  char text[160];
-  snprintf(text, sizeof text, "%.0f, 95 %% interval %.0f to %.0f, from %" PRIu64 " samples",
-           estimate->estimate, estimate->low, estimate->high, estimate->samples);
+static void write_total(const struct firefox *to, struct json *json, const char *label,
+                        const struct estimate *total) {
+  char text[EXPORT_TOTAL_MOST];
+  export_total(to->export->report, total, text);
   write_note(json, label, text);
 }
 
@@ -478,13 +478,15 @@ static void write_notes(const struct firefox *to, struct json *json) {
   json_begin(json, NULL, '{');
   json_string(json, "label", "Winnow");
   json_begin(json, "entries", '[');
-  write_note(json, "Numbers", "estimates from a sample, not to be scaled; times have no meaning");
+  write_note(json, "Numbers",
+             export_is_exact(report) ? "exact, from a trace of every block; times have no meaning"
+                                     : "estimates from a sample, not to be scaled; times have no meaning");
   write_note(json, "Held at", text);
   if (to->export->where) write_note(json, "Only blocks where", to->export->where);
-  write_interval(json, "Held bytes", &held);
-  write_interval(json, "Held blocks", &held_blocks);
-  write_interval(json, "Allocated bytes", &allocated);
-  write_interval(json, "Allocated blocks", &allocated_blocks);
+  write_total(to, json, "Held bytes", &held);
+  write_total(to, json, "Held blocks", &held_blocks);
+  write_total(to, json, "Allocated bytes", &allocated);
+  write_total(to, json, "Allocated blocks", &allocated_blocks);
   json_end(json, ']');
   json_end(json, '}');
   json_end(json, ']');

@@ -2,6 +2,7 @@
 #include "export/formats.h"
 
 #include "base/utf8.h"
+#include <inttypes.h>
 #include <string.h>
 
 const struct format_kind format_kinds[FORMATS] = {
@@ -20,5 +21,17 @@ void export_command(const struct report *report, char text[EXPORT_COMMAND_MOST])
   for (size_t i = 0; i < length; i++)
     if (!text[i]) text[i] = ' ';
   utf8_make_plain(text);
+}
+
+bool export_is_exact(const struct report *report) {
+  return report->recording->rate >= 1 && report->recording->kept >= 1 && !report->recording->partial;
+}
+
+void export_total(const struct report *report, const struct estimate *total, char text[EXPORT_TOTAL_MOST]) {
+  if (export_is_exact(report))
+    snprintf(text, EXPORT_TOTAL_MOST, "%.0f", total->estimate);
+  else
+    snprintf(text, EXPORT_TOTAL_MOST, "%.0f, 95 %% interval %.0f to %.0f, from %" PRIu64 " samples",
+             total->estimate, total->low, total->high, total->samples);
 }
 /* SPDX-License-Identifier: MIT */

@@ -85,5 +85,13 @@ enum { EXPORT_COMMAND_MOST = 4096 };
  * terminal obeys, and bytes that are no UTF-8, become '?'. */
 void export_command(const struct report *report, char text[EXPORT_COMMAND_MOST]);
 
+/* Whether the numbers are those of every block, so that none has an interval. */
+bool export_is_exact(const struct report *report);
+
+enum { EXPORT_TOTAL_MOST = 160 };
+
+/* Writes a total, with its interval and samples where it is an estimate. */
+void export_total(const struct report *report, const struct estimate *total, char text[EXPORT_TOTAL_MOST]);
+
 #endif
 /* SPDX-License-Identifier: MIT */

@@ -89,9 +89,22 @@ static __attribute__((format(printf, 2, 3))) void put_comment(struct pprof *ppro
   pprof_put(pprof, &part);
 }
 
-static void put_interval(struct pprof *pprof, const char *type, const struct estimate *estimate) {
-  put_comment(pprof, "%s: %.0f, 95 %% interval %.0f to %.0f, from %" PRIu64 " samples", type,
-              estimate->estimate, estimate->low, estimate->high, estimate->samples);
+static void put_total(const struct exporting *exporting, const char *type, const struct estimate *total) {
+  char text[EXPORT_TOTAL_MOST];
+  export_total(exporting->report, total, text);
+  put_comment(exporting->pprof, "%s: %s", type, text);
+}
+
+/* From what the profile was written: a trace of Winnow or of another tool. */
+static void put_origin(const struct exporting *exporting) {
+  const struct trace_text *writer = &source_run(exporting->source)->writer;
+  const char *by = writer->length ? " by " : "", *name = writer->length ? writer->bytes : "";
+  if (export_is_exact(exporting->report))
+    put_comment(exporting->pprof, "Written by winnow %s from a trace%s%.64s of every block.",
+                wn_version_text(), by, name);
+  else
+    put_comment(exporting->pprof, "Written by winnow %s from a sample%s%.64s, at %g a word.",
+                wn_version_text(), by, name, source_run(exporting->source)->rate);
 }
 
 /* How the numbers are to be read. */
@@ -104,19 +117,21 @@ static void put_comments(const struct exporting *exporting) {
                   held = report_bytes(report, &report->asked.live),
                   held_blocks = report_blocks(report, &report->asked.live);
   char command[EXPORT_COMMAND_MOST];
+  bool exact = export_is_exact(report);
   export_command(report, command);
   put_comment(pprof, "Program: %s", command);
-  put_comment(pprof, "Written by winnow %s from a sample, at %g a word.", wn_version_text(),
-              source_run(exporting->source)->rate);
+  put_origin(exporting);
   put_comment(pprof, "alloc_*: allocated over the run. inuse_*: held at %s (%.3f s after the start).",
               exporting->export->at, (double)report->asked.time_ns / 1e9);
-  put_comment(pprof, "The values are estimates of the true numbers, and not to be scaled. "
-                     "alloc_samples and inuse_samples: the sampled blocks that they rest on.");
+  put_comment(pprof,
+              "The values are %s, and not to be scaled. "
+              "alloc_samples and inuse_samples: the %s blocks that they rest on.",
+              exact ? "exact" : "estimates of the true numbers", exact ? "recorded" : "sampled");
   if (exporting->export->where) put_comment(pprof, "Only blocks where: %s", exporting->export->where);
-  put_interval(pprof, "alloc_objects", &allocated_blocks);
-  put_interval(pprof, "alloc_space", &allocated);
-  put_interval(pprof, "inuse_objects", &held_blocks);
-  put_interval(pprof, "inuse_space", &held);
+  put_total(exporting, "alloc_objects", &allocated_blocks);
+  put_total(exporting, "alloc_space", &allocated);
+  put_total(exporting, "inuse_objects", &held_blocks);
+  put_total(exporting, "inuse_space", &held);
   if (damage->records_lost || damage->chunks_damaged)
     put_comment(pprof, "Records are missing from the trace: the values are about the recorded part only.");
 }

@@ -1,7 +1,8 @@
 /* Reads the tables, and makes nodes of locations.
  *
- * A location with lines has a named frame for each. One without lines lies in a mapping with the
- * path of a file or in none, and the symboliser names it. The symboliser counts from where the
+ * A location with lines has a named frame for each. One without lines, or whose lines have no names
+ * of functions (which pprof writes for a program that it could read only in part), lies in a mapping
+ * with the path of a file or in none, and the symboliser names it. The symboliser counts from where the
  * file's address 0 was loaded (the bias of a module). The mapping tells which part of the file lies
  * where; which address this part has in the file, only the file tells (loaded_bias). Where it
  * cannot be read, the frame is the offset in the file, without a name. */
@@ -10,6 +11,7 @@
 #include <ctype.h>
 #include <elf.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -163,15 +165,20 @@ static bool step(struct pprof_tables *tables, uint32_t module, uint64_t offset, 
   return tables->no_memory = true, false;
 }
 
+/* The number of the text that names a function; 0: none does. */
+static uint32_t function_name(struct pprof_tables *tables, const struct pprof_function *function) {
+  uint32_t name = pprof_text_number(tables, function->name);
+  return name ? name : pprof_text_number(tables, function->linkage);
+}
+
 static bool step_to_line(struct pprof_tables *tables, const struct pprof_line *line, uint32_t path,
                          uint32_t *node) {
   const struct pprof_function *function = LOOK_UP(tables->functions, line->function);
   uint32_t module, number;
   if (!function) return fail(tables, "a line is of a function that does not exist");
-  struct named_place place = {.function = pprof_text_number(tables, function->name),
+  struct named_place place = {.function = function_name(tables, function),
                               .file = pprof_text_number(tables, function->file),
                               .line = line->line < UINT32_MAX ? (uint32_t)line->line : 0};
-  if (!place.function) place.function = pprof_text_number(tables, function->linkage);
   if (tables->fault) return false;
   if (!named_module(tables->stacks, path, &module) || !named_place(tables->stacks, &place, &number))
     return tables->no_memory = true, false;
@@ -218,7 +225,10 @@ static bool map(struct pprof_tables *tables, struct pprof_mapping *mapping) {
   struct trace_module module = {.base = mapping->begin, .size = mapping->limit - mapping->begin};
   const char *path = pprof_text_of(tables, mapping->file),
              *build_id = pprof_text_of(tables, mapping->build_id);
+  char absolute[PATH_MAX];
   if (tables->fault) return false;
+  /* pprof writes the path of a program as it was given: ./prog. The symboliser takes whole paths. */
+  if (*path == '.' && realpath(path, absolute)) path = absolute;
   module.path = trace_text_of(path);
   if (!loaded_bias(path, mapping, &module.bias))
     module.base = TRACE_LANGUAGE_BASE, module.bias = mapping->begin - mapping->offset;
@@ -246,6 +256,16 @@ static bool step_to_address(struct pprof_tables *tables, const struct pprof_loca
       !named_module(tables->stacks, path, &language) || !named_place(tables->stacks, &place, &number))
     return tables->no_memory = true, false;
   return step(tables, language, number, node);
+}
+
+/* Whether a location is known by its address alone. */
+static bool is_nameless(struct pprof_tables *tables, const struct pprof_location *location) {
+  for (size_t i = 0; i < location->line_count; i++) {
+    const struct pprof_line *line = &tables->lines.items[location->first_line + i];
+    const struct pprof_function *function = LOOK_UP(tables->functions, line->function);
+    if (!function || function_name(tables, function)) return false;
+  }
+  return !location->line_count || location->address;
 }
 
 /* ---- shared ---- */
@@ -286,7 +306,7 @@ bool pprof_step(struct pprof_tables *tables, uint64_t id, uint32_t *node) {
   if (!location) return fail(tables, "a sample has a location that does not exist");
   struct pprof_mapping *mapping = LOOK_UP(tables->mappings, location->mapping);
   if (!mapping && location->mapping) return fail(tables, "a location has a mapping that does not exist");
-  if (!location->line_count) return step_to_address(tables, location, mapping, node);
+  if (is_nameless(tables, location)) return step_to_address(tables, location, mapping, node);
   uint32_t path = mapping ? pprof_text_number(tables, mapping->file) : 0;
   for (size_t i = location->line_count; i-- > 0;)
     if (!step_to_line(tables, &tables->lines.items[location->first_line + i], path, node)) return false;

@@ -17,7 +17,7 @@
 
 enum { FIRST_BYTES = 512 };
 
-enum format { WINNOW, MEMTRACE, DHAT, PPROF, HEAPTRACK, COMPRESSED, TEXT, UNKNOWN };
+enum format { WINNOW, MEMTRACE, DHAT, PPROF, HEAPTRACK, COMPRESSED, TEXT, JEMALLOC, UNKNOWN };
 
 static bool is_compressed(const unsigned char *bytes, size_t count) {
   static const unsigned char gzip[] = {0x1f, 0x8b}, zstandard[] = {0x28, 0xb5, 0x2f, 0xfd};
@@ -25,11 +25,15 @@ static bool is_compressed(const unsigned char *bytes, size_t count) {
          (count >= sizeof zstandard && !memcmp(bytes, zstandard, sizeof zstandard));
 }
 
-/* The text that gperftools, jemalloc, and Go with debug=1 write. */
+/* The text that gperftools, and Go with debug=1 write. */
 static bool is_text(const unsigned char *bytes, size_t count) {
-  static const char heap[] = "heap profile: ", jemalloc[] = "heap_v2/";
-  return (count >= sizeof heap - 1 && !memcmp(bytes, heap, sizeof heap - 1)) ||
-         (count >= sizeof jemalloc - 1 && !memcmp(bytes, jemalloc, sizeof jemalloc - 1));
+  static const char heap[] = "heap profile: ";
+  return count >= sizeof heap - 1 && !memcmp(bytes, heap, sizeof heap - 1);
+}
+
+static bool is_jemalloc(const unsigned char *bytes, size_t count) {
+  static const char heap[] = "heap_v2/";
+  return count >= sizeof heap - 1 && !memcmp(bytes, heap, sizeof heap - 1);
 }
 
 static enum format format_of(const unsigned char *bytes, size_t count) {
@@ -39,6 +43,7 @@ static enum format format_of(const unsigned char *bytes, size_t count) {
   if (pprof_profile_begins(bytes, count)) return PPROF;
   if (heaptrack_trace_begins((const char *)bytes, count)) return HEAPTRACK;
   if (is_text(bytes, count)) return TEXT;
+  if (is_jemalloc(bytes, count)) return JEMALLOC;
   return is_compressed(bytes, count) ? COMPRESSED : UNKNOWN;
 }
 
@@ -108,8 +113,13 @@ wn_status source_open(const char *path, struct source **source) {
   case COMPRESSED: return refuse_compressed(path);
   case TEXT:
     return error_set(WN_EINVAL,
-                     "%s is a heap profile as text, such as gperftools and jemalloc write: "
-                     "convert it by 'pprof -proto -output=NEW PROGRAM FILE', and give the new file",
+                     "%s is a heap profile as text, such as gperftools writes: convert it by "
+                     "'go tool pprof -proto -output=NEW PROGRAM FILE', and give the new file",
+                     path);
+  case JEMALLOC:
+    return error_set(WN_EINVAL,
+                     "%s is a heap profile of jemalloc as text, which is not read; go tool pprof "
+                     "does not convert it either, and jeprof reads it",
                      path);
   default: return winnow_trace_open(path, source);
   }
@@ -117,7 +127,8 @@ wn_status source_open(const char *path, struct source **source) {
 
 uint64_t source_stamp(const char *path) {
   enum format format = format_of_file(path);
-  return format == WINNOW || format == TEXT || format == UNKNOWN ? trace_stamp(path)
-                                                                 : source_file_stamp(path);
+  return format == WINNOW || format == TEXT || format == JEMALLOC || format == UNKNOWN
+             ? trace_stamp(path)
+             : source_file_stamp(path);
 }
 /* SPDX-License-Identifier: MIT */

@@ -219,6 +219,18 @@ profiles_describe_themselves() {
   succeeds export -f pprof t.trace
   profile t.pb.gz
   grep -qE '^mapping /nowhere/libprog.so (21){20}$' shown || fail "build-id: $(grep ^mapping shown)"
+  # Numbers of every block have no interval, and are not called estimates.
+  cp t.trace named.trace
+  make exact t.trace
+  succeeds export -f pprof t.trace
+  profile t.pb.gz
+  grep -qE '^comment Written by winnow .* from a trace of every block\.$' shown && grep -q '^comment The values are exact' shown || fail "exact: $(grep ^comment shown)"
+  grep -qE '^comment inuse_space: [0-9]+$' shown && ! grep -Eq '^comment .*(interval|sampled|estimate)' shown || fail "exact: $(grep ^comment shown)"
+  succeeds export -f firefox t.trace
+  jq -r '.meta.extra[].entries[].value' out >notes
+  grep -q '^exact, ' notes && ! grep -Eq 'interval|estimate' notes || fail "exact: $(cat notes)"
+  mv named.trace t.trace
+  succeeds export -f pprof t.trace
   # The file is the same whenever it is written.
   cp t.pb.gz first
   succeeds export -f pprof -o - t.trace

@@ -176,6 +176,9 @@ files_of_heaptrack_have_their_totals() {
   jq -e '[.. | objects | select(has("low")) | .low == .high] | all' out >/dev/null || fail "a range"
   jq -e 'has("churn") or has("lasting") or (.totals | has("brief_bytes")) or (.alive[0] | has("growth")) | not' out >/dev/null ||
     fail "it tells of lives: $(jq -c 'keys' out)"
+  succeeds info "$file"
+  ! grep -Eq '^(process|began) |1970| 0 threads' out || fail "info tells what the file does not: $(cat out)"
+  grep -Eq '^code .* stack frames in [0-9]+ modules$' out || fail "info has no line of code: $(cat out)"
   succeeds report "$file"
   ! grep -Eq '95 % range|median life|growth +[a-z]|Long-lived|lived less|≈' out || fail "it tells of lives: $(cat out)"
   says 'The file was written by heaptrack'

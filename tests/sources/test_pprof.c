@@ -9,7 +9,7 @@ enum { TYPE = 1, SAMPLE, MAPPING, LOCATION, FUNCTION, TEXT, PERIOD = 12 };
 
 static const char *const texts[] = {
     "",  "alloc_objects", "count",     "alloc_space", "bytes",   "inuse_objects", "inuse_space", "f",
-    "g", "f.c",           "/bin/prog", "space",       "objects", "cafe"};
+    "g", "f.c",           "/bin/prog", "space",       "objects", "cafe",          "./exe"};
 
 static void put_type(struct bytes *bytes, unsigned field, uint64_t type, uint64_t unit) {
   struct bytes message = {.at = NULL};
@@ -154,6 +154,61 @@ static void frames_have_names(void **state) {
   free(bytes.at);
 }
 
+/* pprof writes lines of functions without a name for a program that it could read only in part. */
+static void functions_without_a_name_have_their_address(void **state) {
+  (void)state;
+  struct bytes bytes = make_head(1), message = {.at = NULL}, line = {.at = NULL};
+  struct trace_place place;
+  put_sample(&bytes, true, (uint64_t[]){30, 10}, 2, (uint64_t[]){1, 8, 0, 0});
+  put_code(&bytes);
+  put_number(&line, 1, 31);
+  put_number(&line, 2, 142);
+  put_number(&message, 1, 30);
+  put_number(&message, 2, 3);
+  put_number(&message, 3, 0x1678);
+  put_message(&message, 4, &line);
+  put_message(&bytes, LOCATION, &message);
+  put_number(&message, 1, 31);
+  put_number(&message, 4, 9);
+  put_message(&bytes, FUNCTION, &message);
+  put_texts(&bytes);
+  struct source *source = open_bytes(&bytes);
+  struct trace_node f = source_stack(source, 2), inner = source_stack(source, 3);
+  assert_int_equal(source_stack_count(source), 3);
+  assert_true(source_place(source, f.module, f.offset, &place));
+  assert_string_equal(place.function.bytes, "f");
+  assert_true(source_place(source, inner.module, inner.offset, &place));
+  assert_string_equal(place.function.bytes, "prog+0x678");
+  source_close(source);
+  free(bytes.at);
+}
+
+/* pprof writes the path of a program as it was given. */
+static void relative_paths_are_those_of_the_folder(void **state) {
+  (void)state;
+  struct bytes bytes = make_head(1), message = {.at = NULL};
+  char path[4096] = "";
+  put_sample(&bytes, true, (uint64_t[]){30}, 1, (uint64_t[]){1, 8, 0, 0});
+  put_number(&message, 1, 3);
+  put_number(&message, 2, 0x10000);
+  put_number(&message, 3, 0x20000);
+  put_number(&message, 5, 14);
+  put_message(&bytes, MAPPING, &message);
+  put_number(&message, 1, 30);
+  put_number(&message, 2, 3);
+  put_number(&message, 3, 0x10123);
+  put_message(&bytes, LOCATION, &message);
+  put_texts(&bytes);
+  assert_true(readlink("/proc/self/exe", path, sizeof path - 1) > 0);
+  assert_int_equal(chdir("/proc/self"), 0); /* there exe is this program */
+  struct source *source = open_bytes(&bytes);
+  struct trace_node node = source_stack(source, 1);
+  assert_string_equal(source_module(source, node.module)->path.bytes, path);
+  assert_int_equal(node.offset, 0x124);
+  source_close(source);
+  free(bytes.at);
+}
+
 /* Values of other names, and none of blocks. */
 static void other_types_are_read(void **state) {
   (void)state;
@@ -220,12 +275,14 @@ static void faults_are_told(void **state) {
 
 static void heap_profiles_as_text_are_told(void **state) {
   (void)state;
-  static const char *const begins[] = {"heap profile:      1:     1024 [     2:     2048] @ heapprofile\n",
-                                       "heap_v2/524288\n  t*: 1: 10 [0: 0]\n"};
-  for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
+  static const char *const texts_and_words[][2] = {
+      {"heap profile:      1:     1024 [     2:     2048] @ heapprofile\n",
+       "is a heap profile as text, such as gperftools writes: convert it by 'go tool pprof -proto "},
+      {"heap_v2/524288\n  t*: 1: 10 [0: 0]\n", "is a heap profile of jemalloc as text, which is not read"}};
+  for (size_t i = 0; i < sizeof texts_and_words / sizeof *texts_and_words; i++) {
     struct bytes bytes = {.at = NULL};
-    put_text(&bytes, begins[i]);
-    refuses(&bytes, "is a heap profile as text, such as gperftools and jemalloc write");
+    put_text(&bytes, texts_and_words[i][0]);
+    refuses(&bytes, texts_and_words[i][1]);
     free(bytes.at);
   }
 }
@@ -289,6 +346,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sums_are_those_of_the_file),
       cmocka_unit_test(frames_have_names),
+      cmocka_unit_test(functions_without_a_name_have_their_address),
+      cmocka_unit_test(relative_paths_are_those_of_the_folder),
       cmocka_unit_test(other_types_are_read),
       cmocka_unit_test(faults_are_told),
       cmocka_unit_test(heap_profiles_as_text_are_told),
