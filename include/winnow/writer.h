@@ -116,10 +116,17 @@ typedef struct wn_writer_heap {
   uint64_t domains;
 } wn_writer_heap;
 
-typedef enum wn_writer_collected { WN_WRITER_COLLECTED_MINOR, WN_WRITER_COLLECTED_MAJOR } wn_writer_collected;
+typedef enum wn_writer_collected {
+  WN_WRITER_COLLECTED_MINOR,
+  WN_WRITER_COLLECTED_MAJOR,
+  WN_WRITER_COLLECTED_NOTHING
+} wn_writer_collected;
 
 /* A minor collection, or a cycle of the major collector, ended after `ns` nanoseconds. If there are
- * many minor collections, only some are written. Must not be called by two threads at once. */
+ * many minor collections, only some are written. Must not be called by two threads at once.
+ *
+ * Reports take what the heap allocated while it was recorded from the first of these calls and the
+ * last. So make one with WN_WRITER_COLLECTED_NOTHING when recording begins and one when it ends. */
 WN_API void wn_writer_collection(wn_writer *writer, wn_writer_collected collected, uint64_t ns,
                                  const wn_writer_heap *heap);
 

@@ -75,15 +75,11 @@ static size_t keep_rising(const uint64_t *values, size_t count, size_t *kept) {
 
 static int compare(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
 
-static uint64_t allocated(const struct trace_collection *collection) {
-  return collection->minor_words + collection->direct_words;
-}
-
 /* At one time, by their counters: for example a cycle and the collection in which it ended. */
 static int by_time(const void *a, const void *b) {
   const struct trace_collection *left = a, *right = b;
   int order = compare(left->time_ns, right->time_ns);
-  if (!order) order = compare(allocated(left), allocated(right));
+  if (!order) order = compare(heap_life_allocated(left), heap_life_allocated(right));
   return order ? order : compare(left->minor_collections, right->minor_collections);
 }
 
@@ -107,7 +103,7 @@ static bool settle_collections(struct heap_life *life) {
   bool done = values && kept;
   if (done && count) {
     qsort(life->collections, count, sizeof *life->collections, by_time);
-    for (size_t i = 0; i < count; i++) values[i] = allocated(&life->collections[i]);
+    for (size_t i = 0; i < count; i++) values[i] = heap_life_allocated(&life->collections[i]);
     life->collection_count = keep_rising(values, count, kept);
     for (size_t i = 0; i < life->collection_count; i++) life->collections[i] = life->collections[kept[i]];
     done = life->collection_count > 0;
@@ -249,6 +245,13 @@ struct trace_collection heap_life_total(const struct heap_life *life) {
   return total;
 }
 
+bool heap_life_is_whole(const struct heap_life *life, uint64_t end_ns) {
+  uint64_t near = end_ns / 50;
+  if (!life->collection_count) return false;
+  return life->collections[0].time_ns <= near &&
+         life->collections[life->collection_count - 1].time_ns >= end_ns - near;
+}
+
 struct trace_collection heap_life_largest(const struct heap_life *life) {
   struct trace_collection largest = {0};
   for (size_t i = 0; i < life->collection_count; i++)
@@ -330,7 +333,7 @@ double words_clock_at(const struct words_clock *clock, uint64_t ns) {
 bool heap_life_clock(const struct heap_life *life, struct words_clock *clock) {
   if (!words_clock_create(clock, life->collection_count)) return false;
   for (size_t i = 0; i < life->collection_count; i++)
-    words_clock_add(clock, life->collections[i].time_ns, (double)allocated(&life->collections[i]));
+    words_clock_add(clock, life->collections[i].time_ns, (double)heap_life_allocated(&life->collections[i]));
   return true;
 }
 /* SPDX-License-Identifier: MIT */

@@ -46,9 +46,17 @@ void heap_life_destroy(struct heap_life *life);
 /* Whether the trace has collection records; the trace of a collected heap may have none. */
 static inline bool heap_life_is_told(const struct heap_life *life) { return life->collection_count > 0; }
 
+/* The words that the heap has allocated, by a record. */
+static inline uint64_t heap_life_allocated(const struct trace_collection *record) {
+  return record->minor_words + record->direct_words;
+}
+
 /* The differences of the counters between the first record and the last; kind, time and sizes are
  * those of the last. */
 struct trace_collection heap_life_total(const struct heap_life *life);
+
+/* Whether the records tell of the whole run: the first and the last one are near its begin and end. */
+bool heap_life_is_whole(const struct heap_life *life, uint64_t end_ns);
 
 /* The record in which the heap is largest. */
 struct trace_collection heap_life_largest(const struct heap_life *life);

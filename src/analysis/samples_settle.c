@@ -1,9 +1,9 @@
 /* Completes the samples once all rows are known: lives in words, and the orders of rows.
  *
- * Words clock. A collected heap records how much it has allocated. For a malloc heap the clock is
- * an estimate: the sum over rows, in the order of their starts, of each row's words / p. This sum
- * is less certain than the rows' own sizes, but the lives of all blocks are measured by the same
- * clock.
+ * Words clock. A collected heap records how much it has allocated. For a malloc heap, and for a
+ * collected heap before its first record and after its last, the clock is an estimate: the sum over
+ * rows, in the order of their starts, of each row's words / p. This sum is less certain than the
+ * rows' own sizes, but the lives of all blocks are measured by the same clock.
  */
 #include "analysis/samples.h"
 
@@ -18,12 +18,27 @@ static double words_of(const struct samples *samples, const struct row *row) {
              : 0;
 }
 
+/* Adds the rows from *row on that begin before `ns`. Returns the words of the clock afterwards. */
+static double add_rows(const struct samples *samples, struct words_clock *clock, size_t *row, uint64_t ns,
+                       double words) {
+  for (; *row < samples->row_count && samples->rows[*row].begin_ns < ns; ++*row)
+    words_clock_add(clock, samples->rows[*row].begin_ns, words += words_of(samples, &samples->rows[*row]));
+  return words;
+}
+
 static bool make_clock(const struct samples *samples, struct words_clock *clock) {
+  const struct heap_life *life = &samples->life;
+  size_t row = 0;
+  if (!words_clock_create(clock, samples->row_count + life->collection_count)) return false;
   double words = 0;
-  if (samples->life.collection_count) return heap_life_clock(&samples->life, clock);
-  if (!words_clock_create(clock, samples->row_count)) return false;
-  for (size_t i = 0; i < samples->row_count; i++)
-    words_clock_add(clock, samples->rows[i].begin_ns, words += words_of(samples, &samples->rows[i]));
+  for (size_t i = 0; i < life->collection_count; i++) {
+    const struct trace_collection *record = &life->collections[i];
+    if (i == 0) words = add_rows(samples, clock, &row, record->time_ns, words);
+    if (i > 0) words += (double)(heap_life_allocated(record) - heap_life_allocated(record - 1));
+    words_clock_add(clock, record->time_ns, words);
+    while (row < samples->row_count && samples->rows[row].begin_ns <= record->time_ns) row++;
+  }
+  add_rows(samples, clock, &row, UINT64_MAX, words);
   return true;
 }
 

@@ -10,14 +10,25 @@ static double bytes_of(const struct view *view, uint64_t words) {
   return view->report->samples->word_bytes * (double)words;
 }
 
+/* Of a program that was killed the heap's counts end before the trace. */
+static void say_span(struct paragraph *paragraph, const struct view *view) {
+  char from[32], to[32];
+  const struct heap_life *life = &view->report->samples->life;
+  if (heap_life_is_whole(life, view->report->samples->end_ns)) return;
+  say(paragraph, " between %s and %s (the trace has no others)",
+      text_time(from, life->collections[0].time_ns),
+      text_time(to, life->collections[life->collection_count - 1].time_ns));
+}
+
 /* These are the counts of the heap itself, exact at any rate. */
 static void say_allocation(struct paragraph *paragraph, const struct view *view,
                            const struct trace_collection *total) {
   char bytes[32], share[32];
   double minor = bytes_of(view, total->minor_words), direct = bytes_of(view, total->direct_words),
          promoted = bytes_of(view, total->promoted_words);
-  say(paragraph, "By its own counts, headers included, the collected heap allocated %s",
-      text_bytes(bytes, minor + direct));
+  say(paragraph, "By its own counts");
+  say_span(paragraph, view);
+  say(paragraph, ", headers included, the collected heap allocated %s", text_bytes(bytes, minor + direct));
   if (direct >= 0.0005 * minor && minor > 0)
     say(paragraph, ", %s of it directly in the major heap", text_share(share, direct / (minor + direct)));
   if (promoted > 0) {
@@ -126,11 +137,17 @@ static wn_status print_what_if(const struct view *view) {
 
 void report_print_heap(const struct view *view) {
   struct paragraph paragraph = {.length = 0};
-  struct trace_collection total = heap_life_total(&view->report->samples->life);
-  say_allocation(&paragraph, view, &total);
-  say_collections(&paragraph, view, &total);
-  say_pauses(&paragraph, &view->report->samples->life);
-  say_domains(&paragraph, &view->report->samples->life);
+  const struct heap_life *life = &view->report->samples->life;
+  struct trace_collection total = heap_life_total(life);
+  if (life->collection_count > 1 || heap_life_is_whole(life, view->report->samples->end_ns)) {
+    say_allocation(&paragraph, view, &total);
+    say_collections(&paragraph, view, &total);
+  } else {
+    say(&paragraph, "The trace has the collected heap's own counts of one moment alone, so they do not tell "
+                    "what it allocated. ");
+  }
+  say_pauses(&paragraph, life);
+  say_domains(&paragraph, life);
   putchar('\n');
   text_paragraph(stdout, paragraph.text, 0);
 }

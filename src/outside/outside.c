@@ -179,7 +179,9 @@ void wn_writer_free(wn_writer *writer, uint64_t block) {
 
 void wn_writer_collection(wn_writer *writer, wn_writer_collected collected, uint64_t ns,
                           const wn_writer_heap *heap) {
-  enum recorder_collection kind = collected == WN_WRITER_COLLECTED_MAJOR ? RECORDER_MAJOR : RECORDER_MINOR;
+  enum recorder_collection kind = collected == WN_WRITER_COLLECTED_MINOR   ? RECORDER_MINOR
+                                  : collected == WN_WRITER_COLLECTED_MAJOR ? RECORDER_MAJOR
+                                                                           : RECORDER_NEITHER;
   recorder_collection(writer->recorder, NULL, kind, ns, tell_heap, (void *)heap);
 }
 /* SPDX-License-Identifier: MIT */

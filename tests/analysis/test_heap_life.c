@@ -105,6 +105,28 @@ static void a_malloc_heaps_clock_is_its_estimate(void **state) {
   samples_free(samples);
 }
 
+/* As of a program that was killed: the last record is of 10 ms, and the next block is born at 20 ms. */
+static void beyond_the_records_a_collected_heaps_clock_is_its_estimate(void **state) {
+  (void)state;
+  struct trace_writer *writer = story_begin(0.01, 0);
+  double p = inclusion_probability(0.01, malloc_words(800));
+  for (uint64_t i = 1; i <= 3; i++) born(writer, i, i * MS, 800, 1, 0, false);
+  collected(writer, TRACE_COLLECTION_NONE, 4 * MS, 0, 800); /* 900 with those of large blocks */
+  born(writer, 4, 7 * MS, 800, 1, 0, false);
+  collected(writer, TRACE_COLLECTION_MAJOR, 10 * MS, 0, 1600);
+  for (uint64_t i = 5; i <= 7; i++) born(writer, i, (i + 15) * MS, 800, 1, 0, false);
+  for (uint64_t i = 1; i <= 5; i++) story_free(writer, i, (i == 1 ? 3 : 30 + i) * MS);
+  struct samples *samples = story_load(writer);
+  double each = life_words_of(samples, 6); /* the seventh */
+  assert_true(each > 90 / p && each < 110 / p);
+  assert_true(near(life_words_of(samples, 1), 2 * each));
+  assert_true(near(life_words_of(samples, 2), each + 900 + 3 * each));
+  assert_true(near(life_words_of(samples, 4), 450 + 3 * each));
+  assert_true(near(life_words_of(samples, 5), 2 * each));
+  assert_false(heap_life_is_whole(&samples->life, samples->end_ns));
+  samples_free(samples);
+}
+
 static void a_clock_without_points_stands_still(void **state) {
   (void)state;
   struct words_clock clock;
@@ -405,6 +427,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(lives_are_told_in_words_that_the_heap_allocated),
       cmocka_unit_test(a_malloc_heaps_clock_is_its_estimate),
+      cmocka_unit_test(beyond_the_records_a_collected_heaps_clock_is_its_estimate),
       cmocka_unit_test(a_clock_without_points_stands_still),
       cmocka_unit_test(a_promoted_block_is_dead_at_once_if_the_next_cycle_finds_it),
       cmocka_unit_test(blocks_are_born_minor_major_or_outside),

@@ -55,6 +55,7 @@ static void a_blocks_life_is_what_was_told(void **state) {
   wn_writer_free(writer, second);
   wn_writer_heap heap = {
       .minor_words = 5, .direct_words = 1001, .minor_collections = 1, .heap_words = 4096, .domains = 1};
+  wn_writer_collection(writer, WN_WRITER_COLLECTED_NOTHING, 0, &(wn_writer_heap){.minor_words = 5});
   wn_writer_collection(writer, WN_WRITER_COLLECTED_MAJOR, 1000, &heap);
   struct recording *recording = end(writer);
   const struct samples *samples = recording->samples;
@@ -76,8 +77,11 @@ static void a_blocks_life_is_what_was_told(void **state) {
   assert_int_equal(frames.frame->line, 5);
   assert_int_equal(frames.frame->first_column, 3);
   assert_int_equal(frames.frame->last_column, 9);
-  assert_int_equal(samples->life.collection_count, 1);
-  assert_int_equal(samples->life.collections[0].heap_words, 4096);
+  assert_int_equal(samples->life.collection_count, 2);
+  assert_int_equal(samples->life.collections[0].kind, TRACE_COLLECTION_NONE);
+  assert_int_equal(samples->life.collections[1].heap_words, 4096);
+  assert_int_equal(samples->life.cycle_count, 1);
+  assert_int_equal(heap_life_total(&samples->life).direct_words, 1001);
   assert_true(samples->ended && samples->end.kind == TRACE_END_STOP);
   assert_string_equal(source_run(samples->source)->context.bytes, "job 7");
   recording_free(recording);

@@ -14,7 +14,7 @@ external alloc : recorder -> int -> int -> int -> Printexc.raw_backtrace -> int 
 external promote : recorder -> int -> unit = "winnow_promote" [@@noalloc]
 external free : recorder -> int -> unit = "winnow_free" [@@noalloc]
 external is_child : recorder -> bool = "winnow_is_child" [@@noalloc]
-external cycle : recorder -> float -> float -> float -> int * int * int * int -> unit = "winnow_cycle" [@@noalloc]
+external heap : recorder -> float -> float -> float -> int * int * int * int * bool -> unit = "winnow_heap" [@@noalloc]
 external close : recorder -> unit = "winnow_close"
 
 type t = { recorder : recorder; alarm : Gc.alarm; stop_sampling : unit -> unit; mutable has_ended : bool }
@@ -90,15 +90,16 @@ let tracker recorder : (int, int) Gc.Memprof.tracker =
     dealloc_major = (fun block -> free recorder block);
   }
 
-(* At the end of each cycle of the major heap. *)
-let tell_cycle recorder () =
+(* When recording begins and ends, and at the end of each cycle of the major heap. *)
+let tell_heap recorder ~cycle_ended =
   let stat = Gc.quick_stat () in
-  cycle recorder stat.minor_words stat.promoted_words stat.major_words
-    (stat.minor_collections, stat.major_collections, stat.heap_words, 1)
+  heap recorder stat.minor_words stat.promoted_words stat.major_words
+    (stat.minor_collections, stat.major_collections, stat.heap_words, 1, cycle_ended)
 
 (* ---- shared ---- *)
 
-let end_sampling client () =
+let end_sampling recorder client () =
+  tell_heap recorder ~cycle_ended:false;
   try
     Winnow_sharing.stop client;
     Winnow_sharing.discard client
@@ -138,8 +139,9 @@ let record ?memprof_rate (recorder, sampling_rate, callstack_size) =
   watch_exit ();
   match client () with
   | client ->
-      let alarm = Gc.create_alarm (tell_cycle recorder) in
-      let trace = { recorder; alarm; stop_sampling = end_sampling client; has_ended = false } in
+      tell_heap recorder ~cycle_ended:false;
+      let alarm = Gc.create_alarm (fun () -> tell_heap recorder ~cycle_ended:true) in
+      let trace = { recorder; alarm; stop_sampling = end_sampling recorder client; has_ended = false } in
       current := Some trace;
       trace
   | exception error ->

@@ -61,6 +61,10 @@ type allocation = {
   callstack : Printexc.raw_backtrace;
 }
 
+(* Of winnow_stubs.c: words that the heap's own counts have and samples do not. *)
+external count_words : (float[@unboxed]) -> unit = "winnow_count_words_boxed" "winnow_count_words" [@@noalloc]
+external count_sample : Printexc.raw_backtrace -> unit = "winnow_count_sample" [@@noalloc]
+
 external seal : allocation -> Gc.Memprof.allocation = "%identity"
 
 let cut callstack depth =
@@ -148,13 +152,24 @@ let born profile add none info =
   | None -> none
   | Some here -> add profile info here.own (add profile info here.recording none)
 
+(* Calls a callback, and counts what it allocates, which is not sampled. Of a callback that raises nothing is counted. *)
+let[@inline] counting callback argument =
+  let before = Gc.minor_words () in
+  let result = callback argument in
+  count_words (Gc.minor_words () -. before);
+  result
+
 let tracker profile : (int, int) Gc.Memprof.tracker =
+  let alloc add number none (info : Gc.Memprof.allocation) =
+    count_sample info.callstack;
+    number profile (born profile add none info)
+  in
   {
-    alloc_minor = (fun info -> number_minor profile (born profile add_minor No_minor info));
-    alloc_major = (fun info -> number_major profile (born profile add_major No_major info));
-    promote = (fun number -> number_major profile (promote (Table.take profile.minors number)));
-    dealloc_minor = (fun number -> died_minor (Table.take profile.minors number));
-    dealloc_major = (fun number -> died_major (Table.take profile.majors number));
+    alloc_minor = counting (alloc add_minor number_minor No_minor);
+    alloc_major = counting (alloc add_major number_major No_major);
+    promote = counting (fun number -> number_major profile (promote (Table.take profile.minors number)));
+    dealloc_minor = counting (fun number -> died_minor (Table.take profile.minors number));
+    dealloc_major = counting (fun number -> died_major (Table.take profile.majors number));
   }
 
 (* ---- profiles ---- *)

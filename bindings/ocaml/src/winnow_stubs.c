@@ -52,12 +52,10 @@ struct recorder {
   pid_t pid;
   size_t depth;          /* the largest number of codes of a callstack */
   wn_place not_recorded; /* stands for what a callstack has beyond that depth */
-  pthread_mutex_t lock;  /* to define a code, or to tell of a cycle */
+  pthread_mutex_t lock;  /* to define a code, or to tell of the heap */
   _Atomic(struct codes *) codes;
   _Atomic(bool) closed;
   _Atomic(int) using; /* threads between use and leave */
-  /* Words, with headers, that the runtime allocated to tell of samples, and that are not the program's. */
-  _Atomic(uint64_t) minor_words, major_words;
 };
 
 /* STACKS: the last callstack of a thread. Its codes stand outermost first, and the places that they
@@ -70,6 +68,10 @@ static _Thread_local struct {
   uint16_t begin[CODES_MOST];       /* in `places`, of the places from this code outwards */
   wn_place places[PLACES_MOST + 1]; /* one more for that of callers that are not recorded */
 } last;
+
+/* Words, with headers, that the runtime allocated to tell of samples and callbacks allocated: the
+ * heap counts them, but does not sample them. */
+static _Atomic(uint64_t) unsampled_minor_words, unsampled_major_words;
 
 /* ---- codes ---- */
 
@@ -336,17 +338,6 @@ static const wn_callstack *record_callstack(struct recorder *recorder, wn_place 
   return callstack;
 }
 
-/* A callstack and Gc.Memprof.allocation. Where they come to lie depends on the size alone, but for
- * callstacks of blocks that C allocated. */
-static void count_telling(struct recorder *recorder, value callstack) {
-  enum { LARGEST_YOUNG = 256, ALLOCATION = 5 };
-  size_t words = Wosize_val(callstack);
-  bool is_major = words > LARGEST_YOUNG;
-  if (is_major) atomic_fetch_add_explicit(&recorder->major_words, words + 1, memory_order_relaxed);
-  atomic_fetch_add_explicit(&recorder->minor_words, ALLOCATION + (is_major ? 0 : words + 1),
-                            memory_order_relaxed);
-}
-
 static long add_block(struct recorder *recorder, value n_samples, value size, value kind, value callstack) {
   const struct codes *codes = atomic_load_explicit(&recorder->codes, memory_order_acquire);
   size_t depth = Wosize_val(callstack) < recorder->depth ? Wosize_val(callstack) : recorder->depth;
@@ -354,7 +345,6 @@ static long add_block(struct recorder *recorder, value n_samples, value size, va
   wn_place *places = last.places + PLACES_MOST - count;
   if (count == TOO_MANY) count = set_innermost(codes, callstack, depth), places = last.places;
   if (count < 0) return count;
-  count_telling(recorder, callstack);
   const wn_callstack *recorded =
       record_callstack(recorder, places, (size_t)count, is_cut(recorder, codes, callstack));
   size_t words = (size_t)Long_val(size);
@@ -399,12 +389,13 @@ value winnow_free(value number, value block) {
 value winnow_is_child(value number) { return Val_bool(recorder_of(number)->pid != getpid()); }
 
 /* recorder -> minor_words -> promoted_words -> major_words -> (minor_collections, major_collections,
- * heap_words, domains) -> unit: the state of the heap when a cycle has ended. */
-value winnow_cycle(value number, value minor_words, value promoted_words, value major_words, value counts) {
+ * heap_words, domains, whether a cycle has ended) -> unit: the state of the heap. */
+value winnow_heap(value number, value minor_words, value promoted_words, value major_words, value counts) {
   struct recorder *recorder = recorder_of(number);
-  double minor = Double_val(minor_words) - (double)atomic_load(&recorder->minor_words);
+  if (recorder->pid != getpid()) return Val_unit; /* another thread of the parent may hold the lock */
+  double minor = Double_val(minor_words) - (double)atomic_load(&unsampled_minor_words);
   double promoted = Double_val(promoted_words);
-  double direct = Double_val(major_words) - promoted - (double)atomic_load(&recorder->major_words);
+  double direct = Double_val(major_words) - promoted - (double)atomic_load(&unsampled_major_words);
   wn_writer_heap heap = {.minor_words = (uint64_t)fmax(minor, 0),
                          .promoted_words = (uint64_t)promoted,
                          .direct_words = (uint64_t)fmax(direct, 0),
@@ -412,9 +403,11 @@ value winnow_cycle(value number, value minor_words, value promoted_words, value 
                          .major_cycles = (uint64_t)Long_val(Field(counts, 1)),
                          .heap_words = (uint64_t)Long_val(Field(counts, 2)),
                          .domains = (uint64_t)Long_val(Field(counts, 3))};
+  bool ended = Bool_val(Field(counts, 4));
   if (!use(recorder)) return Val_unit;
   pthread_mutex_lock(&recorder->lock);
-  wn_writer_collection(recorder->writer, WN_WRITER_COLLECTED_MAJOR, 0, &heap);
+  wn_writer_collection(recorder->writer, ended ? WN_WRITER_COLLECTED_MAJOR : WN_WRITER_COLLECTED_NOTHING, 0,
+                       &heap);
   pthread_mutex_unlock(&recorder->lock);
   leave(recorder);
   return Val_unit;
@@ -424,6 +417,31 @@ value winnow_close(value number) {
   struct recorder *recorder = recorder_of(number);
   if (at_exit == recorder) at_exit = NULL;
   if (close_for_others(recorder)) end(recorder);
+  return Val_unit;
+}
+
+/* float -> unit: so many words were allocated in the minor heap from the begin of a callback to its
+ * end. If they are many, the program allocated them: in a callback of its own, or in another thread,
+ * to which the runtime switched meanwhile. */
+void winnow_count_words(double words) {
+  enum { MOST = 512 };
+  if (words <= MOST) atomic_fetch_add_explicit(&unsampled_minor_words, (uint64_t)words, memory_order_relaxed);
+}
+
+value winnow_count_words_boxed(value words) {
+  winnow_count_words(Double_val(words));
+  return Val_unit;
+}
+
+/* raw_backtrace -> unit: the runtime allocated a callstack and Gc.Memprof.allocation. Where they come
+ * to lie depends on the size alone, but for callstacks of blocks that C allocated. */
+value winnow_count_sample(value callstack) {
+  enum { LARGEST_YOUNG = 256, ALLOCATION = 5 };
+  size_t words = Wosize_val(callstack);
+  bool is_major = words > LARGEST_YOUNG;
+  if (is_major) atomic_fetch_add_explicit(&unsampled_major_words, words + 1, memory_order_relaxed);
+  atomic_fetch_add_explicit(&unsampled_minor_words, ALLOCATION + (is_major ? 0 : words + 1),
+                            memory_order_relaxed);
   return Val_unit;
 }
 
