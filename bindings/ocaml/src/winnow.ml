@@ -11,6 +11,7 @@ external define : recorder -> Printexc.raw_backtrace_entry -> (string * string *
   = "winnow_define" [@@noalloc]
 
 external alloc : recorder -> int -> int -> int -> Printexc.raw_backtrace -> int = "winnow_alloc" [@@noalloc]
+external pass_over : recorder -> Printexc.raw_backtrace -> unit = "winnow_pass_over" [@@noalloc]
 external promote : recorder -> int -> unit = "winnow_promote" [@@noalloc]
 external free : recorder -> int -> unit = "winnow_free" [@@noalloc]
 external is_child : recorder -> bool = "winnow_is_child" [@@noalloc]
@@ -133,7 +134,9 @@ let watch_exit =
 
 let record ?memprof_rate (recorder, sampling_rate, callstack_size) =
   let client () =
-    Winnow_sharing.start Recording ~sampling_rate ~callstack_size ?largest_rate:memprof_rate ~yield:(yield recorder) (tracker recorder)
+    Winnow_sharing.start Recording ~sampling_rate ~callstack_size ?largest_rate:memprof_rate ~yield:(yield recorder)
+      ~passes_over:(fun info -> pass_over recorder info.callstack)
+      (tracker recorder)
   in
   watch_exit ();
   match client () with

@@ -28,6 +28,7 @@ and ('minor, 'major) member = {
   own_rate : float;
   largest_depth : int; (* the recording takes whole callstacks *)
   yield : (unit -> unit) option; (* stops this client, so that a client that needs more can begin: YIELD *)
+  passes_over : Gc.Memprof.allocation -> unit; (* told of each sample that THINNING leaves to the other client *)
   samples : bool Atomic.t;
   hears : bool Atomic.t; (* false: no more callbacks *)
 }
@@ -106,7 +107,9 @@ let add_minor profile info client others =
   | None -> others
   | Some (Client member) -> (
       match kept profile member info with
-      | 0 -> others
+      | 0 ->
+          member.passes_over info;
+          others
       | n -> (
           match or_died died_minor others (fun () -> member.tracker.alloc_minor (view member info n)) with
           | None -> others
@@ -117,7 +120,9 @@ let add_major profile info client others =
   | None -> others
   | Some (Client member) -> (
       match kept profile member info with
-      | 0 -> others
+      | 0 ->
+          member.passes_over info;
+          others
       | n -> (
           match or_died died_major others (fun () -> member.tracker.alloc_major (view member info n)) with
           | None -> others
@@ -195,13 +200,14 @@ let new_profile ?replaced here rate depth =
     underlying = None;
   }
 
-let new_member role profile yield ~sampling_rate ~callstack_size tracker =
+let new_member role profile yield passes_over ~sampling_rate ~callstack_size tracker =
   {
     shared = profile;
     tracker;
     own_rate = sampling_rate;
     largest_depth = (if role = Recording then max_int else callstack_size);
     yield;
+    passes_over;
     samples = Atomic.make true;
     hears = Atomic.make true;
   }
@@ -256,11 +262,11 @@ let recording_yields here =
 let refuse () =
   failwith "Winnow: the profile that is under way has a smaller rate or smaller callstacks (see Winnow.Memprof)"
 
-let start role ~sampling_rate ~callstack_size ?largest_rate ?yield tracker =
+let start role ~sampling_rate ~callstack_size ?largest_rate ?yield ?(passes_over = ignore) tracker =
   if callstack_size < 0 || not (sampling_rate >= 0.0 && sampling_rate <= 1.0) then invalid_arg "Gc.Memprof.start";
   let here = Sampling.get local in
   if taken (client_here here role) then failwith "Gc.Memprof.start: already started.";
-  let client_of profile = Client (new_member role profile yield ~sampling_rate ~callstack_size tracker) in
+  let client_of profile = Client (new_member role profile yield passes_over ~sampling_rate ~callstack_size tracker) in
   let rec join () =
     match here.profile with
     | Some profile when joins profile ->

@@ -24,12 +24,14 @@ val start :
   callstack_size:int ->
   ?largest_rate:float ->
   ?yield:(unit -> unit) ->
+  ?passes_over:(Gc.Memprof.allocation -> unit) ->
   ('minor, 'major) Gc.Memprof.tracker ->
   client
 (* The client of this domain and of those that it spawns. It joins the profile that is under way here, or begins one. With
-   `largest_rate` a profile that it begins has at least that rate, and callstacks of any depth. `yield` stops the client. The tracker
-   of the recording raises nothing, and is given callstacks that may be larger than `callstack_size`. Raises Failure if the role is
-   taken here or the client is refused; Invalid_argument as Gc.Memprof.start does. *)
+   `largest_rate` a profile that it begins has at least that rate, and callstacks of any depth. `yield` stops the client.
+   `passes_over` is told of each sample of the profile that is not the client's, and raises nothing. The tracker of the recording raises
+   nothing, and is given callstacks that may be larger than `callstack_size`. Raises Failure if the role is taken here or the client
+   is refused; Invalid_argument as Gc.Memprof.start does. *)
 
 val expect_own : unit -> unit
 (* The program has the module Winnow.Memprof, and may become a client: a recording samples callstacks of any depth from the beginning,

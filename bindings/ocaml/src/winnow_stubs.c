@@ -353,8 +353,9 @@ static long add_block(struct recorder *recorder, value n_samples, value size, va
   long count = add_to_last(codes, callstack, depth, shared_codes(recorder, callstack, depth));
   wn_place *places = last.places + PLACES_MOST - count;
   if (count == TOO_MANY) count = set_innermost(codes, callstack, depth), places = last.places;
-  if (count < 0) return count;
+  if (count < 0 && count != IS_OWN) return count;
   count_telling(recorder, callstack);
+  if (count == IS_OWN) return count;
   const wn_callstack *recorded =
       record_callstack(recorder, places, (size_t)count, is_cut(recorder, codes, callstack));
   size_t words = (size_t)Long_val(size);
@@ -377,6 +378,15 @@ value winnow_alloc(value number, value n_samples, value size, value kind, value 
   long block = add_block(recorder, n_samples, size, kind, callstack);
   leave(recorder);
   return Val_long(block == IS_OWN ? 0 : block);
+}
+
+/* recorder -> callstack -> unit: the runtime told of a sample that is only the program's (Winnow.Memprof). */
+value winnow_pass_over(value number, value callstack) {
+  struct recorder *recorder = recorder_of(number);
+  if (!use(recorder)) return Val_unit;
+  count_telling(recorder, callstack);
+  leave(recorder);
+  return Val_unit;
 }
 
 value winnow_promote(value number, value block) {
