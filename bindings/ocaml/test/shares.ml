@@ -135,6 +135,17 @@ let () =
       test "a tracker has callstacks of its own depth" (seen ~callstack_size:7 () = 7);
       test "a tracker without a depth has whole callstacks" (seen () > 1000))
 
+(* The runtime allocates a callstack for each sample, which is large here; nearly all samples are only the program's. *)
+let () =
+  let recording = Winnow.start ~sampling_rate:0.001 ~memprof_rate:1.0 (trace "told.trace") in
+  own 1.0 M.null_tracker;
+  for _ = 1 to 10 do
+    ignore (Sys.opaque_identity (make 1000))
+  done;
+  Gc.full_major ();
+  M.stop ();
+  Winnow.stop recording
+
 (* ---- exceptions ---- *)
 
 exception Mine
