@@ -329,11 +329,4 @@ double words_clock_at(const struct words_clock *clock, uint64_t ns) {
   double share = (double)(ns - clock->ns[low - 1]) / (double)(clock->ns[low] - clock->ns[low - 1]);
   return clock->words[low - 1] + share * (clock->words[low] - clock->words[low - 1]);
 }
-
-bool heap_life_clock(const struct heap_life *life, struct words_clock *clock) {
-  if (!words_clock_create(clock, life->collection_count)) return false;
-  for (size_t i = 0; i < life->collection_count; i++)
-    words_clock_add(clock, life->collections[i].time_ns, (double)heap_life_allocated(&life->collections[i]));
-  return true;
-}
 /* SPDX-License-Identifier: MIT */

@@ -91,8 +91,5 @@ void words_clock_add(struct words_clock *clock, uint64_t ns, double words);
 void words_clock_destroy(struct words_clock *clock);
 double words_clock_at(const struct words_clock *clock, uint64_t ns);
 
-/* Makes the clock from the collection records. False without memory. */
-bool heap_life_clock(const struct heap_life *life, struct words_clock *clock);
-
 #endif
 /* SPDX-License-Identifier: MIT */
