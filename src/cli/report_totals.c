@@ -26,7 +26,10 @@ static void print_verdict(const struct view *view) {
   say_program_name(&paragraph, view);
   if (!limits->no_total) {
     say(&paragraph, " allocated ");
-    say_one(&paragraph, view, &report->allocated, report->query ? " that match the query" : "");
+    say_one(&paragraph, view, &report->allocated,
+            !report->query                    ? ""
+            : report->allocated.bytes.samples ? " that match the query"
+                                              : " that matches the query");
     between = limits->no_peak ? " and" : ",";
   }
   if (!limits->no_peak) {

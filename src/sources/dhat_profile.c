@@ -17,12 +17,14 @@
 static const char exact_note[] =
     "The file is a profile by DHAT: totals of each stack, all of them exact. It tells what was "
     "held at the peak of the whole program and at the end, and nothing of other moments, of time, and of "
-    "single blocks: their sizes, lives and growth.";
+    "single blocks: their sizes, lives and growth. Of a function with a source line it does not tell the "
+    "module.";
 static const char estimated_note[] =
     "The file was written by Winnow for the viewer of DHAT: totals of each stack, without the ranges that "
     "belong to estimates from a sample. It tells what was held at one moment, which may be the peak, and at "
     "the end, and "
-    "nothing of other moments and of single blocks: their sizes, lives and growth.";
+    "nothing of other moments and of single blocks: their sizes, lives and growth. Of a function with a "
+    "source line it does not tell the module.";
 
 struct reading {
   struct profile *profile;

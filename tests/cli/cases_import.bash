@@ -37,6 +37,9 @@ files_of_dhat_have_their_totals() {
   says_no_more
   says 'profile by DHAT: totals of each stack, all of them exact'
   says 'order  < main'
+  says 'Of a function with a source line it does not tell the module\.'
+  succeeds report --where 'module = allocates' t.dhat
+  says 'allocated nothing that matches the query'
   succeeds report --tree t.dhat
   says_no_more
   succeeds info t.dhat
