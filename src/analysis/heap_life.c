@@ -246,7 +246,7 @@ struct trace_collection heap_life_total(const struct heap_life *life) {
 }
 
 bool heap_life_is_whole(const struct heap_life *life, uint64_t end_ns) {
-  uint64_t near = end_ns / 50;
+  uint64_t near = end_ns / 50 + 1000000;
   if (!life->collection_count) return false;
   return life->collections[0].time_ns <= near &&
          life->collections[life->collection_count - 1].time_ns >= end_ns - near;

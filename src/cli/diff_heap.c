@@ -34,9 +34,11 @@ static const char *pauses_text(char buffer[160], const struct heap_life *life) {
   return buffer;
 }
 
+/* Counts of a part of a run, as of a program that was killed, are not those of another whole one. */
 static bool are_told(const struct diff *diff) {
-  return !diff->pair.moments && heap_life_is_told(&diff->pair.before.samples->life) &&
-         heap_life_is_told(&diff->pair.after.samples->life);
+  return !diff->pair.moments &&
+         heap_life_is_whole(&diff->pair.before.samples->life, diff->pair.before.samples->end_ns) &&
+         heap_life_is_whole(&diff->pair.after.samples->life, diff->pair.after.samples->end_ns);
 }
 
 /* ---- shared ---- */
@@ -59,7 +61,8 @@ void diff_print_heap(const struct diff *diff) {
   say_bytes(&paragraph, "Promoted", diff, before.promoted_words, after.promoted_words);
   say_counts(&paragraph, "Minor collections", before.minor_collections, after.minor_collections);
   say_counts(&paragraph, "Cycles of the major collector", before.major_cycles, after.major_cycles);
-  say_two(&paragraph, "Pauses", pauses_text(one, had), pauses_text(other, has));
+  if (had->domains_begun && has->domains_begun) /* a heap that records its domains records its pauses */
+    say_two(&paragraph, "Pauses", pauses_text(one, had), pauses_text(other, has));
   text_paragraph(stdout, paragraph.text, 0);
   putchar('\n');
 }

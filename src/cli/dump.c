@@ -156,8 +156,8 @@ static bool print_events(struct source *source) {
 static void say_damage(const struct input *input, uint64_t pieces, uint64_t bytes, uint64_t raised) {
   char count[64], size[32], events[64];
   if (pieces)
-    fail_job("%s is damaged: %s, %s left out", input->name, text_number_of(count, (double)pieces, "piece"),
-             text_bytes(size, (double)bytes));
+    fail_job("%s is damaged: %s%s%s", input->name, text_number_of(count, (double)pieces, "piece"),
+             bytes ? ", left out: " : "", bytes ? text_bytes(size, (double)bytes) : "");
   if (raised)
     fail_job("%s: the clock was set back; %s had to be given a later time", input->name,
              text_number_of(events, (double)raised, "event"));

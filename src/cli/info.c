@@ -67,6 +67,8 @@ static const char *how_it_ended(const struct facts *facts, char buffer[64]) {
   const struct samples *samples = facts->samples;
   if (facts->growing && !samples->ended) return strcpy(buffer, "no: the trace is still being written");
   if (source_is_foreign(samples->source)) return strcpy(buffer, "unknown: such a trace does not tell");
+  if (!samples->ended && samples->collected)
+    return strcpy(buffer, "no: killed, left by _exit or exec, or still running");
   if (!samples->ended) return strcpy(buffer, "no: killed, left by _exit, or still running");
   switch (samples->end.kind) {
   case TRACE_END_STOP:
@@ -151,10 +153,11 @@ static void print_missing(const struct facts *facts) {
   if (lost) fprintf(out, "%s lost", text_number_of(text, (double)lost, "record")), between = ", ";
   if (lost && damage->loss_cause) fprintf(out, " (%s)", trace_cause_name(damage->loss_cause));
   if (damaged)
-    fprintf(out, "%s%s of %s damaged, %s left out", between, text_count(text, (double)damaged),
-            text_number_of(chunks, (double)(damage->chunks_read + damaged), "chunk"),
-            text_bytes(bytes, (double)damage->bytes_skipped)),
+    fprintf(out, "%s%s of %s damaged", between, text_count(text, (double)damaged),
+            text_number_of(chunks, (double)(damage->chunks_read + damaged), "chunk")),
         between = ", ";
+  if (damaged && damage->bytes_skipped)
+    fprintf(out, ", %s left out", text_bytes(bytes, (double)damage->bytes_skipped));
   if (damage->stacks_lost)
     fprintf(out, "%s%s without a stack", between,
             text_number_of(text, (double)damage->stacks_lost, "record")),

@@ -23,7 +23,7 @@ static bool goes_on(const struct samples *samples, uint32_t index) {
 /* ---- ends ---- */
 
 struct ends {
-  size_t processes, programs, exited, failed, became, stopped, unknown, running;
+  size_t processes, programs, exited, failed, became, stopped, unknown, untold, running;
   struct {
     int number;
     size_t count;
@@ -41,9 +41,11 @@ static void count_signal(struct ends *ends, int number) {
   ends->signalled++;
 }
 
-static void count_end(struct ends *ends, const struct process *process) {
+static void count_end(struct ends *ends, const struct process *process, const struct trace_run *run) {
   if (process->writing)
     ends->running++;
+  else if (run->writer.length)
+    ends->untold++;
   else if (!process->ended)
     ends->unknown++;
   else if (process->end_kind == TRACE_END_SIGNAL)
@@ -64,7 +66,7 @@ static struct ends count_ends(const struct samples *samples) {
     const struct process *process = &samples->processes[i];
     ends.processes += !is_continued(samples, i);
     bool is_end = !process->ended || process->end_kind != TRACE_END_EXEC || !goes_on(samples, i);
-    if (is_end) count_end(&ends, process);
+    if (is_end) count_end(&ends, process, &source_process(samples->source, i)->run);
   }
   return ends;
 }
@@ -81,6 +83,7 @@ static void say_counts(struct paragraph *paragraph, const struct ends *ends) {
                {ends->stopped, "stopped recording"},
                {ends->running, "still running"},
                {ends->signalled, "ended by other signals"},
+               {ends->untold, "with traces of Memtrace, which tell no end"},
                {ends->unknown, "left no record of their end: killed, left by _exit, or still running"}};
   for (int i = 0; i < SIGNALS_NAMED && ends->signals[i].count; i++) {
     say(paragraph, "%s%zu ended by signal %d (%s)", between, ends->signals[i].count, ends->signals[i].number,
@@ -162,11 +165,11 @@ void report_say_ends(struct paragraph *paragraph, const struct view *view) {
       ". A block counts as held until it was freed or its process ended, so what was held is a sum over the "
       "processes that ran then. What a process had from its parent as it was forked counts in the parent "
       "alone.");
-  if (ends.unknown)
+  if (ends.unknown || ends.untold)
     say(paragraph, " Without a record of its end, a process counts as ended at the last event of its trace.");
   say_hosts(paragraph, samples->source);
   say_rates(paragraph, view);
-  if (samples->collected)
+  if (samples->collected && ends.untold < ends.processes)
     say(paragraph, " The collections of their heaps are in the reports on single traces.");
 }
 

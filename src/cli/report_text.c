@@ -178,22 +178,29 @@ static void say_exec(struct paragraph *paragraph, const struct view *view) {
   free(next);
 }
 
+/* Whether the trace ended since its heap did: no function stops recording Winnow's own heap. */
+static bool ends_with_heap(const struct samples *samples) {
+  const struct trace_text *heap = &source_run(samples->source)->heap;
+  return samples->collected && heap->length == 6 && !memcmp(heap->bytes, "winnow", 6);
+}
+
 static void say_ending(struct paragraph *paragraph, const struct view *view) {
   const struct samples *samples = view->report->samples;
   const char *note = source_limits(samples->source)->note;
   if (*note)
     say(paragraph, " %s", note);
+  else if (report_has_processes(view))
+    report_say_ends(paragraph, view);
   else if (source_is_foreign(samples->source))
     say(paragraph,
         " The trace is of %s, which tells nothing of the collections, of the heap's size, and of the "
         "program's end; its last moments may be missing.",
         source_run(samples->source)->writer.bytes);
-  else if (report_has_processes(view))
-    report_say_ends(paragraph, view);
   else if (!samples->ended)
     say(paragraph,
-        " The end was not recorded: the program was killed, left by _exit, or still runs; its last "
-        "moments may be missing.");
+        " The end was not recorded: the program was killed, left by %s, or still runs; its last "
+        "moments may be missing.",
+        samples->collected ? "_exit or exec" : "_exit");
   else if (samples->end.kind == TRACE_END_SIGNAL)
     say(paragraph, " The program was ended by signal %d (%s).", samples->end.code,
         strsignal(samples->end.code));
@@ -201,9 +208,8 @@ static void say_ending(struct paragraph *paragraph, const struct view *view) {
     say(paragraph, " The program left by _exit(%d).", samples->end.code);
   else if (samples->end.kind == TRACE_END_EXEC)
     say_exec(paragraph, view);
-  else if (samples->end.kind == TRACE_END_STOP &&
-           !view->report->samples->collected) /* the trace of a collected heap always ends so */
-    say(paragraph, " Then recording was stopped.");
+  else if (samples->end.kind == TRACE_END_STOP && !ends_with_heap(samples))
+    say(paragraph, " Then recording was stopped; what the program did afterwards is not in the trace.");
 }
 
 /* Whether the trace is of malloc, and the program also has a collected heap. */
@@ -241,9 +247,10 @@ static void say_missing(struct paragraph *paragraph, const struct trace_damage *
   if (damage->records_lost && damage->loss_cause)
     say(paragraph, ", since %s", trace_cause_name(damage->loss_cause));
   if (damage->chunks_damaged)
-    say(paragraph, "; damaged: %s of the trace, %s of it left out",
-        text_number_of(count, (double)damage->chunks_damaged, "piece"),
-        text_bytes(bytes, (double)damage->bytes_skipped));
+    say(paragraph, "; damaged: %s of the trace",
+        text_number_of(count, (double)damage->chunks_damaged, "piece"));
+  if (damage->chunks_damaged && damage->bytes_skipped)
+    say(paragraph, ", %s of it left out", text_bytes(bytes, (double)damage->bytes_skipped));
   if (damage->times_raised)
     say(paragraph, "; put at a later time, since the clock was set back: %s",
         text_number_of(count, (double)damage->times_raised, "event"));

@@ -187,6 +187,8 @@ collected_heaps_are_compared() {
   succeeds diff --json t1 u
   jq -e '.heap.before.promoted_words == 29970000 and .heap.after.promoted_words == 500000 and .heap.after.pauses.longest_ns == 5000000 and
          .promoted.bytes.before.samples > 1000' out >/dev/null || fail "$(jq .heap out)"
+  succeeds diff t1 u # of which the heap's counts end before the trace
+  ! grep -q 'own count' out || fail "$(cat out)"
   make plain v
   succeeds diff t1 v
   ! grep -q 'own counts' out || fail "$(cat out)"

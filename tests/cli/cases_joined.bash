@@ -73,6 +73,18 @@ ended_processes_with_one_number_are_several() {
   says 'All 2 processes exited with code 0[.]'
 }
 
+# The first trace decides nothing: it may be of Memtrace, and the other one of Winnow.
+traces_of_memtrace_are_joined() {
+  mkdir both
+  "$build/tests/cli/make_memtrace" both/first 600 1 || fail "no Memtrace file"
+  make exact_collected both/other
+  succeeds report both
+  says ' and 1 other process ran '
+  says 'Of the 2 processes 1 exited with code 0, 1 with traces of Memtrace, which tell no end[.]'
+  says 'The rates of the traces are 0[.]01 to 1; of the finer ones as many samples count as the lowest rate would have taken[.]'
+  ! grep -q 'The trace is of Memtrace' out || fail "$(cat out)"
+}
+
 processes_without_an_end_and_of_several_hosts_are_told() {
   need_recording
   mkdir both

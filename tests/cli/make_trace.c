@@ -229,6 +229,9 @@ static void write_collected(struct trace_writer *writer, uint64_t count) {
     write_pause(writer, i);
   }
   if (count > 1) write_domain(writer, 1, 500000000, TRACE_DOMAIN_ENDS);
+  struct trace_collection end = {
+      .time_ns = 1300000000, .thread = 1, .kind = TRACE_COLLECTION_NONE, .heap_words = 100000, .domains = 1};
+  if (!count) trace_write_collection(writer, &end);
 }
 
 static uint64_t count_of(const char *kind, const char *given) {
