@@ -18,6 +18,7 @@
 #include "cli/called.h"
 #include "cli/input.h"
 #include "cli/text.h"
+#include "sources/joined.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -35,6 +36,8 @@ struct entry {
   bool growing;  /* a process still writes it */
   bool partial;  /* records are missing */
   bool is_empty; /* has no byte */
+  bool is_copy;  /* maybe a shorter one, of another entry, which alone counts in sums */
+  struct joined_identity identity;
   struct sum bytes;
   double unit; /* of estimate_of */
   uint64_t samples;
@@ -69,6 +72,11 @@ static char *describe(const struct trace_run *run) {
   return NULL;
 }
 
+static void tell_run(struct entry *entry, const struct trace_run *run) {
+  entry->program = describe(run);
+  entry->identity = joined_identity_of(run);
+}
+
 static void fail_entry(struct entry *entry) {
   entry->state = UNREADABLE;
   if (entry->is_empty &&
@@ -85,7 +93,7 @@ static void look_at(struct entry *entry) {
     fail_entry(entry);
     return;
   }
-  entry->program = describe(source_run(source));
+  tell_run(entry, source_run(source));
   source_close(source);
 }
 
@@ -97,7 +105,7 @@ static void read_whole(struct entry *entry, struct progress *progress) {
   }
   const struct trace_run *run = source_run(samples->source);
   entry->state = READ;
-  entry->program = describe(run);
+  tell_run(entry, run);
   entry->bytes = timeline_allocated(samples, NULL, NULL).bytes;
   entry->unit = run->rate > 0 && run->rate < 1 ? run->word_bytes / run->rate : 0;
   entry->samples = samples->sampled_blocks;
@@ -125,6 +133,23 @@ static int by_rank(const void *one, const void *other) {
       a->state == UNREAD ? (double)b->file_bytes - (double)a->file_bytes : b->bytes.total - a->bytes.total;
   if (more != 0) return more > 0 ? 1 : -1;
   return (a->place > b->place) - (a->place < b->place);
+}
+
+/* Copies are next to each other, the longest first. */
+static int by_identity(const void *one, const void *other) {
+  const struct entry *a = one, *b = other;
+  int order = memcmp(&a->identity, &b->identity, sizeof a->identity);
+  if (order) return order;
+  if (a->file_bytes != b->file_bytes) return a->file_bytes > b->file_bytes ? -1 : 1;
+  return (a->place > b->place) - (a->place < b->place);
+}
+
+static void mark_copies(struct overview *overview) {
+  struct entry *entries = overview->entries;
+  qsort(entries, overview->count, sizeof *entries, by_identity);
+  for (size_t i = 1; i < overview->count; i++)
+    entries[i].is_copy = entries[i].identity.wall_ns &&
+                         !memcmp(&entries[i - 1].identity, &entries[i].identity, sizeof entries[i].identity);
 }
 
 static void examine(struct entry *entry) {
@@ -161,6 +186,7 @@ static void collect(struct overview *overview, const char *const *paths,
     input_close(&entry->input);
   }
   progress_end(&progress);
+  mark_copies(overview);
   qsort(overview->entries, overview->count, sizeof *overview->entries, by_rank);
 }
 
@@ -226,8 +252,8 @@ static void write_notes(char notes[128], const struct entry *entry) {
   char size[32], unread[64] = "";
   if (entry->state == UNREAD)
     snprintf(unread, sizeof unread, " (%s of trace)", text_bytes(size, (double)entry->file_bytes));
-  snprintf(notes, 128, "%s%s%s", unread, entry->partial ? " (records are missing)" : "",
-           entry->growing ? " (still being written)" : "");
+  snprintf(notes, 128, "%s%s%s%s", unread, entry->partial ? " (records are missing)" : "",
+           entry->growing ? " (still being written)" : "", entry->is_copy ? " (a copy)" : "");
 }
 
 /* The text of a line: the path, padded to `path_columns`, then the program and notes, in `columns`
@@ -270,24 +296,30 @@ static void print_entry(FILE *out, const struct overview *overview, const struct
   free(numbers);
 }
 
-/* Prints the sum of the entries from `from` on. */
+/* Prints the sum of the entries from `from` on, without copies. */
 static void print_sum(FILE *out, const struct overview *overview, size_t from, const char *before,
                       const char *behind) {
   struct sum bytes = {0};
   double unit = 0;
   uint64_t samples = 0;
-  size_t states[3] = {0};
+  size_t states[3] = {0}, copies = 0;
   for (size_t i = from; i < overview->count; i++) {
     const struct entry *entry = &overview->entries[i];
+    if (entry->is_copy) {
+      copies++;
+      continue;
+    }
     sum_merge(&bytes, &entry->bytes);
     samples += entry->samples;
     if (entry->unit > unit) unit = entry->unit;
     states[entry->state]++;
   }
-  char text[160], unread[48] = "", unreadable[48] = "";
+  char text[208], copied[48] = "", unread[48] = "", unreadable[48] = "";
+  if (copies) snprintf(copied, sizeof copied, ", %zu %s", copies, copies == 1 ? "is a copy" : "are copies");
   if (states[UNREAD]) snprintf(unread, sizeof unread, ", %zu not counted", states[UNREAD]);
   if (states[UNREADABLE]) snprintf(unreadable, sizeof unreadable, ", %zu cannot be read", states[UNREADABLE]);
-  snprintf(text, sizeof text, "%s%zu%s%s%s", before, overview->count - from, behind, unread, unreadable);
+  snprintf(text, sizeof text, "%s%zu%s%s%s%s", before, overview->count - from, behind, copied, unread,
+           unreadable);
   char *numbers = numbers_of(&bytes, unit, samples);
   if (numbers) print_row(out, numbers, text);
   free(numbers);
@@ -316,7 +348,7 @@ static bool stands_out(const struct overview *overview) {
   double all = 0, own = 0;
   for (size_t i = 0; i < overview->count; i++) {
     const struct entry *entry = &overview->entries[i];
-    all += entry->bytes.total;
+    if (!entry->is_copy) all += entry->bytes.total;
     if (!entry->place) own = estimate_of(&entry->bytes, entry->unit).high;
   }
   return most->state == READ && 3 * most->bytes.total >= all &&

@@ -18,6 +18,13 @@
 
 enum { JOINED_WHY_MOST = 320 };
 
+/* What tells recordings apart; compared as bytes. Nothing does if wall_ns is 0. */
+struct joined_identity {
+  uint64_t wall_ns, monotonic_ns, seed;
+  uint32_t pid;
+  char host[TRACE_TEXT_MOST + 1];
+};
+
 struct joined_part {
   const char *path, *name;   /* name: for messages */
   bool writing;              /* its process still writes it */
@@ -25,6 +32,8 @@ struct joined_part {
   bool taken;                /* otherwise `why` says in a line why not */
   char why[JOINED_WHY_MOST]; /* begins with the name */
 };
+
+struct joined_identity joined_identity_of(const struct trace_run *run);
 
 /* Decides which files can be joined. A file is not taken if it cannot be read, if it does not tell
  * when its process began, if its rate was 0, or if it is a copy, maybe a shorter one, of another.

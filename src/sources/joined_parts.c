@@ -7,16 +7,9 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/* What tells recordings apart. */
-struct identity {
-  uint64_t wall_ns, monotonic_ns, seed;
-  uint32_t pid;
-  char host[TRACE_TEXT_MOST + 1];
-};
-
 struct examined {
   struct joined_part *part;
-  struct identity identity;
+  struct joined_identity identity;
   enum source_heap heap;
   uint64_t file_bytes;
 };
@@ -29,17 +22,6 @@ __attribute__((format(printf, 2, 3))) static void refuse(struct joined_part *par
   part->taken = false;
 }
 
-static struct identity identity_of(const struct trace_run *run) {
-  struct identity identity;
-  memset(&identity, 0, sizeof identity); /* compared as bytes */
-  identity.wall_ns = run->wall_ns;
-  identity.monotonic_ns = run->monotonic_ns;
-  identity.seed = run->seed;
-  identity.pid = run->pid;
-  if (run->host.length) snprintf(identity.host, sizeof identity.host, "%s", run->host.bytes);
-  return identity;
-}
-
 static void examine(struct joined_part *part, struct examined *examined) {
   struct source *source;
   struct stat found;
@@ -50,7 +32,7 @@ static void examine(struct joined_part *part, struct examined *examined) {
     return;
   }
   const struct trace_run *run = source_run(source);
-  examined->identity = identity_of(run);
+  examined->identity = joined_identity_of(run);
   examined->heap = source_heap(source);
   if (!stat(part->path, &found)) examined->file_bytes = (uint64_t)found.st_size;
   if (source_limits(source)->no_lives)
@@ -104,6 +86,17 @@ static wn_status check_heaps(const struct examined *all, size_t count) {
 }
 
 /* ---- shared ---- */
+
+struct joined_identity joined_identity_of(const struct trace_run *run) {
+  struct joined_identity identity;
+  memset(&identity, 0, sizeof identity); /* compared as bytes */
+  identity.wall_ns = run->wall_ns;
+  identity.monotonic_ns = run->monotonic_ns;
+  identity.seed = run->seed;
+  identity.pid = run->pid;
+  if (run->host.length) snprintf(identity.host, sizeof identity.host, "%s", run->host.bytes);
+  return identity;
+}
 
 wn_status joined_examine(struct joined_part *parts, size_t count) {
   struct examined *all = calloc(count + 1, sizeof *all);

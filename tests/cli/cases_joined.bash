@@ -150,6 +150,9 @@ files_that_cannot_be_joined_are_left_out() {
   [ "$code" = 0 ] || fail "code $code: $(cat err)"
   grep -q '^winnow: family/t is the same recording as family/copy, which is counted once$' err || fail "$(cat err)"
   grep -q '^winnow: passed over 1 file that is no trace$' err || fail "$(cat err)"
+  succeeds info family
+  says 'family/t .*[(]a copy[)]'
+  says " all $(($(ls family | wc -l) - 1)), 1 is a copy"
   head -c 3000 /dev/urandom >noise
   run export -f csv family/t noise
   [ "$code" = 1 ] && grep -q 'noise is not a Winnow trace.*; it is left out$' err || fail "code $code: $(cat err)"

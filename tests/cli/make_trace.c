@@ -257,6 +257,8 @@ int main(int argc, char **argv) {
     build = (uint8_t)atoi(kind + 6);
     source.module = module_of_build;
   }
+  uint64_t count = count_of(kind, argv[3]);
+  uint64_t run_ns = (hash_bytes(kind, strlen(kind)) >> 16) + count; /* each kind and count is another run */
   struct trace_options options = {.path = argv[2]};
   struct trace_run run = {
       .command = hostile ? trace_text_of(BREAKS_OUT) : (struct trace_text){command, sizeof command},
@@ -270,13 +272,13 @@ int main(int argc, char **argv) {
       .stack_depth = 512,
       .word_bytes = 8,
       .wall_ns = 1700000000000000000u,
-      .monotonic_ns = hash_bytes(kind, strlen(kind)) >> 16}; /* each kind is another run */
+      .monotonic_ns = run_ns,
+  };
   struct trace_writer *writer;
   if (trace_writer_open(&options, &run, &source, &writer)) return puts(wn_last_error()), 1;
   trace_write_thread_name(
       writer, &(struct trace_thread_name){
                   .time_ns = 1, .thread = 1, .name = trace_text_of(hostile ? BREAKS_OUT : "main")});
-  uint64_t count = count_of(kind, argv[3]);
   if (collected)
     write_collected(writer, count);
   else if (strstr(kind, "shrunk"))
