@@ -50,24 +50,37 @@ struct sums_of_size {
 
 struct working {
   const struct samples *samples;
-  struct words_clock clock;  /* one point for each minor collection */
+  struct words_clock clock;  /* one point for each record after a minor collection */
+  uint64_t *counts;          /* by point: how many minor collections had ended */
+  bool *minor;               /* by point: whether one ended just then */
   struct sum promoted, near; /* near: born within half an interval before the collection */
   struct sums_of_size sizes[WHAT_IF_SIZES];
 };
 
 /* ---- time ---- */
 
-/* The minor collections and what had been allocated by then. A gap in the records is no interval. */
-static bool make_clock(const struct heap_life *life, struct words_clock *clock) {
-  uint64_t count = 0;
-  if (!words_clock_create(clock, life->collection_count)) return false;
+/* The minor collections and what had been allocated by then. */
+static bool make_clock(struct working *working) {
+  const struct heap_life *life = &working->samples->life;
+  struct words_clock *clock = &working->clock;
+  working->counts = malloc((life->collection_count + 1) * sizeof *working->counts);
+  working->minor = malloc((life->collection_count + 1) * sizeof *working->minor);
+  if (!working->counts || !working->minor || !words_clock_create(clock, life->collection_count)) return false;
   for (size_t i = 0; i < life->collection_count; i++) {
     const struct trace_collection *collection = &life->collections[i];
-    if (clock->count && collection->minor_collections == count) continue;
+    if (clock->count && collection->minor_collections == working->counts[clock->count - 1]) continue;
+    working->counts[clock->count] = collection->minor_collections;
+    working->minor[clock->count] = collection->kind == TRACE_COLLECTION_MINOR;
     words_clock_add(clock, collection->time_ns, (double)collection->minor_words);
-    count = collection->minor_collections;
   }
   return true;
+}
+
+/* Whether a point and the one before are two consecutive minor collections. Not every collection has a
+ * record: of frequent ones some have, and a runtime may tell of its cycles only. */
+static bool is_interval(const struct working *working, size_t point) {
+  return working->minor[point - 1] && working->minor[point] &&
+         working->counts[point] == working->counts[point - 1] + 1;
 }
 
 static int by_size(const void *a, const void *b) {
@@ -76,10 +89,13 @@ static int by_size(const void *a, const void *b) {
 }
 
 /* The median of the words between collections; 0 if there are none. NAN without memory. */
-static double usual_interval(const struct words_clock *clock) {
+static double usual_interval(const struct working *working) {
+  const struct words_clock *clock = &working->clock;
   double *words = malloc((clock->count + 1) * sizeof *words), median = 0;
   if (!words) return NAN;
-  for (size_t i = 1; i < clock->count; i++) words[i - 1] = clock->words[i] - clock->words[i - 1];
+  for (size_t i = 1; i < clock->count; i++)
+    words[i - 1] = (clock->words[i] - clock->words[i - 1]) /
+                   fmax((double)working->counts[i] - (double)working->counts[i - 1], 1);
   if (clock->count > 1) {
     qsort(words, clock->count - 1, sizeof *words, by_size);
     median = fmax(words[(clock->count - 1) / 2], 0); /* damaged counters may fall */
@@ -116,6 +132,7 @@ static void add_row(struct working *working, const struct row *row) {
   const struct words_clock *clock = &working->clock;
   size_t next = times_until(clock->ns, clock->count, row->born_ns);
   if (!next || next == clock->count) return; /* before the first collection, or behind the last */
+  if (!is_interval(working, next)) return;
   double interval = clock->words[next] - clock->words[next - 1], born = words_clock_at(clock, row->born_ns);
   double y = (double)row->size, p = row->probability;
   uint64_t alive, dead;
@@ -167,15 +184,17 @@ bool what_if_make(const struct samples *samples, row_filter *takes, void *contex
                   struct what_if *what_if) {
   struct working working = {.samples = samples};
   *what_if = (struct what_if){.samples = 0};
-  if (!make_clock(&samples->life, &working.clock)) return false;
-  what_if->minor_words = usual_interval(&working.clock);
-  for (size_t i = 0; i < samples->row_count; i++) {
+  bool made = make_clock(&working);
+  what_if->minor_words = made ? usual_interval(&working) : NAN;
+  for (size_t i = 0; i < samples->row_count && made; i++) {
     const struct row *row = &samples->rows[i];
     if (row->first && row->area == AREA_MINOR && row->promoted_ns != NEVER && row->probability > 0 &&
         (!takes || takes(row, context)))
       add_row(&working, row);
   }
   words_clock_destroy(&working.clock);
+  free(working.counts);
+  free(working.minor);
   if (working.promoted.samples >= PROMOTED_LEAST && working.promoted.total > 0) {
     what_if->samples = working.promoted.samples;
     what_if->sizes[0] = kept_by_half(&working, unit);

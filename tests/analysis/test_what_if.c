@@ -176,11 +176,41 @@ static void without_promotions_nothing_is_said(void **state) {
   assert_true(what_if.samples == 0 && what_if.minor_words == 0);
 }
 
+/* All blocks of the middle of the run, in a trace with a record of each so many minor collections. */
+static struct what_if with_each(size_t each, uint8_t kind) {
+  struct what_if what_if;
+  struct samples samples = heap();
+  size_t kept = 0;
+  for (size_t i = 0; i < samples.life.collection_count; i += each) {
+    collections[kept] = collections[i];
+    collections[kept++].kind = kind;
+  }
+  samples.life.collection_count = kept;
+  for (int i = 0; i < BLOCKS; i++) {
+    rows[samples.row_count] = row_of(i);
+    rows[samples.row_count++].probability = 1;
+  }
+  assert_true(what_if_make(&samples, NULL, NULL, 0, &what_if));
+  return what_if;
+}
+
+/* As of frequent collections, and of a runtime that tells of its cycles alone. */
+static void the_time_between_two_records_is_not_that_between_two_collections(void **state) {
+  (void)state;
+  make_blocks(LONG);
+  assert_true(with_each(1, TRACE_COLLECTION_MINOR).samples > 0);
+  struct what_if apart = with_each(2, TRACE_COLLECTION_MINOR),
+                 cycles_only = with_each(1, TRACE_COLLECTION_MAJOR);
+  assert_true(apart.samples == 0 && apart.minor_words == INTERVAL);
+  assert_true(cycles_only.samples == 0 && cycles_only.minor_words == INTERVAL);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_truth_is_between_both_ends),
       cmocka_unit_test(fewer_collections_cut_fewer_lives),
       cmocka_unit_test(without_promotions_nothing_is_said),
+      cmocka_unit_test(the_time_between_two_records_is_not_that_between_two_collections),
   };
   return RUN_TESTS(tests);
 }

@@ -93,17 +93,22 @@ let tracker recorder : (int, int) Gc.Memprof.tracker =
 (* When recording begins and ends, and at the end of each cycle of the major heap. *)
 let tell_heap recorder ~cycle_ended =
   let stat = Gc.quick_stat () in
-  heap recorder stat.minor_words stat.promoted_words stat.major_words
+  heap recorder (stat.minor_words +. Winnow_sampling.uncounted_words ()) stat.promoted_words stat.major_words
     (stat.minor_collections, stat.major_collections, stat.heap_words, 1, cycle_ended)
 
 (* ---- shared ---- *)
 
 let end_sampling recorder client () =
   tell_heap recorder ~cycle_ended:false;
+  let records = Winnow_sharing.records_here client in
   try
     Winnow_sharing.stop client;
     Winnow_sharing.discard client
-  with Failure _ -> ()
+  with Failure _ ->
+    if records && not (is_child recorder) then
+      prerr_endline
+        "winnow: the trace lacks what followed when the program called Gc.Memprof.stop, which ended the recording's profile; use \
+         Winnow.Memprof in its place"
 
 let end_trace trace =
   current := None;

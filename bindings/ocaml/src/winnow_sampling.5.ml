@@ -10,6 +10,8 @@ external run_pending : unit -> unit = "winnow_run_pending"
 
 let not_started = Failure "Gc.Memprof.stop: no profile running."
 
+external uncounted_words : unit -> float = "winnow_young_words"
+
 let lock = Mutex.create ()
 let exclusively action = Mutex.protect lock action
 

@@ -21,6 +21,9 @@ val run_pending : unit -> unit
 (* What `stop` raises without a profile. *)
 val not_started : exn
 
+(* Words of the minor heap of this domain that Gc.quick_stat does not count yet. *)
+val uncounted_words : unit -> float
+
 (* One domain at a time. *)
 val exclusively : (unit -> 'a) -> 'a
 

@@ -309,6 +309,9 @@ let own () =
   | Some client when taken (Some client) -> client
   | _ -> raise Sampling.not_started
 
+let records_here client =
+  match (Sampling.get local).recording with Some current -> current == client && taken (Some client) | None -> false
+
 let stop (Client member) =
   if not (Atomic.exchange member.samples false) then raise Sampling.not_started;
   if Sampling.stop_discards then Atomic.set member.hears false;

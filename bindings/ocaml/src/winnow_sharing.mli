@@ -38,6 +38,9 @@ val expect_own : unit -> unit
 val own : unit -> client
 (* The client of the program in this domain that samples. Raises what Gc.Memprof.stop raises if there is none. *)
 
+val records_here : client -> bool
+(* Whether it is the recording of this domain, and samples. *)
+
 val stop : client -> unit
 (* Ends its samples in all domains, and the profile's if it is the last client that samples. Raises as `own` if it has ended. *)
 

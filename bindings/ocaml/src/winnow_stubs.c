@@ -14,7 +14,9 @@
  *
  * Functions marked noalloc in winnow.ml neither allocate in the OCaml heap nor release its lock. */
 #define CAML_NAME_SPACE
+#define CAML_INTERNALS /* for Caml_state */
 #include <caml/alloc.h>
+#include <caml/domain_state.h>
 #include <caml/fail.h>
 #include <caml/memory.h>
 #include <caml/mlvalues.h>
@@ -443,6 +445,12 @@ value winnow_count_sample(value callstack) {
   atomic_fetch_add_explicit(&unsampled_minor_words, ALLOCATION + (is_major ? 0 : words + 1),
                             memory_order_relaxed);
   return Val_unit;
+}
+
+/* unit -> float: the words that this domain allocated since its last minor collection. */
+value winnow_young_words(value unit) {
+  (void)unit;
+  return caml_copy_double((double)(Caml_state->young_end - Caml_state->young_ptr));
 }
 
 /* unit -> unit: what waits for a point where OCaml code may run, callbacks of Gc.Memprof among it. */
