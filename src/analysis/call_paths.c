@@ -88,15 +88,20 @@ static bool grow(void **items, size_t *capacity, size_t size) {
 static struct label label_of(const struct frame *frame, enum grouping grouping) {
   switch (grouping) {
   case BY_LINE:
-    if (!frame->line) return (struct label){frame->place, frame->module, frame->file, 0};
-    return (struct label){frame->function, frame->module, frame->file, frame->line};
-  case BY_FILE: return (struct label){0, frame->file ? 0 : frame->module, frame->file, 0};
-  case BY_MODULE: return (struct label){0, frame->module, 0, 0};
+  case BY_WHOLE_LINE: {
+    struct label label = {frame->line ? frame->function : frame->place, .module = frame->module,
+                          .file = frame->file, .line = frame->line};
+    if (frame->line && grouping == BY_LINE)
+      label.first_column = frame->first_column, label.last_column = frame->last_column;
+    return label;
+  }
+  case BY_FILE: return (struct label){.module = frame->file ? 0 : frame->module, .file = frame->file};
+  case BY_MODULE: return (struct label){.module = frame->module};
   case BY_FUNCTION:
   case BY_PROCESS:
   case BY_STACK: break;
   }
-  return (struct label){frame->function, frame->module, 0, 0};
+  return (struct label){.function = frame->function, .module = frame->module};
 }
 
 static bool same_label(const struct label *a, const struct label *b) { return !memcmp(a, b, sizeof *a); }
@@ -105,7 +110,8 @@ static bool same_label(const struct label *a, const struct label *b) { return !m
 static uint32_t label_number(struct building *building, const struct label *label) {
   struct call_paths *paths = building->paths;
   uint64_t key =
-      hash_combine(hash_combine(label->function, label->module), hash_combine(label->file, label->line)) | 1;
+      hash_combine(hash_combine(label->function, label->module), hash_combine(label->file, label->line));
+  key = hash_combine(key, (uint64_t)label->first_column << 32 | label->last_column) | 1;
   uint32_t *found;
   for (;; key += 2) { /* another label has this hash: take the next key */
     if (!(found = index_at(&building->labels, key))) return UINT32_MAX;
@@ -205,11 +211,16 @@ static bool add_processes(struct building *building) {
   return true;
 }
 
-/* Writes "function (file:line)". If that is too long for the buffer, the function is cut, not the
- * place. */
-static void write_place(char *buffer, size_t size, const char *function, const char *file, uint32_t line) {
-  int place = snprintf(NULL, 0, " (%s:%u)", file, line), room = (int)size - 1 - place;
-  snprintf(buffer, size, "%.*s (%s:%u)", room > 0 ? room : 0, function, file, line);
+/* Writes "function (file:line)", or "function (file:line:first-last)" where columns are known. If that is
+ * too long for the buffer, the function is cut, not the place. */
+static void write_place(char *buffer, size_t size, const char *function, const char *file,
+                        const struct label *label) {
+  char columns[32] = "";
+  if (label->first_column) snprintf(columns, sizeof columns, ":%u", label->first_column);
+  if (label->first_column && label->last_column > label->first_column)
+    snprintf(columns, sizeof columns, ":%u-%u", label->first_column, label->last_column);
+  int place = snprintf(NULL, 0, " (%s:%u%s)", file, label->line, columns), room = (int)size - 1 - place;
+  snprintf(buffer, size, "%.*s (%s:%u%s)", room > 0 ? room : 0, function, file, label->line, columns);
 }
 
 /* ---- shared ---- */
@@ -257,8 +268,8 @@ void label_text(const struct label *labels, uint32_t number, enum grouping group
   const char *base = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
   if (!number)
     snprintf(buffer, size, "(no callstack)");
-  else if (grouping == BY_LINE && label->line)
-    write_place(buffer, size, function, base, label->line);
+  else if ((grouping == BY_LINE || grouping == BY_WHOLE_LINE) && label->line)
+    write_place(buffer, size, function, base, label);
   else if (*function)
     snprintf(buffer, size, "%s", function);
   else if (*file)

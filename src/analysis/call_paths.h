@@ -7,7 +7,8 @@
 
 #include "analysis/names.h"
 
-enum grouping { BY_FUNCTION, BY_LINE, BY_FILE, BY_MODULE, BY_PROCESS, BY_STACK };
+/* BY_WHOLE_LINE: as BY_LINE, but without columns; users cannot choose it. */
+enum grouping { BY_FUNCTION, BY_LINE, BY_FILE, BY_MODULE, BY_PROCESS, BY_STACK, BY_WHOLE_LINE };
 enum { GROUPINGS = BY_STACK + 1 };
 
 /* "function", "line", ... */
@@ -15,9 +16,10 @@ const char *grouping_name(enum grouping grouping);
 
 /* What a group or a tree node stands for. The first three are numbers of strings. Members that the
  * grouping does not distinguish are 0. A process has its name with its number as the function, and its
- * name alone as the module. */
+ * name alone as the module. Columns are those of a language's trace, from 1 on; compilers of C tell none
+ * that a trace could name. */
 struct label {
-  uint32_t function, module, file, line;
+  uint32_t function, module, file, line, first_column, last_column;
 };
 
 /* Which frames of the stacks paths have. All zeros: every one. */
@@ -65,7 +67,7 @@ wn_status call_paths_create(const struct samples *samples, const struct names *n
                             const struct stack_view *view, struct call_paths *paths);
 void call_paths_destroy(struct call_paths *paths);
 
-/* Writes the text for label `number` of `labels`, such as "parse" or "parse (parser.c:12)", cut to
+/* Writes the text for label `number` of `labels`, such as "parse", "parse (parser.c:12)" or "Lists.make (lists.ml:6:12-30)", cut to
  * the size of the buffer. Number 0 is the root's, "(no callstack)". */
 void label_text(const struct label *labels, uint32_t number, enum grouping grouping,
                 const struct names *names, char *buffer, size_t size);

@@ -19,7 +19,9 @@ static int compare_numbers(uint32_t one, uint32_t other) { return one < other ? 
 static int compare_code(const struct label *one, const struct label *other) {
   int order = compare_numbers(one->function, other->function);
   if (!order) order = compare_numbers(one->file, other->file);
-  return order ? order : compare_numbers(one->line, other->line);
+  if (!order) order = compare_numbers(one->line, other->line);
+  if (!order) order = compare_numbers(one->first_column, other->first_column);
+  return order ? order : compare_numbers(one->last_column, other->last_column);
 }
 
 static int by_label(const void *a, const void *b) {
@@ -65,7 +67,8 @@ static struct candidate *candidates_of(const struct call_tree *tree, const uint3
     struct label label = tree->labels[i];
     if (tree->grouping == BY_PROCESS) label = (struct label){.function = label.module}; /* without number */
     if (numbers)
-      label = (struct label){numbers[label.function], numbers[label.module], numbers[label.file], label.line};
+      label.function = numbers[label.function], label.module = numbers[label.module],
+      label.file = numbers[label.file];
     candidates[i - 1] = (struct candidate){label, i, UNMATCHED};
   }
   return candidates;

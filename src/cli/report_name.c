@@ -181,14 +181,16 @@ static bool abbreviate(char *buffer, size_t size, const char *name, size_t colum
   }
 }
 
-/* The line ":12)" or the offset "+0x12)" at the end of a name; NULL if there is none. */
+/* The line ":12)", with columns ":12:5-30)", or the offset "+0x12)" at the end of a name; NULL if there
+ * is none. */
 static const char *line_in(const char *name) {
-  const char *colon = strrchr(name, ':'), *plus = strrchr(name, '+');
-  const char *line = !colon || (plus && plus > colon) ? plus : colon;
-  if (!line || (line == plus && !starts(line, "+0x"))) return NULL;
-  const char *number = line + (line == plus ? 3 : 1);
-  size_t digits = strspn(number, line == plus ? "0123456789abcdef" : "0123456789");
-  return digits && !strcmp(number + digits, ")") ? line : NULL;
+  size_t end = strlen(name), at;
+  if (!end || name[end - 1] != ')') return NULL;
+  const char *plus = strrchr(name, '+');
+  if (plus && starts(plus, "+0x") && plus[3 + strspn(plus + 3, "0123456789abcdef")] == ')') return plus;
+  for (at = end - 1; at && strchr("0123456789:-", name[at - 1]); at--) continue;
+  const char *line = strchr(name + at, ':');
+  return line && line[1] >= '0' && line[1] <= '9' ? line : NULL;
 }
 
 /* The position of the place at the end of a name; the end of the name if there is none. */

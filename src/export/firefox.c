@@ -37,10 +37,10 @@ struct tables {
    * and file), a resource (the name of a module) and a source (the path of a file) have the number
    * that follows their place, since the number 0 is the empty text. */
   struct strings *strings, *functions, *resources, *sources;
-  int64_t *name, *resource, *source;          /* by function */
-  int64_t *frame_function, *frame_lib, *line; /* by frame */
-  int64_t *frame, *prefix_offset;             /* by stack */
-  int64_t *stack_of;                          /* by node of the paths; NOTHING: no stack has it */
+  int64_t *name, *resource, *source;                   /* by function */
+  int64_t *frame_function, *frame_lib, *line, *column; /* by frame */
+  int64_t *frame, *prefix_offset;                      /* by stack */
+  int64_t *stack_of;                                   /* by node of the paths; NOTHING: no stack has it */
   size_t stack_count;
 };
 
@@ -189,6 +189,7 @@ static bool add_frames(struct firefox *to) {
     if (!add_function(to, name, module, file, &tables->frame_function[i])) return false;
     tables->frame_lib[i] = library_of(to, module);
     tables->line[i] = label->line ? label->line : NOTHING;
+    tables->column[i] = label->first_column ? label->first_column : NOTHING;
   }
   return true;
 }
@@ -227,8 +228,8 @@ static bool make_tables(struct firefox *to) {
   struct tables *tables = &to->tables;
   size_t frames = to->stacks.frame_count + 1, nodes = to->stacks.paths.node_count;
   struct strings **sets[] = {&tables->strings, &tables->functions, &tables->resources, &tables->sources};
-  int64_t **by_frame[] = {&tables->name,           &tables->resource,  &tables->source,
-                          &tables->frame_function, &tables->frame_lib, &tables->line};
+  int64_t **by_frame[] = {&tables->name,      &tables->resource, &tables->source, &tables->frame_function,
+                          &tables->frame_lib, &tables->line,     &tables->column};
   int64_t **by_node[] = {&tables->frame, &tables->prefix_offset, &tables->stack_of};
   bool done = true;
   for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) done &= (*sets[i] = strings_create()) != NULL;
@@ -243,9 +244,9 @@ static bool make_tables(struct firefox *to) {
 
 static void free_tables(struct tables *tables) {
   struct strings *sets[] = {tables->strings, tables->functions, tables->resources, tables->sources};
-  int64_t *columns[] = {tables->name,           tables->resource,      tables->source,
-                        tables->frame_function, tables->frame_lib,     tables->line,
-                        tables->frame,          tables->prefix_offset, tables->stack_of};
+  int64_t *columns[] = {tables->name,          tables->resource, tables->source, tables->frame_function,
+                        tables->frame_lib,     tables->line,     tables->column, tables->frame,
+                        tables->prefix_offset, tables->stack_of};
   for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
     if (sets[i]) strings_free(sets[i]);
   for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) free(columns[i]);
@@ -276,7 +277,7 @@ static void write_frames(struct json *json, const struct tables *tables, size_t 
   write_same(json, "nativeSymbol", NOTHING, count);
   write_same(json, "innerWindowID", 0, count);
   write_column(json, "line", tables->line, count);
-  write_same(json, "column", NOTHING, count);
+  write_column(json, "column", tables->column, count);
   write_same(json, "originalLocation", NOTHING, count);
   json_end(json, '}');
 }

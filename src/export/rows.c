@@ -22,6 +22,16 @@ static void read_line(const struct table_row *row, struct cell *cell) {
   cell->integer.value = table_label(row->table, row->group)->line;
 }
 
+static void read_first_column(const struct table_row *row, struct cell *cell) {
+  cell->integer.known = true;
+  cell->integer.value = table_label(row->table, row->group)->first_column;
+}
+
+static void read_last_column(const struct table_row *row, struct cell *cell) {
+  cell->integer.known = true;
+  cell->integer.value = table_label(row->table, row->group)->last_column;
+}
+
 static void read_self_bytes(const struct table_row *row, struct cell *cell) {
   cell->estimate = report_bytes(row->table->report, &row->group->self);
 }

@@ -37,7 +37,9 @@ enum cell_kind {
   COLUMN(growth, TEXT, TABLE_GROWTH, "how what is alive at the end came to be")                            \
   COLUMN(growth_per_second, ESTIMATE, TABLE_GROWTH, "the slope of the bytes over the age classes")         \
   COLUMN(alive_by_age, AGES, TABLE_GROWTH, "bytes alive at the end by the time they came")                 \
-  COLUMN(stack, STACK, 0, "in tables by stack: all functions, innermost first")
+  COLUMN(stack, STACK, 0, "in tables by stack: all functions, innermost first")                            \
+  COLUMN(first_column, INTEGER, 0, "in tables by line: the place's first column, from 1 on; 0: unknown")   \
+  COLUMN(last_column, INTEGER, 0, "its last column; 0: unknown")
 
 enum row_column {
 #define ROW_COLUMN(name, kind, detail, what) COLUMN_##name,

@@ -19,6 +19,7 @@ static void write_frames(struct json *json, const struct export_stacks *stacks) 
     json_string(json, "name", name);
     if (label->file) json_string(json, "file", strings_text(strings, label->file));
     if (label->line) json_integer(json, "line", label->line);
+    if (label->first_column) json_integer(json, "col", label->first_column);
     json_end(json, '}');
   }
   json_end(json, ']');

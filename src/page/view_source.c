@@ -148,7 +148,7 @@ wn_status view_source(struct answers *answers, const struct request *request, st
   struct table lines;
   if (!request->of) return error_set(WN_EINVAL, "a request for source names a function by 'of'");
   wn_status error = find_label(report, request, &label);
-  if (!error) error = report_table(report, request->measure, BY_LINE, TABLE_SUMS, &lines);
+  if (!error) error = report_table(report, request->measure, BY_WHOLE_LINE, TABLE_SUMS, &lines);
   if (error) return error;
   find_marks(&lines, &label, &marks);
   json_begin(&answer->json, "files", '[');

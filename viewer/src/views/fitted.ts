@@ -23,7 +23,7 @@ function fit(text: string, width: number, nearby: string[] = []): string {
 export function nameFor({ text, line }: Label, nearby: string[] = []): string {
   const width = room.value;
   if (!glyphs || !width) return compactName(text, 40);
-  const place = (line && / \([^()]*:\d+\)/.exec(text)?.[0]) || '';
+  const place = (line && / \([^()]*:[\d:-]+\)/.exec(text)?.[0]) || '';
   const rest = width - glyphs.width(place);
   return place && rest > width / 2 ? fit(text.replace(place, ''), rest) + place : fit(text, width, nearby);
 }
