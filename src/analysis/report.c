@@ -244,7 +244,7 @@ static wn_status sum_tree(const struct report *report, const struct samples *sam
                           struct call_tree *tree) {
   struct call_paths own = {.nodes = NULL};
   struct call_paths *paths =
-      report->paths && grouping < GROUPINGS && shows_all(view) ? &report->paths[grouping] : &own;
+      report->paths && (int)grouping < GROUPINGS && shows_all(view) ? &report->paths[grouping] : &own;
   wn_status error = WN_OK;
   if (paths == &own || !paths->nodes)
     error = call_paths_create(samples, report->names, grouping, view, paths);
