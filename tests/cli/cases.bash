@@ -234,8 +234,8 @@ alive:array alive_rest:object allocated:array allocated_rest:object at_ns:number
 command:array complete:boolean context:string damaged_bytes:number damaged_chunks:number duration_ns:number growths:number heap:string host:string lost:number lost_because:string partial:boolean pid:number rate:number samples:number seed:number stacks_lost:number started_ns:number thread_name:string title:string word_bytes:number writer:string
 alive_at_ns:number alive_blocks:object alive_bytes:object allocated_blocks:object allocated_bytes:object allocated_bytes_per_second:object brief_bytes:object brief_ns:number brief_share:object live_at_end_blocks:object live_at_end_bytes:object peak_blocks:object peak_bytes:object peak_rss_bytes:number
 blocks:object children:array name:string self_blocks:object self_bytes:object share:object total_bytes:object
-blocks:object file:string line:number module:string name:string self_blocks:object self_bytes:object share:object total_bytes:object
-blocks:object file:string life:object life_median_ns:number line:number module:string name:string self_blocks:object self_bytes:object share:object total_bytes:object
+blocks:object file:string first_column:number last_column:number line:number module:string name:string self_blocks:object self_bytes:object share:object total_bytes:object
+blocks:object file:string first_column:number last_column:number life:object life_median_ns:number line:number module:string name:string self_blocks:object self_bytes:object share:object total_bytes:object
 high_ns:number low_ns:number median_ns:number samples:number
 blocks:object bytes:object time_ns:number
 private_bytes:number rss_bytes:number time_ns:number
