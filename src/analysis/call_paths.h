@@ -67,8 +67,9 @@ wn_status call_paths_create(const struct samples *samples, const struct names *n
                             const struct stack_view *view, struct call_paths *paths);
 void call_paths_destroy(struct call_paths *paths);
 
-/* Writes the text for label `number` of `labels`, such as "parse", "parse (parser.c:12)" or "Lists.make (lists.ml:6:12-30)", cut to
- * the size of the buffer. Number 0 is the root's, "(no callstack)". */
+/* Writes the text for label `number` of `labels`, such as "parse", "parse (parser.c:12)" or
+ * "Lists.make (lists.ml:6:12-30)", cut to the size of the buffer. Number 0 is the root's,
+ * "(no callstack)". */
 void label_text(const struct label *labels, uint32_t number, enum grouping grouping,
                 const struct names *names, char *buffer, size_t size);
 

@@ -113,6 +113,7 @@ static wn_status check_live(const struct condition *condition, uint64_t end_ns) 
 static bool is_told(const struct field *field, const struct source_limits *limits) {
   bool life = field->type == TIME && strcmp(field->name, "born") != 0;
   if (limits->totals) return is_on_frames(field->type) || field->type == MOMENT;
+  if (field->type == THREAD_NAME) return !limits->no_threads;
   return !limits->no_lives || !(life || !strcmp(field->name, "life_bytes"));
 }
 

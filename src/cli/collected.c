@@ -8,11 +8,14 @@
  *
  * A program that is linked statically always contains the function that requests a trace, called or
  * not.
+ *
+ * OCaml's runtime takes the memory of its heap from malloc in version 4, in pieces with many blocks
+ * each, and from the system in version 5. Its functions are exported by native programs and by the
+ * bytecode interpreter, which loads the stubs of the OCaml package as a library of their own.
  */
 #include "cli/collected.h"
 
 #include "cli/elf_file.h"
-#include <stdbool.h>
 #include <string.h>
 
 /* Whether a symbol is the function. Linkers append the version of an imported symbol after an @. */
@@ -22,19 +25,25 @@ static bool is_called(const char *name, const char *function) {
 }
 
 /* One bit for each function. */
-enum { OPENS = 1, ASKS = 2 };
+enum { OPENS = 1, ASKS = 2, OCAML = 4, OCAML_ASKS = 8 };
 
 static void find_functions(const Elf64_Sym *symbol, const char *name, void *context) {
   unsigned *found = context;
   (void)symbol;
   if (is_called(name, "wn_heap_open")) *found |= OPENS;
   if (is_called(name, "wn_trace_if_requested")) *found |= ASKS;
+  if (is_called(name, "caml_init_gc")) *found |= OCAML;
+  if (is_called(name, "winnow_count_sample")) *found |= OCAML_ASKS;
 }
 
 /* Winnow's own library has both functions, which says nothing about the program. */
 static bool is_library(const char *path) {
   const char *slash = strrchr(path, '/');
   return !strncmp(slash ? slash + 1 : path, "libwinnow.so", strlen("libwinnow.so"));
+}
+
+static bool is_ocaml(enum collected collected) {
+  return collected == COLLECTED_OCAML_SILENT || collected == COLLECTED_OCAML_ASKS;
 }
 
 /* ---- shared ---- */
@@ -46,6 +55,21 @@ enum collected collected_in_file(const char *path, const unsigned char *build_id
   if (elf_file_open(path, &file) && !elf_file_is_another(&file, build_id, build_id_bytes))
     elf_file_each_symbol(&file, find_functions, &found);
   elf_file_close(&file);
+  if (found & OCAML_ASKS) return COLLECTED_OCAML_ASKS;
+  if (found & OCAML) return COLLECTED_OCAML_SILENT;
   return !(found & OPENS) ? COLLECTED_NONE : found & ASKS ? COLLECTED_ASKS : COLLECTED_SILENT;
+}
+
+bool collected_asks(enum collected collected) {
+  return collected == COLLECTED_OCAML_ASKS || collected == COLLECTED_ASKS;
+}
+
+const char *collected_heap_name(enum collected collected) {
+  return is_ocaml(collected) ? "OCaml's garbage-collected heap" : "a garbage-collected heap of its own";
+}
+
+const char *collected_call(enum collected collected) {
+  return is_ocaml(collected) ? "Winnow.trace_if_requested (the OCaml package winnow)"
+                             : "wn_trace_if_requested (winnow/trace.h)";
 }
 /* SPDX-License-Identifier: MIT */

@@ -86,13 +86,26 @@ static wn_status write_file(const struct report_options *options, const struct r
   return error;
 }
 
+/* Appends ": these formats do not: folded, ..." to the message of a format's refusal. */
+static wn_status name_other_formats(wn_status error, enum export_needs told) {
+  char message[512], names[256] = "";
+  for (int i = 0; i < FORMATS; i++) {
+    size_t length = strlen(names);
+    if (format_kinds[i].needs <= told)
+      snprintf(names + length, sizeof names - length, "%s%s", length ? ", " : "", format_kinds[i].name);
+  }
+  snprintf(message, sizeof message, "%s", wn_last_error());
+  return error_set(error, "%s; these formats do not: %s", message, names);
+}
+
 static wn_status check_needs(const struct report_options *options, const struct recording *recording) {
   const struct format_kind *format = options->format;
   wn_status error = WN_OK;
   if (format->needs >= EXPORT_BLOCKS) error = load_needs_events(recording, options->file, format->name);
-  if (!error && format->needs >= EXPORT_LIVES)
-    error = load_needs_lives(recording, options->file, format->name);
-  if (error || format->needs < EXPORT_EVENTS || recording->samples->process_count < 2) return error;
+  if (error) return name_other_formats(error, EXPORT_TOTALS);
+  if (format->needs >= EXPORT_LIVES) error = load_needs_lives(recording, options->file, format->name);
+  if (error) return name_other_formats(error, EXPORT_BLOCKS);
+  if (format->needs < EXPORT_EVENTS || recording->samples->process_count < 2) return WN_OK;
   return error_set(WN_EINVAL, "%s has the events of one process: give one trace", format->name);
 }
 

@@ -365,12 +365,12 @@ static void say_if_it_collects(const struct recording *recording, const char *pr
   if (collected == COLLECTED_NONE) return;
   fputs("winnow: ", stderr);
   text_name(stderr, recording->called);
-  fputs(" has a garbage-collected heap of its own, which is not in this trace of malloc; ", stderr);
-  if (collected == COLLECTED_ASKS) {
+  fprintf(stderr, " has %s, whose blocks are not in this trace of malloc; ", collected_heap_name(collected));
+  if (collected_asks(collected)) {
     fputs("to trace that heap: ", stderr);
     say_how_to_trace_its_heap(recording);
   } else {
-    fputs("it could write a trace of that heap by calling wn_trace_if_requested (winnow/trace.h)", stderr);
+    fprintf(stderr, "it could write a trace of that heap by calling %s", collected_call(collected));
   }
   fputc('\n', stderr);
 }

@@ -233,11 +233,11 @@ static void say_other_heap(struct paragraph *paragraph, const struct view *view)
   if (found == COLLECTED_NONE) return;
   say(paragraph, " ");
   say_program_name(paragraph, view);
-  say(paragraph, " has a garbage-collected heap of its own, which is not in this trace of malloc: ");
-  if (found == COLLECTED_ASKS)
+  say(paragraph, " has %s, whose blocks are not in this trace of malloc: ", collected_heap_name(found));
+  if (collected_asks(found))
     say(paragraph, "to trace that heap, run it with WINNOW_TRACE=FILE and without winnow record.");
   else
-    say(paragraph, "it could write a trace of that heap by calling wn_trace_if_requested (winnow/trace.h).");
+    say(paragraph, "it could write a trace of that heap by calling %s.", collected_call(found));
 }
 
 static void say_missing(struct paragraph *paragraph, const struct trace_damage *damage) {

@@ -373,7 +373,8 @@ static void describe(struct heaptrack *trace) {
       "The file was written by heaptrack: every allocation and deallocation, with a clock of about 10 ms. It "
       "does not tell which of equal blocks was freed, so there are no lives and no growth, and tells "
       "nothing of threads and of how the program ended; realloc counts as an allocation of the whole block.");
-  trace->limits = (struct source_limits){.no_lives = true, .tick_ns = tick_ns, .note = trace->note};
+  trace->limits =
+      (struct source_limits){.no_lives = true, .no_threads = true, .tick_ns = tick_ns, .note = trace->note};
 }
 
 static bool begin_lists(struct heaptrack *trace) {

@@ -71,7 +71,8 @@ struct profile *profile_create(const char *writer, const char *path) {
                          .rate = SOURCE_RATE_TOTALS,
                          .monotonic_ns = source_file_stamp(path), /* tells the process from others */
                          .word_bytes = 8};
-  profile->limits = (struct source_limits){.totals = true, .no_lives = true, .note = profile->note};
+  profile->limits =
+      (struct source_limits){.totals = true, .no_lives = true, .no_threads = true, .note = profile->note};
   if (named_stacks_create(&profile->stacks)) return profile;
   source_close(&profile->source);
   return NULL;

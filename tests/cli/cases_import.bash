@@ -48,7 +48,7 @@ files_of_dhat_have_their_totals() {
   refused 2 "'life': such a file does not tell" report --where 'life > 1s' t.dhat
   refused 2 't.dhat has no events of single blocks' dump t.dhat
   refused 2 't.dhat does not tell when which block was freed, and a page needs' view t.dhat
-  refused 2 'needs to know what became of each block' export -f csv t.dhat
+  refused 2 'needs to know what became of each block; these formats do not: folded, speedscope$' export -f csv t.dhat
   succeeds export -f folded t.dhat
   same_sum "folded" "$(jq '[.pps[].gb] | add' t.dhat)" "$(awk '{ sum += $NF } END { printf "%.0f\n", sum }' out)"
 }
@@ -186,9 +186,10 @@ files_of_heaptrack_have_their_totals() {
   ! grep -Eq '95 % range|median life|growth +[a-z]|Long-lived|lived less|≈' out || fail "it tells of lives: $(cat out)"
   says 'The file was written by heaptrack'
   says 'order  \[allocates\]  < main'
+  refused 2 "'thread': such a file does not tell" report --where 'thread = 1' "$file"
   refused 2 "'life': such a file does not tell" report --where 'life > 1s' "$file"
   refused 2 'does not tell when which block was freed, and a page needs' view "$file"
-  refused 2 'does not tell when which block was freed, and dhat needs' export -f dhat "$file"
+  refused 2 'and dhat needs to know that; these formats do not: pprof, folded, speedscope, firefox, csv, json$' export -f dhat "$file"
   succeeds export -f csv "$file"
 }
 

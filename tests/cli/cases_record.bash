@@ -170,7 +170,7 @@ scripts_that_a_shell_ran_are_named() {
 a_collected_heap_that_malloc_hides_is_named() {
   need_recording
   need cc
-  local hint='has a garbage-collected heap of its own, which is not in this trace of malloc'
+  local hint='has a garbage-collected heap of its own, whose blocks are not in this trace of malloc'
   cat >asks.c <<'END'
 #include <stdlib.h>
 #include <winnow/heap.h>

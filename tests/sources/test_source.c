@@ -175,7 +175,7 @@ static void tables_are_made_of_it(void **state) {
       WN_OK);
   assert_int_equal(table.tree.group_count, 2);
   table_name(&table, &table.tree.groups[0], name, sizeof name);
-  assert_string_equal(name, "root (made.up:3)");
+  assert_string_equal(name, "root (made.up:3:5-9)");
   struct generations fates = table_fates(&table, &table.tree.groups[0], EXTENT_SELF);
   assert_int_equal(fates.promoted.bytes.samples, 1);
   table_destroy(&table);
