@@ -64,6 +64,7 @@ type allocation = {
 (* Of winnow_stubs.c: words that the heap's own counts have and samples do not. *)
 external count_words : (float[@unboxed]) -> unit = "winnow_count_words_boxed" "winnow_count_words" [@@noalloc]
 external count_sample : Printexc.raw_backtrace -> unit = "winnow_count_sample" [@@noalloc]
+external count_promoted : int -> unit = "winnow_count_promoted" [@@noalloc]
 
 external seal : allocation -> Gc.Memprof.allocation = "%identity"
 
@@ -127,8 +128,25 @@ let add_major profile info client others =
           | None -> others
           | Some value -> Major (member, value, others)))
 
+(* PROMOTED. A member of [minors] or [majors] is a block with three fields and a header, to which a table points. So the next minor
+   collection promotes it. One of [minors] is taken from its table soon after that collection, and is counted then. One of [majors]
+   may stay, and is counted when it is put there. *)
+let member_words = 4
+let rec minor_words = function No_minor -> 0 | Minor (_, _, others) -> member_words + minor_words others
+let rec major_words = function No_major -> 0 | Major (_, _, others) -> member_words + major_words others
+
 let number_minor profile = function No_minor -> None | minors -> Some (Table.put profile.minors minors)
-let number_major profile = function No_major -> None | majors -> Some (Table.put profile.majors majors)
+
+let number_major profile = function
+  | No_major -> None
+  | majors ->
+      count_promoted (major_words majors);
+      Some (Table.put profile.majors majors)
+
+let take_minor profile number =
+  let minors = Table.take profile.minors number in
+  count_promoted (minor_words minors);
+  minors
 
 let rec promote = function
   | No_minor -> No_major
@@ -167,8 +185,8 @@ let tracker profile : (int, int) Gc.Memprof.tracker =
   {
     alloc_minor = counting (alloc add_minor number_minor No_minor);
     alloc_major = counting (alloc add_major number_major No_major);
-    promote = counting (fun number -> number_major profile (promote (Table.take profile.minors number)));
-    dealloc_minor = counting (fun number -> died_minor (Table.take profile.minors number));
+    promote = counting (fun number -> number_major profile (promote (take_minor profile number)));
+    dealloc_minor = counting (fun number -> died_minor (take_minor profile number));
     dealloc_major = counting (fun number -> died_major (Table.take profile.majors number));
   }
 

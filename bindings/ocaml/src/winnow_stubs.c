@@ -73,7 +73,7 @@ static _Thread_local struct {
 
 /* Words, with headers, that the runtime allocated to tell of samples and callbacks allocated: the
  * heap counts them, but does not sample them. */
-static _Atomic(uint64_t) unsampled_minor_words, unsampled_major_words;
+static _Atomic(uint64_t) unsampled_minor_words, unsampled_major_words, unsampled_promoted_words;
 
 /* ---- codes ---- */
 
@@ -399,7 +399,8 @@ value winnow_heap(value number, value minor_words, value promoted_words, value m
   double promoted = Double_val(promoted_words);
   double direct = Double_val(major_words) - promoted - (double)atomic_load(&unsampled_major_words);
   wn_writer_heap heap = {.minor_words = (uint64_t)fmax(minor, 0),
-                         .promoted_words = (uint64_t)promoted,
+                         .promoted_words =
+                             (uint64_t)fmax(promoted - (double)atomic_load(&unsampled_promoted_words), 0),
                          .direct_words = (uint64_t)fmax(direct, 0),
                          .minor_collections = (uint64_t)Long_val(Field(counts, 0)),
                          .major_cycles = (uint64_t)Long_val(Field(counts, 1)),
@@ -444,6 +445,13 @@ value winnow_count_sample(value callstack) {
   if (is_major) atomic_fetch_add_explicit(&unsampled_major_words, words + 1, memory_order_relaxed);
   atomic_fetch_add_explicit(&unsampled_minor_words, ALLOCATION + (is_major ? 0 : words + 1),
                             memory_order_relaxed);
+  return Val_unit;
+}
+
+/* int -> unit: so many words of the recording's own were promoted, or will be by the next minor
+ * collection. */
+value winnow_count_promoted(value words) {
+  atomic_fetch_add_explicit(&unsampled_promoted_words, (uint64_t)Long_val(words), memory_order_relaxed);
   return Val_unit;
 }
 
