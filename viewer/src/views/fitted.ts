@@ -19,13 +19,17 @@ function fit(text: string, width: number, nearby: string[] = []): string {
 }
 
 /** Its last segment stays, what stands in brackets goes first, but not what tells it from others nearby. The place of a
- *  row that is a line stays whole. */
+ *  row that is a line stays, whole or, where it has no room, without the file. */
 export function nameFor({ text, line }: Label, nearby: string[] = []): string {
   const width = room.value;
   if (!glyphs || !width) return compactName(text, 40);
-  const place = (line && / \([^()]*:[\d:-]+\)/.exec(text)?.[0]) || '';
-  const rest = width - glyphs.width(place);
-  return place && rest > width / 2 ? fit(text.replace(place, ''), rest) + place : fit(text, width, nearby);
+  const place = (line && / \([^()]*?(:[\d:-]+)\)/.exec(text)) || [];
+  for (const shown of place) {
+    const name = text.replace(place[0]!, '');
+    const rest = width - glyphs.width(shown);
+    if (rest >= Math.min(width / 2, glyphs.width(name))) return fit(name, rest) + shown;
+  }
+  return fit(text, width, nearby);
 }
 
 export function measureNames(region: HTMLElement): void {

@@ -470,6 +470,21 @@ onPage('a trace without samples says so everywhere', { at: '?none' }, async (pag
   for (const id of ['flame', 'table', 'kinds']) assert.match(await page.locator(`#${id} .empty`).innerText(), /No sampled block/);
 });
 
+for (const { width, whole } of [{ width: 1280, whole: false }, { width: 2600, whole: true }])
+  test(`a row that is a place in a line keeps its line and columns, and its file where it has room, ${width} px`, async () => {
+    const { page, context, faults } = await open(browser, { at: '#alive&by=line', width });
+    const rows = await page.locator('.sites tbody .name bdi').evaluateAll((all) =>
+      all.map((name) => ({ text: (name as HTMLElement).title, shown: name.textContent!, cut: name.parentElement!.scrollWidth > name.parentElement!.clientWidth })),
+    );
+    const places = rows.filter(({ text }) => text.endsWith(':5-39)'));
+    assert.ok(places.length > 3, `${places.length}`);
+    for (const { text, shown } of places) assert.ok(shown.replace(/\)$/, '').endsWith(/:\d+:5-39/.exec(text)![0]), `${text}: ${shown}`);
+    assert.ok(places.some(({ text, shown }) => (shown === text) === whole), JSON.stringify(places));
+    assert.deepEqual(rows.filter(({ cut }) => cut), []);
+    assert.deepEqual(faults, []);
+    await context.close();
+  });
+
 test('a trace that cannot be read says why', async () => {
   const { page, context, faults } = await open(browser, { at: '?broken' });
   assert.match(await page.locator('[role=alert]').innerText(), /cannot be read/);
