@@ -168,7 +168,10 @@ let domains () =
   spawn_and_join [ run 0 44; run 1 45 ];
   collect ();
   Array.fill kept 0 3 [];
-  collect ();
+  (* Of some blocks of ended domains OCaml 5.3's own Gc.Memprof, too, tells late: about one run in 250. *)
+  for _ = 1 to 3 do
+    collect ()
+  done;
   at 3;
   M.stop ();
   M.discard profile;
