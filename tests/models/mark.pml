@@ -9,7 +9,7 @@
  * and a packet is one span. A stack has room for one or two. The lock `marking` is assumed to be
  * correct: the code under it is one step. The world is stopped by a flag that domains respect
  * between operations; stop.pml is about that. Hints (`sleeping`, `hungry`) may have any value,
- * except in `give`.
+ * except in `give`. A slice (work_for_a_moment of major.c) is here to mark anything at all.
  *
  * Two domains change the graph and mark, and one of them leads. The leader also reclaims what
  * helpers hold, but only where one domain and one helper mark (else there are too many states).
@@ -24,6 +24,8 @@
  * - No helper is busy when a cycle begins.
  * - A domain that reclaims waits for the piece that a helper is in, or is about to begin, and for
  *   no other piece; and the spans that were returned meanwhile are there for it.
+ * - A slice of a domain that owes work marks something, unless nothing is left: however far
+ *   helpers get, the domain does not allocate further before.
  * - No thread sleeps for ever, and the helpers end when they are told to quit.
  *
  * TWIN_NO_BARRIER (assertion violated): a field is overwritten without marking the old value.
@@ -51,6 +53,10 @@
  * TWIN_DEAF (assertion violated, safety_reclaiming): a helper does not look at `reclaimers`.
  * TWIN_OVERTAKEN (assertion violated, safety_reclaiming): a helper takes again what it returned for
  *   a domain.
+ * TWIN_PATIENT (assertion violated, safety_reclaiming): a slice that finds nothing leaves the rest to
+ *   the helpers that hold it.
+ * TWIN_ONE_LOOK (assertion violated, safety_reclaiming): a domain that finds that helpers do not hold
+ *   all does not look for packets again; one may have been returned since it looked.
  *
  * Sources: src/gc/collect/mark.c, src/gc/collect/mark.h, src/gc/collect/helpers.c, src/gc/collect/helpers.h.
  * Sources: src/gc/collect/barrier.c, src/gc/collect/barrier.h, src/gc/collect/major.c.
@@ -450,24 +456,61 @@ inline forget_pieces() {
   k = 0
 }
 
+/* `got`: there was something to wait for, or to take. */
 inline helpers_await() {
 #ifdef TWIN_LATE_RECLAIM
   news = SEEN;
   if
-  :: HOLD_THE_REST -> reclaimers = true; news == CHANGED
+  :: HOLD_THE_REST -> got = true; reclaimers = true; news == CHANGED
   :: else
   fi;
   news = NOT_READ;
 #else
+#ifndef TWIN_ONE_LOOK
   d_step { reclaimers = true; forget_pieces() }
-  wait_while(HOLD_THE_REST);
 #endif
-  d_step { take(); assert(!returned || stack[me]); forget_pieces() }
+  if
+  :: HOLD_THE_REST ->
+#ifdef TWIN_ONE_LOOK
+     d_step { reclaimers = true; forget_pieces() }
+#endif
+     got = true;
+     wait_while(HOLD_THE_REST)
+  :: else
+  fi;
+#endif
+#ifdef TWIN_ONE_LOOK
+  if
+  :: reclaimers -> d_step { take(); assert(!returned || stack[me]); forget_pieces() }
+  :: else
+  fi;
+#else
+  d_step { take(); assert(!returned || stack[me]); got = got || stack[me]; forget_pieces() }
+#endif
   reclaimers = false;
   if
   :: packets && sleeping -> helpers_wake()
   :: else
   fi
+}
+
+/* Of work_for_a_moment. */
+inline slice() {
+  do
+  :: mark_some(true);
+     if
+     :: worked -> break
+     :: else
+     fi;
+#ifndef TWIN_PATIENT
+     helpers_await();
+#endif
+     if
+     :: got -> got = false
+     :: else -> d_step { assert(!packets && !busy) } break
+     fi
+  od;
+  worked = false
 }
 
 inline helpers_pause() {
@@ -481,11 +524,11 @@ inline helpers_pause() {
 proctype leader() {
   LOCALS;
   byte me, root, at, f, operations = OPERATIONS;
-  bool begun, over, rested = !PAUSES;
+  bool begun, over, got, rested = !PAUSES;
   do
   :: operations && begun -> operations--; operate(0, 1)
-  :: begun && phase == MARK -> mark_some(true); worked = false
-  :: RECLAIMS && begun && phase == MARK && !stack[0] && !ring[0] && HOLD_THE_REST -> helpers_await()
+  :: !RECLAIMS && begun && phase == MARK -> mark_some(true); worked = false
+  :: RECLAIMS && begun && phase == MARK -> slice()
   :: stop();
      if
      :: phase == MARK ->

@@ -287,24 +287,27 @@ bool helpers_touch(struct wn_heap *heap) {
   return true;
 }
 
-/* RECLAIM, step 3: the domain takes a packet before it lowers `reclaimers`. Otherwise a helper
- * could take the packet that was returned for the domain. */
+/* RECLAIM, steps 1 to 4. Between its raising and lowering `reclaimers` no helper takes a packet: so
+ * if nothing is held, and there is no packet, nothing is left but what other domains have. */
 bool helpers_await(struct wn_domain *domain) {
   struct wn_heap *heap = domain->heap;
   struct helpers *helpers = &heap->collector->helpers;
-  if (!mark_is_empty(domain_marker(domain)) || !hold_the_rest(heap)) return false;
+  if (!mark_is_empty(domain_marker(domain))) return false;
   atomic_fetch_add(&helpers->reclaimers, 1);
   DEBUG_STEP(heap);
-  domain_suspend(domain);
-  wait_while(heap, hold_the_rest);
-  domain_resume(domain);
-  if (heap_phase(heap) == PHASE_MARK && mark_is_empty(domain_marker(domain)))
-    mark_take(heap, domain_marker(domain));
+  bool held = hold_the_rest(heap);
+  if (held) {
+    domain_suspend(domain);
+    wait_while(heap, hold_the_rest);
+    domain_resume(domain);
+  }
+  bool taken = heap_phase(heap) == PHASE_MARK && mark_is_empty(domain_marker(domain)) &&
+               mark_take(heap, domain_marker(domain));
   atomic_fetch_sub(&helpers->reclaimers, 1);
   DEBUG_STEP(heap);
   if (atomic_load(&heap->collector->marking.packet_count) && atomic_load(&helpers->sleeping))
     helpers_wake(heap); /* pairs with sleep_until_work */
-  return true;
+  return held || taken;
 }
 
 void helpers_tell(struct wn_heap *heap) {

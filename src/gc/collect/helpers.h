@@ -16,12 +16,16 @@
  * sched_yield. A domain that blocks or ends clears its number.
  *
  * RECLAIM. The cycle cannot end while a helper holds spans to mark, or is in the middle of
- * sweeping, and the system may keep that helper from a processor for as long as it likes.
- * Allocation must not go on without end meanwhile. So where a cycle is late, and a domain finds
- * that helpers hold all the work that is left, the domain reclaims it and sleeps (helpers_await):
+ * sweeping, and the system may keep that helper from a processor for as long as it likes. What is
+ * allocated meanwhile is not freed before the next cycle ends, and would count as live until then:
+ * each cycle would let the heap grow further than the one before. So a domain that owes work (PACE
+ * of major.h), and finds that helpers hold all that is left, reclaims it (helpers_await):
  *   1. The domain raises `reclaimers`. While that is not 0, helpers take no packet.
- *   2. Between two pieces of work each helper looks at `reclaimers`, and returns all that it holds.
- *   3. The domain lowers `reclaimers` after it has taken a packet.
+ *   2. The domain sleeps. Between two pieces of work each helper looks at `reclaimers`, and returns
+ *      all that it holds.
+ *   3. The domain takes a packet.
+ *   4. The domain lowers `reclaimers`. Otherwise a helper could take the packet that was returned
+ *      for the domain.
  *
  * The domain thus waits for the end of one piece at most, and then does the work that it would do
  * without helpers. The heap grows by no more than it would without them.
@@ -95,8 +99,8 @@ void helpers_return(struct wn_heap *heap);
 
 /* RECLAIM. The calling thread's domain, at a safepoint, found nothing to do in the phase. If
  * helpers hold the rest of the work, waits until they have returned some of it, or `news` has
- * changed for another reason; the domain may have been collected meanwhile. False if helpers hold
- * nothing. */
+ * changed for another reason; the domain may have been collected meanwhile. False if nothing is
+ * left to do but what other domains have, or the domain has spans to mark. */
 bool helpers_await(struct wn_domain *domain);
 
 /* WAITING: changes `news`, and wakes the threads that wait for helpers. */

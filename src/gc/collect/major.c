@@ -248,15 +248,16 @@ static void settle_counts(struct wn_heap *heap) {
 
 enum { MOMENT_NS = 1000000, LATE_NS = 4 * MOMENT_NS, STEP = TINY ? 64 : 1 << 14 };
 
-/* RECLAIM of helpers.h. Returns how long it waited; 0 if helpers hold nothing. */
-static uint64_t wait_for_helpers(struct wn_domain *domain) {
+/* RECLAIM of helpers.h. Returns how long that took; 0 if nothing is left to do. */
+static uint64_t reclaim(struct wn_domain *domain) {
   uint64_t began = os_monotonic_ns();
   return helpers_await(domain) ? os_monotonic_ns() - began + 1 : 0;
 }
 
-/* A slice that pauses the program for long leaves the rest of its words in the debt, unless the
- * cycle is so late that the heap would grow. In that case it waits for helpers that hold the rest.
- * The time of waiting does not count as the slice's, since the helpers could use all of it. */
+/* A slice that pauses the program for long leaves the rest of its words in the debt; where the
+ * cycle is so late that the heap would grow, it may pause it for longer. A slice that finds nothing
+ * to do reclaims what helpers hold. The time of waiting does not count as the slice's, since the
+ * helpers could use all of it. */
 static size_t work_for_a_moment(struct wn_domain *domain, size_t words) {
   struct wn_heap *heap = domain->heap;
   struct pace *pace = &heap->collector->pace;
@@ -265,9 +266,8 @@ static size_t work_for_a_moment(struct wn_domain *domain, size_t words) {
   size_t done = 0;
   while (done < words && os_monotonic_ns() < end) {
     size_t piece = major_work(domain, words - done < STEP ? words - done : STEP);
-    uint64_t waited = !piece && late ? wait_for_helpers(domain) : 0;
+    uint64_t waited = piece ? 0 : reclaim(domain);
     if (!piece && !waited) break;
-    /* Before wait_for_helpers, since a collection meanwhile computes the debt again. */
     atomic_fetch_sub(&pace->debt, (int64_t)piece);
     done += piece;
     end += waited;
