@@ -1,11 +1,14 @@
-/* test_mutator [SECONDS [SEED [STEPS [OPERATIONS]]]], test_mutator --minimise SEED [STEPS].
+/* test_mutator [SECONDS [SEED [STEPS [OPERATIONS]]]], test_mutator --runs RUNS [SEED],
+ * test_mutator --minimise SEED [STEPS].
  *
  * Random programs with seeds from SEED on, each compared with its model, until the time is over; 0
- * seconds: one. A failure prints its seed. --minimise runs a seed that fails again and again, with
- * fewer steps and with fewer kinds of operations, as long as it fails; a failure that depends on
- * how threads meet may need luck. */
+ * seconds: one. --runs: so many programs, which are the same each time (support/runs.h). A failure
+ * prints its seed. --minimise runs a seed that fails again and again, with fewer steps and with fewer
+ * kinds of operations, as long as it fails; a failure that depends on how threads meet may need
+ * luck. */
 #include "gc/mutator.h"
 
+#include "support/runs.h"
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +31,12 @@ static int run_for(double most, uint64_t seed, long steps, uint64_t operations) 
     mutate(seed + runs++, steps, operations);
   } while (seconds() - begin < most);
   printf("%u runs of %ld steps, from seed %llu on\n", runs, steps, (unsigned long long)seed);
+  return 0;
+}
+
+static int run_times(int runs, uint64_t seed) {
+  for (int i = 0; i < runs; i++) mutate(seed + (uint64_t)i, STEPS, UINT64_MAX);
+  printf("%d runs of %d steps, from seed %llu on\n", runs, STEPS, (unsigned long long)seed);
   return 0;
 }
 
@@ -109,6 +118,8 @@ int main(int count, char **words) {
   if (count > 2 && !strcmp(words[1], "--minimise"))
     return minimise(number(count, words, 2, 0), (long)number(count, words, 3, STEPS));
   catch_signals();
+  if (count > 2 && !strcmp(words[1], "--runs"))
+    return run_times(runs_of((int)number(count, words, 2, 1)), number(count, words, 3, 1));
   return run_for((double)number(count, words, 1, 8), number(count, words, 2, (uint64_t)time(NULL)),
                  (long)number(count, words, 3, STEPS), number(count, words, 4, UINT64_MAX));
 }
