@@ -20,7 +20,7 @@ static int note_return(void) {
   return 1;
 }
 
-static int inner_line, middle_line, outer_line;
+static int inner_line, middle_line, outer_line, own_line; /* own_line: of a function that inlines nothing */
 
 /* Runs a function of a library up to the call back; gives the return address as an address in its
  * file. */
@@ -37,6 +37,8 @@ static uint64_t run_function(const char *path, const char *name) {
     middle_line = *(const int *)dlsym(handle, "subject_middle_line");
     outer_line = *(const int *)dlsym(handle, "subject_outer_line");
   }
+  line = dlsym(handle, "subject_line");
+  if (line) own_line = *line;
   uint64_t offset = returned_to - ((struct link_map *)handle)->l_addr;
   dlclose(handle);
   return offset;
@@ -195,6 +197,18 @@ static void the_innermost_symbol_names_an_address(void **state) {
   symbols_close(symbols);
 }
 
+/* The line of the innermost frame is the address's; those of the frames around it are of calls. */
+static void a_frame_that_inlines_nothing_has_the_line_of_its_address(void **state) {
+  (void)state;
+  struct symbols *symbols = open_with(NULL);
+  struct symbol_module module = {.path = SUBJECT_CPP};
+  struct symbol_frame frames[FRAMES];
+  assert_int_equal(symbols_resolve(symbols, &module, run(SUBJECT_CPP), frames, FRAMES), 1);
+  assert_non_null(strstr(frames[0].file, "symbols/subject.cpp"));
+  assert_int_equal(frames[0].line, own_line);
+  symbols_close(symbols);
+}
+
 static void cpp_names_are_taken_apart(void **state) {
   (void)state;
   struct symbols *symbols = open_with(NULL);
@@ -247,6 +261,7 @@ int main(void) {
       cmocka_unit_test(stripped_files_name_only_what_they_export),
       cmocka_unit_test(symbol_tables_name_functions_without_lines),
       cmocka_unit_test(the_innermost_symbol_names_an_address),
+      cmocka_unit_test(a_frame_that_inlines_nothing_has_the_line_of_its_address),
       cmocka_unit_test(cpp_names_are_taken_apart),
       cmocka_unit_test(functions_without_linkage_names_have_their_class),
       cmocka_unit_test(code_outside_of_all_functions_has_no_line_of_a_neighbour),
