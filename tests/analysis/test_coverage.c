@@ -429,6 +429,26 @@ static void a_row_of_one_block_that_grew_is_rough(void **state) {
   assert_true(of_one.high > 2 * of_many.high && of_one.low < of_many.low);
 }
 
+/* By the formula of estimate.c for blocks that grow: `share` is its x, `typical` its T'/T. */
+static double unseen_at_most(double share, double typical) {
+  const double unseen = 990;
+  struct sum sum = {.total = 1000, .seen = 10, .variance = 1e5, .samples = 10};
+  sum.clustered = share * unseen * unseen;
+  sum.typical = typical * sum.total;
+  struct estimate estimate = estimate_of(&sum, 0);
+  return estimate.high - sum.seen;
+}
+
+static void the_upper_end_is_farther_by_the_measured_factor_where_blocks_grow(void **state) {
+  (void)state;
+  const double alone = unseen_at_most(0, 1);
+  assert_true(fabs(unseen_at_most(1, 1) / alone - 1.65) < 2e-3);
+  assert_true(fabs(unseen_at_most(1, 0.5) / alone - 1.65) < 2e-3);
+  assert_true(fabs(unseen_at_most(1, 4) / alone - 4 * 1.65) < 1e-2);
+  assert_true(fabs(unseen_at_most(2.0 / 3, 4) / alone - sqrt(4 * 1.65)) < 5e-3);
+  assert_true(fabs(unseen_at_most(0.1, 1) / alone - pow(1.65, 1.0 / 19)) < 2e-3);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(intervals_hold_the_truth),
@@ -444,6 +464,7 @@ int main(void) {
       cmocka_unit_test(the_low_end_is_at_least_what_was_seen),
       cmocka_unit_test(empty_blocks_do_no_harm),
       cmocka_unit_test(a_row_of_one_block_that_grew_is_rough),
+      cmocka_unit_test(the_upper_end_is_farther_by_the_measured_factor_where_blocks_grow),
   };
   return RUN_TESTS(tests);
 }
