@@ -2,6 +2,7 @@
 #include "gc/journal.h"
 
 #include "base/check.h"
+#include "gc/collect/collector.h"
 #include "gc/world/heap.h"
 #include <sched.h>
 #include <string.h>
@@ -200,6 +201,27 @@ static void a_slice_of_the_computed_size_leaves_less_to_do(void **state) {
 static void begin_a_cycle(wn_domain *domain, const wn_heap *heap) {
   for (int i = 0; i < 10 && heap_phase(heap) != PHASE_MARK; i++) wn_gc_major_slice(domain, 1);
   assert_int_equal(heap_phase(heap), PHASE_MARK);
+}
+
+/* What paces the next cycle. Blocks of these sizes fill their places; in the tiny build large ones
+ * have places of other sizes. */
+static void a_cycle_finds_the_words_that_are_live(void **state) {
+  static const size_t sizes[] = {1, 2, 6, 511, 100351};
+  const size_t count = TINY ? 3 : sizeof sizes / sizeof *sizes;
+  (void)state;
+  struct journal of;
+  wn_heap_options options = without_helpers();
+  journal_open(&of, &options);
+  {
+    WN_SCOPE(of.domain);
+    for (size_t i = 0; i < count; i++) make_list(of.domain, 20, sizes[i]);
+    allocate(of.domain, 1000, 3);
+    wn_gc_full_major(of.domain);
+    wn_gc_stat stat = read_stat(of.domain);
+    assert_true(stat.live_words >= 20 * (2 + 3 + 7));
+    assert_int_equal(atomic_load(&of.heap->collector->pace.live_words), stat.live_words);
+  }
+  journal_close(&of);
 }
 
 static void major_finishes_the_cycle_that_runs_and_full_major_one_more(void **state) {
@@ -473,6 +495,7 @@ int main(void) {
       cmocka_unit_test(slices_alone_complete_a_cycle_the_larger_the_sooner),
       cmocka_unit_test(a_slice_ends_within_a_block_that_is_larger),
       cmocka_unit_test(a_slice_of_the_computed_size_leaves_less_to_do),
+      cmocka_unit_test(a_cycle_finds_the_words_that_are_live),
       cmocka_unit_test(major_finishes_the_cycle_that_runs_and_full_major_one_more),
       cmocka_unit_test(a_full_collection_collects_the_garbage_of_all_domains),
       cmocka_unit_test(wide_and_deep_structures_survive_a_mark_stack_that_is_too_small),
