@@ -212,6 +212,7 @@ static struct writer_domain *domain_of(struct converting *to, uint32_t thread, u
 
 /* SAMPLES */
 static int64_t samples_of(struct converting *to, const struct row *row) {
+  if (!(row->probability > 0)) return 1; /* a damaged trace: at the rate 0 nothing is sampled */
   double exact = (double)row->words * to->export->report->recording->rate / row->probability + to->rest;
   int64_t whole = exact < 1 ? 1 : (int64_t)exact;
   to->rest = exact - (double)whole;

@@ -17,7 +17,8 @@
 
 enum { FIRST_BYTES = 512 };
 
-enum format { WINNOW, MEMTRACE, DHAT, PPROF, HEAPTRACK, COMPRESSED, TEXT, JEMALLOC, UNKNOWN };
+/* ZEROS: a trace of Winnow that was cut before its header was written, which its reader says. */
+enum format { WINNOW, ZEROS, MEMTRACE, DHAT, PPROF, HEAPTRACK, COMPRESSED, TEXT, JEMALLOC, UNKNOWN };
 
 static bool is_compressed(const unsigned char *bytes, size_t count) {
   static const unsigned char gzip[] = {0x1f, 0x8b}, zstandard[] = {0x28, 0xb5, 0x2f, 0xfd};
@@ -38,6 +39,7 @@ static bool is_jemalloc(const unsigned char *bytes, size_t count) {
 
 static enum format format_of(const unsigned char *bytes, size_t count) {
   if (count >= sizeof chunk_magic && !memcmp(bytes, chunk_magic, sizeof chunk_magic)) return WINNOW;
+  if (count && !bytes[0] && !memcmp(bytes, bytes + 1, count - 1)) return ZEROS;
   if (memtrace_trace_begins(bytes, count)) return MEMTRACE;
   if (dhat_profile_begins((const char *)bytes, count)) return DHAT;
   if (pprof_profile_begins(bytes, count)) return PPROF;
@@ -101,7 +103,7 @@ bool source_is_memtrace(const char *path) { return format_of_file(path) == MEMTR
 
 bool source_begins(const char *path) {
   enum format format = format_of_file(path);
-  return format == WINNOW || format == MEMTRACE;
+  return format == WINNOW || format == ZEROS || format == MEMTRACE;
 }
 
 wn_status source_open(const char *path, struct source **source) {
@@ -127,7 +129,7 @@ wn_status source_open(const char *path, struct source **source) {
 
 uint64_t source_stamp(const char *path) {
   enum format format = format_of_file(path);
-  return format == WINNOW || format == TEXT || format == JEMALLOC || format == UNKNOWN
+  return format == WINNOW || format == ZEROS || format == TEXT || format == JEMALLOC || format == UNKNOWN
              ? trace_stamp(path)
              : source_file_stamp(path);
 }

@@ -11,6 +11,14 @@
 /* Of the programs that one process was: so many sampled words more or less tell nothing. */
 enum { TRACE_FEW_HITS = 16 };
 
+/* The largest amount that a record can have: bytes, words, samples, nanoseconds of a stretch, and
+ * numbers of collections. The reader takes a record with a larger one for damage. So a signed 64-bit
+ * number holds the difference of two amounts, and a double any sum. */
+#define TRACE_AMOUNT_MOST ((uint64_t)1 << 60)
+
+/* The latest time that an event can have: 146 years. */
+#define TRACE_TIME_MOST ((uint64_t)1 << 62)
+
 /* Bytes that may hold anything. From a reader, a NUL byte stands behind them. */
 struct trace_text {
   const char *bytes;
