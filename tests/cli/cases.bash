@@ -52,7 +52,7 @@ wrong_options_are_refused() {
   refused 2 "option '-x' is not known" record -qx ls
   local value option
   for value in abc '' 0,5 1.5 -0.1 1e ' 1' nan 9e-10; do refused 2 "--rate ('')?$value: it must be a number from 1e-9 to 1" record --rate "$value" -- ls; done
-  for value in abc '' 7 -8 1,5K 8G; do refused 2 "--every ('')?$value: it must be a size of 8 to 8000000000 bytes" record --every "$value" -- ls; done
+  for value in abc '' 7 -8 1,5K 9G; do refused 2 "--every ('')?$value: it must be a size of 8 to 8000000000 bytes" record --every "$value" -- ls; done
   for value in abc '' -1 1.5 1025 1e2; do refused 2 "--stack-depth ('')?$value: it must be a whole number from 0 to 1024" record -d "$value" -- ls; done
   for value in abc '' -1 1.5 18446744073709551616; do refused 2 "--seed ('')?$value: it must be a whole number" record -s "$value" -- ls; done
   refused 2 "--output '': it must be a file's name" record -o '' -- ls
