@@ -34,6 +34,7 @@ _winnow() {
       case $previous in
         -o | --output) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
         --max-size) mapfile -t COMPREPLY < <(compgen -W "4M 16M 64M" -- "$current"); return ;;
+        --max-memory) mapfile -t COMPREPLY < <(compgen -W "1G 4G 16G" -- "$current"); return ;;
         --samples) mapfile -t COMPREPLY < <(compgen -W "300K 1M all" -- "$current"); return ;;
         -a | --at) mapfile -t COMPREPLY < <(compgen -W "peak end" -- "$current"); return ;;
         -b | --by) mapfile -t COMPREPLY < <(compgen -W "function line file module process $([[ $command = @(report|export) ]] && echo stack)" -- "$current"); return ;;

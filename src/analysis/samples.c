@@ -8,6 +8,7 @@
 #include "analysis/samples.h"
 
 #include "base/error.h"
+#include "sources/memory_bound.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -294,15 +295,16 @@ static bool collect(struct loading *loading, samples_progress *progress, void *c
     if (!keep(loading, &event)) return false;
     if (progress && count % 16384 == 0) progress(source_position(source), context);
   }
-  return true;
+  return !source_damage(source)->out_of_memory;
 }
 
 /* ---- shared ---- */
 
 wn_status samples_load(const char *path, samples_progress *progress, void *context, struct samples **result) {
   struct source *source;
+  memory_bound_begin(memory_bound_file_bytes(path));
   wn_status error = source_open(path, &source);
-  return error ? error : samples_read(source, path, progress, context, result);
+  return memory_bound_end(error ? error : samples_read(source, path, progress, context, result));
 }
 
 wn_status samples_read(struct source *source, const char *name, samples_progress *progress, void *context,

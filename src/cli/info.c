@@ -6,6 +6,7 @@
 #include "cli/chain.h"
 #include "cli/command.h"
 #include "cli/inputs.h"
+#include "cli/options.h"
 #include "cli/overview.h"
 #include "cli/text.h"
 #include "export/json.h"
@@ -347,16 +348,19 @@ static int tell(const char *const *arguments, size_t count, bool as_json) {
 /* ---- shared ---- */
 
 int command_info(int argc, char **argv) {
-  static const struct option known[] = {{"json", no_argument, NULL, 'j'}, {0}};
+  static const struct option known[] = {{"json", no_argument, NULL, 'j'}, OPTION_MAX_MEMORY, {0}};
   bool as_json = false;
   int option;
   opterr = 0;
   while ((option = getopt_long(argc, argv, ":j", known, NULL)) != -1) {
-    if (option != 'j') return fail_option("info", option, argv, known);
-    as_json = true;
+    int code = option == 'j'                 ? 0
+               : option == LETTER_MAX_MEMORY ? options_set_memory("info", optarg)
+                                             : fail_option("info", option, argv, known);
+    if (code) return code;
+    as_json = as_json || option == 'j';
   }
   if (optind == argc || !*argv[optind])
-    return fail_usage("info", "which trace? usage: winnow info [--json] FILE...");
+    return fail_usage("info", "which trace? usage: winnow info [--json] [--max-memory BYTES] FILE...");
   return tell((const char *const *)argv + optind, (size_t)(argc - optind), as_json);
 }
 /* SPDX-License-Identifier: MIT */

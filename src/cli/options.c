@@ -3,6 +3,7 @@
 #include "cli/options.h"
 
 #include "cli/command.h"
+#include "sources/memory_bound.h"
 #include <arpa/inet.h>
 #include <errno.h>
 #include <getopt.h>
@@ -193,6 +194,10 @@ static int set_samples(struct report_options *options, const char *text) {
   return 0;
 }
 
+static int set_max_memory(struct report_options *options, const char *text) {
+  return options_set_memory(options->command, text);
+}
+
 static int set_port(struct report_options *options, const char *text) {
   char *end;
   unsigned long port = strtoul(text, &end, 10);
@@ -302,6 +307,9 @@ static const struct {
      "keep at most so many samples in memory; default 300K; all: keep all of them"},
     {FOR_REPORT | FOR_DIFF, "samples", 0, "N", set_samples,
      "keep at most so many samples of a trace too large for the memory; default: all"},
+    {FOR_ALL, "max-memory", 0, "BYTES", set_max_memory,
+     "reading the traces may take so much memory; default 512 MiB, and 512 times the\n"
+     "size of the files"},
     {FOR_VIEW, "port", 'p', "N", set_port, "the port of the server; default: any free one"},
     {FOR_VIEW, "listen", 0, "ADDRESS", set_listen,
      "listen on this IP address; default 127.0.0.1, which only this machine can reach"},
@@ -384,6 +392,14 @@ int options_parse(struct report_options *options, unsigned command, int argc, ch
     if (code) return code;
   }
   return options->where ? check_where(options) : 0;
+}
+
+int options_set_memory(const char *command, const char *text) {
+  double bytes;
+  if (!query_bytes(text, &bytes) || bytes < 16e6 || bytes > 1e18)
+    return fail_usage(command, "--max-memory %s: it must be a size of 16M or more", text);
+  memory_bound_set((uint64_t)bytes);
+  return 0;
 }
 
 void options_print(FILE *out, unsigned command) {

@@ -6,6 +6,7 @@
 #include "sources/dhat_profile.h"
 #include "sources/heaptrack_trace.h"
 #include "sources/inflated.h"
+#include "sources/memory_bound.h"
 #include "sources/memtrace_trace.h"
 #include "sources/pprof_profile.h"
 #include "sources/winnow_trace.h"
@@ -89,24 +90,7 @@ static wn_status refuse_compressed(const char *path) {
   return error;
 }
 
-/* ---- shared ---- */
-
-uint64_t source_file_stamp(const char *path) {
-  struct stat found;
-  if (stat(path, &found)) return 0;
-  uint64_t stamp = hash_combine((uint64_t)found.st_size, (uint64_t)found.st_mtim.tv_sec);
-  stamp = hash_combine(stamp, (uint64_t)found.st_mtim.tv_nsec);
-  return stamp ? stamp : 1;
-}
-
-bool source_is_memtrace(const char *path) { return format_of_file(path) == MEMTRACE; }
-
-bool source_begins(const char *path) {
-  enum format format = format_of_file(path);
-  return format == WINNOW || format == ZEROS || format == MEMTRACE;
-}
-
-wn_status source_open(const char *path, struct source **source) {
+static wn_status open_format(const char *path, struct source **source) {
   switch (format_of_file(path)) {
   case MEMTRACE: return memtrace_trace_open(path, source);
   case DHAT: return dhat_profile_open(path, source);
@@ -125,6 +109,28 @@ wn_status source_open(const char *path, struct source **source) {
                      path);
   default: return winnow_trace_open(path, source);
   }
+}
+
+/* ---- shared ---- */
+
+uint64_t source_file_stamp(const char *path) {
+  struct stat found;
+  if (stat(path, &found)) return 0;
+  uint64_t stamp = hash_combine((uint64_t)found.st_size, (uint64_t)found.st_mtim.tv_sec);
+  stamp = hash_combine(stamp, (uint64_t)found.st_mtim.tv_nsec);
+  return stamp ? stamp : 1;
+}
+
+bool source_is_memtrace(const char *path) { return format_of_file(path) == MEMTRACE; }
+
+bool source_begins(const char *path) {
+  enum format format = format_of_file(path);
+  return format == WINNOW || format == ZEROS || format == MEMTRACE;
+}
+
+wn_status source_open(const char *path, struct source **source) {
+  memory_bound_begin(memory_bound_file_bytes(path));
+  return memory_bound_end(open_format(path, source));
 }
 
 uint64_t source_stamp(const char *path) {
