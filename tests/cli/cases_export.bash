@@ -155,9 +155,11 @@ rows_as_csv_are_those_as_json() {
       # shellcheck disable=SC2086
       succeeds export -f json $options t.trace
       jq -r '
+        def disarmed: if test("^[-=+@]") then "\u0027" + . else . end;
         def cells: to_entries[] | .key as $name | .value
           | if type == "object" then [["", (.estimate // .median_ns // .median)], ["_low", (.low // .low_ns)], ["_high", (.high // .high_ns)], ["_samples", .samples]][] | [$name + .[0], .[1]]
-            elif type == "array" then [$name, join("\n")] else [$name, .] end;
+            elif type == "array" then [$name, (map(gsub("[\u0000-\u001f\u007f-\u009f]"; "\ufffd")) | join("\n") | disarmed)]
+            elif type == "string" then [$name, (gsub("[\u0000-\u001f\u007f-\u009f]"; "\ufffd") | disarmed)] else [$name, .] end;
         (.rows[0] // {} | cells | .[0]), (.rows[] | cells | .[1] | if . == null then "" else tostring | gsub("\n"; "\\n") end)' out >expected
       [ "$kind" = none ] || diff <(numbers <fields) <(numbers <expected) >differences || fail "$kind $options: $(head -n 5 differences)"
       head -n 1 csv | grep -q '^name,module,file,line,self_bytes,self_bytes_low,self_bytes_high,self_bytes_samples,' || fail "header: $(head -n 1 csv)"
@@ -166,6 +168,17 @@ rows_as_csv_are_those_as_json() {
 }
 # Numbers in one form, since jq has one of its own.
 numbers() { awk '/^-?[0-9.]+(e[-+]?[0-9]+)?$/ { printf "%.10g\n", $0; next } { print }'; }
+
+spreadsheets_find_no_formula_and_no_control_character() {
+  make odd t.trace
+  local by
+  for by in function stack line; do
+    succeeds export -f csv --by $by t.trace
+    ! tr -d '\r\n' <out | LC_ALL=C grep -aq $'[\x01-\x1f\x7f]' || fail "by $by: control characters"
+    ! grep -aEq '(^|,)"?[-=+@][^0-9]' out || fail "by $by: a formula: $(grep -aE '(^|,)"?[-=+@][^0-9]' out)"
+    [ $by = line ] || grep -aq "\"'=1+1" out || fail "by $by: the name is lost: $(cat out)"
+  done
+}
 
 odd_names_are_exported() {
   need jq
