@@ -18,6 +18,7 @@
  * from the file's offset 0 on. */
 #include "export/formats.h"
 
+#include "base/code_id.h"
 #include "base/error.h"
 #include "export/pprof_file.h"
 #include <inttypes.h>
@@ -153,9 +154,11 @@ static void describe(const struct exporting *exporting, Pprof__Mapping *mappings
   }
 }
 
+/* The build-id; an id of code is none that other programs know. */
 static const char *hexadecimal(const struct trace_module *module, char text[2 * TRACE_BUILD_ID_MAX + 1]) {
-  for (int i = 0; i < module->build_id_bytes; i++) snprintf(text + 2 * i, 3, "%02x", module->build_id[i]);
-  text[2 * module->build_id_bytes] = 0;
+  int count = code_id_is(module->build_id, module->build_id_bytes) ? 0 : module->build_id_bytes;
+  for (int i = 0; i < count; i++) snprintf(text + 2 * i, 3, "%02x", module->build_id[i]);
+  text[2 * count] = 0;
   return text;
 }
 
