@@ -300,6 +300,20 @@ static bool collect(struct loading *loading, samples_progress *progress, void *c
 
 /* ---- shared ---- */
 
+bool samples_count_cut(struct samples *samples) {
+  uint32_t count = source_stack_count(samples->source);
+  bool *cut = calloc((size_t)count + 1, sizeof *cut);
+  for (uint32_t node = 1; cut && node <= count; node++) { /* callers have smaller numbers */
+    struct trace_node found = source_stack(samples->source, node);
+    cut[node] = found.parent ? cut[found.parent] : trace_is_cut(&found);
+  }
+  samples->cut = 0;
+  for (size_t i = 0; cut && i < samples->row_count; i++)
+    samples->cut += samples->rows[i].first && cut[samples->rows[i].stack];
+  free(cut);
+  return cut;
+}
+
 wn_status samples_load(const char *path, samples_progress *progress, void *context, struct samples **result) {
   struct source *source;
   memory_bound_begin(memory_bound_file_bytes(path));
@@ -317,8 +331,8 @@ wn_status samples_read(struct source *source, const char *name, samples_progress
   samples->source = source;
   samples->word_bytes = fmax(source_run(source)->word_bytes, 1); /* a damaged trace may have any value here */
   struct loading loading = {.samples = samples};
-  bool done =
-      collect(&loading, progress, context) && join(&loading) && processes_read(samples) && settle(samples);
+  bool done = collect(&loading, progress, context) && join(&loading) && processes_read(samples) &&
+              settle(samples) && samples_count_cut(samples);
   free(loading.born);
   free(loading.changes);
   if (!done) {

@@ -106,6 +106,10 @@ static void print_frame(const struct source *source, struct trace_node node) {
   const struct trace_module *module = node.module ? source_module(source, node.module) : NULL;
   struct trace_place place;
   putchar(' ');
+  if (trace_is_cut(&node)) {
+    fputs("(cut)", stdout);
+    return;
+  }
   if (module && trace_is_language(module) && source_place(source, node.module, node.offset, &place)) {
     print_place(&place);
     return;

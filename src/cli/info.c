@@ -163,6 +163,10 @@ static void print_missing(const struct facts *facts) {
     fprintf(out, "%s%s without a stack", between,
             text_number_of(text, (double)damage->stacks_lost, "record")),
         between = ", ";
+  if (facts->samples->cut)
+    fprintf(out, "%sthe outermost callers of %s, since callstacks are cut after %u frames", between,
+            text_number_of(text, (double)facts->samples->cut, "block"), facts->run->stack_depth),
+        between = ", ";
   if (unknown)
     fprintf(out, "%s%s of unknown kinds", between, text_number_of(text, (double)unknown, "record")),
         between = ", ";
@@ -275,6 +279,7 @@ static void print_json(const struct facts *facts, struct json *json) {
   json_string(json, "lost_because",
               facts->damage->records_lost ? trace_cause_word(facts->damage->loss_cause) : "");
   json_integer(json, "stacks_lost", facts->damage->stacks_lost);
+  json_integer(json, "stacks_cut", facts->samples->cut);
   json_integer(json, "damaged_chunks", facts->damage->chunks_damaged);
   json_integer(json, "damaged_bytes", facts->damage->bytes_skipped);
   json_integer(json, "unmatched", facts->samples->unmatched);

@@ -143,7 +143,7 @@ wn_place wn_writer_place(wn_writer *writer, const wn_place_text *place) {
 }
 
 const wn_callstack *wn_writer_callstack(wn_writer *writer, const wn_place *places, size_t count) {
-  return callstack_of_places(writer->callstacks, places, count < writer->depth ? count : writer->depth);
+  return callstack_of_places(writer->callstacks, places, count, writer->depth);
 }
 
 uint64_t wn_writer_alloc(wn_writer *writer, const wn_allocation *allocation, wn_writer_area area) {

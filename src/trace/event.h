@@ -83,6 +83,13 @@ struct trace_node {
   uint64_t offset;
 };
 
+/* CUT. Where a stack has more frames than the run's stack_depth, its outermost frame is a mark: this
+ * offset in no module, to which nothing returns. */
+enum { TRACE_CUT = 1 };
+static inline bool trace_is_cut(const struct trace_node *node) {
+  return !node->parent && !node->module && node->offset == TRACE_CUT;
+}
+
 /* What is missing from what was read so far. */
 struct trace_damage {
   uint64_t chunks_read;

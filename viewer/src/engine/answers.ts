@@ -79,6 +79,7 @@ export interface Head {
     lost: number;
     lost_because: string;
     stacks_lost: number;
+    stacks_cut: number;
     damaged_chunks: number;
     damaged_bytes: number;
     /** Records are missing: totals are lower bounds. */
