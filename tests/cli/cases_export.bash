@@ -265,6 +265,12 @@ profiles_of_programs_have_lines_and_no_wrappers() {
   succeeds export -f pprof --show-wrappers t.trace
   profile t.pb.gz
   grep -qE '^sample .*;order;xmalloc$' shown || fail "no wrapper: $(grep ^sample shown)"
+  succeeds export -f memtrace -o t.ctf t.trace
+  succeeds dump t.ctf
+  grep -qE ' order@[^ ]*$' out && ! grep -q xmalloc out || fail "a wrapper for Memtrace: $(grep -m 1 xmalloc out)"
+  succeeds export -f memtrace -o t.ctf --show-wrappers t.trace
+  succeeds dump t.ctf
+  grep -qE ' order@[^ ]* xmalloc@[^ ]*$' out || fail "no wrapper for Memtrace"
   # For the Firefox Profiler functions have lines, and the files and modules that they are in.
   need jq
   succeeds export -f firefox t.trace
@@ -517,6 +523,15 @@ memtrace_reads_what_is_exported() {
       succeeds export -f $format -o t.ctf first.ctf
       cmp -s first.ctf t.ctf || fail "$kind as $format: the copy has other bytes"
     done
+  done
+  # Memtrace's hotspots stops at an empty stack.
+  make bare t.trace
+  for format in memtrace memtrace2 'memtrace --by function'; do
+    # shellcheck disable=SC2086
+    succeeds export -f $format -o t.ctf t.trace
+    succeeds dump t.ctf
+    ! grep -Eq ' alloc.*: *$' out || fail "$format: an empty stack"
+    [ "$(grep -c ': (no callstack)@:0:0-0$' out)" = 100 ] || fail "$format: $(grep -c 'no callstack' out) of 100 blocks without a callstack"
   done
   make plain t.trace
   succeeds export -f memtrace -o all.ctf t.trace
