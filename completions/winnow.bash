@@ -37,7 +37,7 @@ _winnow() {
         --max-memory) mapfile -t COMPREPLY < <(compgen -W "1G 4G 16G" -- "$current"); return ;;
         --samples) mapfile -t COMPREPLY < <(compgen -W "300K 1M all" -- "$current"); return ;;
         -a | --at) mapfile -t COMPREPLY < <(compgen -W "peak end" -- "$current"); return ;;
-        -b | --by) mapfile -t COMPREPLY < <(compgen -W "function line file module process $([[ $command = @(report|export) ]] && echo stack)" -- "$current"); return ;;
+        -b | --by) mapfile -t COMPREPLY < <(compgen -W "function line file module process thread $([[ $command = @(report|export) ]] && echo stack)" -- "$current"); return ;;
         -s | --sort) mapfile -t COMPREPLY < <(compgen -W "self total blocks samples" -- "$current"); return ;;
         -p | --per) mapfile -t COMPREPLY < <(compgen -W "second allocation" -- "$current"); return ;;
         --search) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;

@@ -241,8 +241,8 @@ wn_status names_resolve(const struct samples *samples, const struct names_option
   struct resolving resolving = {.names = names, .samples = samples};
   struct symbols_options lookup = {.debuginfod = options->debuginfod, .search = options->search};
   if (options->symbols) resolving.symbols = symbols_open(&lookup);
-  bool done =
-      names->strings && resolve_all(&resolving, progress, context) && names_add_processes(names, samples);
+  bool done = names->strings && resolve_all(&resolving, progress, context) &&
+              names_add_processes(names, samples) && names_add_threads(names, samples);
   if (done && resolving.symbols) collect_hint(&resolving);
   symbols_close(resolving.symbols);
   free(resolving.builds);
