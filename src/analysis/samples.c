@@ -308,8 +308,10 @@ bool samples_count_cut(struct samples *samples) {
     cut[node] = found.parent ? cut[found.parent] : trace_is_cut(&found);
   }
   samples->cut = 0;
-  for (size_t i = 0; cut && i < samples->row_count; i++)
-    samples->cut += samples->rows[i].first && cut[samples->rows[i].stack];
+  for (size_t i = 0; cut && i < samples->row_count; i++) {
+    const struct row *row = &samples->rows[i];
+    samples->cut += row->first && row->stack <= count && cut[row->stack];
+  }
   free(cut);
   return cut;
 }
