@@ -257,7 +257,7 @@ static bool make_listing(const struct reading *reading, struct listing *listing)
 
 /* Finds where the folders are. */
 static void find_roots(struct reading *reading) {
-  for (int i = 0; reading->folders[i] && i < FOLDERS_MOST; i++)
+  for (int i = 0; i < FOLDERS_MOST && reading->folders[i]; i++)
     reading->roots[i] = realpath(reading->folders[i], NULL);
 }
 

@@ -302,7 +302,7 @@ static bool collect(struct loading *loading, samples_progress *progress, void *c
 
 bool samples_count_cut(struct samples *samples) {
   uint32_t count = source_stack_count(samples->source);
-  bool *cut = calloc((size_t)count + 1, sizeof *cut);
+  bool *cut = calloc((size_t)count + 1, sizeof *cut), done = cut;
   for (uint32_t node = 1; cut && node <= count; node++) { /* callers have smaller numbers */
     struct trace_node found = source_stack(samples->source, node);
     cut[node] = found.parent ? cut[found.parent] : trace_is_cut(&found);
@@ -313,7 +313,7 @@ bool samples_count_cut(struct samples *samples) {
     samples->cut += row->first && row->stack <= count && cut[row->stack];
   }
   free(cut);
-  return cut;
+  return done;
 }
 
 wn_status samples_load(const char *path, samples_progress *progress, void *context, struct samples **result) {
