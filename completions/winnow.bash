@@ -34,9 +34,10 @@ _winnow() {
       case $previous in
         -o | --output) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
         --max-size) mapfile -t COMPREPLY < <(compgen -W "4M 16M 64M" -- "$current"); return ;;
+        --max-memory) mapfile -t COMPREPLY < <(compgen -W "1G 4G 16G" -- "$current"); return ;;
         --samples) mapfile -t COMPREPLY < <(compgen -W "300K 1M all" -- "$current"); return ;;
         -a | --at) mapfile -t COMPREPLY < <(compgen -W "peak end" -- "$current"); return ;;
-        -b | --by) mapfile -t COMPREPLY < <(compgen -W "function line file module process $([[ $command = @(report|export) ]] && echo stack)" -- "$current"); return ;;
+        -b | --by) mapfile -t COMPREPLY < <(compgen -W "function line file module process thread $([[ $command = @(report|export) ]] && echo stack)" -- "$current"); return ;;
         -s | --sort) mapfile -t COMPREPLY < <(compgen -W "self total blocks samples" -- "$current"); return ;;
         -p | --per) mapfile -t COMPREPLY < <(compgen -W "second allocation" -- "$current"); return ;;
         --search) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;

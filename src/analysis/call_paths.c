@@ -99,6 +99,7 @@ static struct label label_of(const struct frame *frame, enum grouping grouping) 
   case BY_MODULE: return (struct label){.module = frame->module};
   case BY_FUNCTION:
   case BY_PROCESS:
+  case BY_THREAD:
   case BY_STACK: break;
   }
   return (struct label){.function = frame->function, .module = frame->module};
@@ -164,8 +165,10 @@ static uint32_t step(struct building *building, uint32_t parent, uint32_t trace_
 static bool prepare(struct building *building) {
   struct call_paths *paths = building->paths;
   paths->process_count = building->samples->process_count;
-  paths->stack_count = paths->grouping == BY_PROCESS ? building->names->process_count
-                                                     : source_stack_count(building->samples->source);
+  paths->names = building->names;
+  paths->stack_count = paths->grouping == BY_PROCESS  ? building->names->process_count
+                       : paths->grouping == BY_THREAD ? building->names->thread_count
+                                                      : source_stack_count(building->samples->source);
   paths->node_of = calloc((size_t)paths->stack_count + 1, sizeof *paths->node_of);
   paths->own_of = calloc((size_t)paths->stack_count + 1, sizeof *paths->own_of);
   if (!paths->node_of || !paths->own_of ||
@@ -211,6 +214,28 @@ static bool add_processes(struct building *building) {
   return true;
 }
 
+/* Each thread is a path of its own. */
+static bool add_threads(struct building *building) {
+  struct call_paths *paths = building->paths;
+  const uint32_t *names = building->names->threads;
+  for (uint32_t i = 0; i < paths->stack_count; i++) {
+    struct label label = {.function = names[2 * i], .module = names[2 * i + 1]};
+    uint32_t number = label_number(building, &label);
+    uint32_t node = number == UINT32_MAX ? UINT32_MAX : child_of(building, 0, number);
+    if (node == UINT32_MAX) return false;
+    paths->node_of[i + 1] = paths->own_of[i + 1] = node;
+  }
+  return true;
+}
+
+static bool add_places(struct building *building) {
+  switch (building->paths->grouping) {
+  case BY_PROCESS: return add_processes(building);
+  case BY_THREAD: return add_threads(building);
+  default: return add_stacks(building);
+  }
+}
+
 /* Writes "function (file:line)", or "function (file:line:first-last)" where columns are known. If that is
  * too long for the buffer, the function is cut, not the place. */
 static void write_place(char *buffer, size_t size, const char *function, const char *file,
@@ -227,8 +252,8 @@ static void write_place(char *buffer, size_t size, const char *function, const c
 
 const char *grouping_name(enum grouping grouping) {
   static const char *const names[GROUPINGS] = {
-      [BY_FUNCTION] = "function", [BY_LINE] = "line",       [BY_FILE] = "file",
-      [BY_MODULE] = "module",     [BY_PROCESS] = "process", [BY_STACK] = "stack"};
+      [BY_FUNCTION] = "function", [BY_LINE] = "line",     [BY_FILE] = "file",  [BY_MODULE] = "module",
+      [BY_PROCESS] = "process",   [BY_THREAD] = "thread", [BY_STACK] = "stack"};
   return names[grouping];
 }
 
@@ -242,8 +267,7 @@ wn_status call_paths_create(const struct samples *samples, const struct names *n
   *paths = (struct call_paths){.grouping = grouping};
   struct building building = {.paths = paths, .names = names, .samples = samples};
   if (view) building.view = *view;
-  bool done =
-      prepare(&building) && (grouping == BY_PROCESS ? add_processes(&building) : add_stacks(&building));
+  bool done = prepare(&building) && add_places(&building);
   index_destroy(&building.children);
   index_destroy(&building.labels);
   if (done) return WN_OK;

@@ -1,22 +1,23 @@
 /* The call paths of all stacks of a trace, by function, line, file, module or stack: what call trees
  * are made of, whatever rows they sum. To build them takes longer than to sum rows, and a recording has
  * few: so they are kept between questions. By process, a path is a process with those that started it,
- * or that it was before an exec, as its callers; then PLACES are processes, otherwise stacks. */
+ * or that it was before an exec, as its callers; then PLACES are processes, by thread they are threads, and
+ * otherwise stacks. */
 #ifndef ANALYSIS_CALL_PATHS_H
 #define ANALYSIS_CALL_PATHS_H
 
 #include "analysis/names.h"
 
 /* BY_WHOLE_LINE: as BY_LINE, but without columns; users cannot choose it. */
-enum grouping { BY_FUNCTION, BY_LINE, BY_FILE, BY_MODULE, BY_PROCESS, BY_STACK, BY_WHOLE_LINE };
+enum grouping { BY_FUNCTION, BY_LINE, BY_FILE, BY_MODULE, BY_PROCESS, BY_THREAD, BY_STACK, BY_WHOLE_LINE };
 enum { GROUPINGS = BY_STACK + 1 };
 
 /* "function", "line", ... */
 const char *grouping_name(enum grouping grouping);
 
 /* What a group or a tree node stands for. The first three are numbers of strings. Members that the
- * grouping does not distinguish are 0. A process has its name with its number as the function, and its
- * name alone as the module. Columns are those of a language's trace, from 1 on; compilers of C tell none
+ * grouping does not distinguish are 0. A process or thread has its name with its number as the function,
+ * and its name alone as the module. Columns are those of a language's trace, from 1 on; compilers of C tell none
  * that a trace could name. */
 struct label {
   uint32_t function, module, file, line, first_column, last_column;
@@ -54,12 +55,13 @@ struct call_paths {
   uint32_t *node_of, *own_of; /* index: place; its node, and the node that owns what it allocated */
   uint32_t stack_count;       /* the largest place */
   uint32_t process_count;
+  const struct names *names; /* of the threads */
 };
 
 /* PLACES: where a row is among the paths. */
 static inline uint32_t call_paths_place(const struct call_paths *paths, const struct row *row) {
-  return paths->grouping == BY_PROCESS ? source_process_of(row->thread, paths->process_count) + 1
-                                       : row->stack;
+  if (paths->grouping == BY_PROCESS) return source_process_of(row->thread, paths->process_count) + 1;
+  return paths->grouping == BY_THREAD ? names_thread_place(paths->names, row->thread) : row->stack;
 }
 
 /* Makes the paths of all stacks. `view` NULL: all frames. WN_ENOMEM. */

@@ -16,6 +16,7 @@ enum {
   TEXT_MOST = 1 << 19, /* of all lines */
   LINE_MOST = 500,
   FILE_MOST = 4 << 20,
+  FOLDERS_MOST = 64,
   READ_MOST = 64 << 20 /* of all files */
 };
 
@@ -31,8 +32,9 @@ struct opened {
 
 struct reading {
   const struct recording *recording;
-  const char *const *search;
-  uint32_t *index; /* by string: the index of its file, plus 1; or 0 */
+  const char *const *folders;    /* ended by NULL */
+  char *roots[FOLDERS_MOST + 1]; /* their paths without links; NULL: there is no such folder */
+  uint32_t *index;               /* by string: the index of its file, plus 1; or 0 */
   struct opened *files;
   size_t file_count, bytes_read, bytes_taken;
   bool exhausted; /* memory */
@@ -60,11 +62,36 @@ static int open_below(const char *folder, const char *path) {
   return -1;
 }
 
-static int open_file(const struct reading *reading, const char *path) {
-  int fd = open_at(path);
+/* Whether an open file lies below one of the folders, wherever links led. */
+static bool lies_below(const struct reading *reading, int fd) {
+  char link[32], path[PATH_MAX];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  ssize_t length = readlink(link, path, sizeof path - 1);
+  path[length > 0 ? length : 0] = 0;
+  for (int i = 0; i < FOLDERS_MOST; i++) {
+    const char *root = reading->roots[i];
+    size_t count = root ? strlen(root) : 0;
+    if (count == 1) return true; /* the folder of all */
+    if (count && !strncmp(path, root, count) && path[count] == '/') return true;
+  }
+  return false;
+}
+
+/* Keeps an open file if it may be read, else closes it: -1, and *outside is set. */
+static int keep_below(const struct reading *reading, int fd, bool *outside) {
+  if (fd < 0 || lies_below(reading, fd)) return fd;
+  *outside = true;
+  close(fd);
+  return -1;
+}
+
+/* Opens the file of a name: FILES. -1: there is none; *outside tells whether one is in no folder. */
+static int open_file(const struct reading *reading, const char *path, bool *outside) {
+  *outside = false;
+  int fd = keep_below(reading, open_at(path), outside);
   bool climbs = strstr(path, "..");
-  for (const char *const *folder = reading->search; folder && *folder && fd < 0 && !climbs; folder++)
-    fd = open_below(*folder, path);
+  for (const char *const *folder = reading->folders; *folder && fd < 0 && !climbs; folder++)
+    fd = keep_below(reading, open_below(*folder, path), outside);
   return fd;
 }
 
@@ -134,9 +161,10 @@ static void read_file(struct reading *reading, struct opened *file, const struct
   struct stat status;
   file->state = LISTED_UNFIT;
   if ((!module || trace_is_language(module)) && !may_be_named(path)) return;
-  int fd = open_file(reading, path);
+  bool outside;
+  int fd = open_file(reading, path, &outside);
   if (fd < 0) {
-    file->state = LISTED_ABSENT;
+    file->state = outside ? LISTED_UNFIT : LISTED_ABSENT;
     return;
   }
   bool fits = !fstat(fd, &status) && S_ISREG(status.st_mode) && status.st_size <= FILE_MOST &&
@@ -227,7 +255,14 @@ static bool make_listing(const struct reading *reading, struct listing *listing)
   return done;
 }
 
+/* Finds where the folders are. */
+static void find_roots(struct reading *reading) {
+  for (int i = 0; i < FOLDERS_MOST && reading->folders[i]; i++)
+    reading->roots[i] = realpath(reading->folders[i], NULL);
+}
+
 static void forget(struct reading *reading) {
+  for (int i = 0; i < FOLDERS_MOST; i++) free(reading->roots[i]);
   for (size_t i = 0; i < reading->file_count; i++) {
     free(reading->files[i].text);
     free(reading->files[i].starts);
@@ -240,13 +275,15 @@ static void forget(struct reading *reading) {
 /* ---- shared ---- */
 
 bool listing_read(struct recording *recording, const char *const *search) {
-  struct reading reading = {.recording = recording, .search = search};
+  static const char *const here[] = {".", NULL};
+  struct reading reading = {.recording = recording, .folders = search && *search ? search : here};
   size_t count = 0;
   struct place *places = listing_places(recording, &count);
   if (count > PLACES_MOST) count = PLACES_MOST;
   reading.index = calloc((size_t)recording->names.strings->count + 1, sizeof *reading.index);
   reading.files = calloc(count + 1, sizeof *reading.files);
   bool done = places && reading.index && reading.files;
+  find_roots(&reading);
   for (size_t i = 0; done && i < count && reading.bytes_taken < TEXT_MOST; i++) take(&reading, &places[i]);
   done = done && make_listing(&reading, &recording->listing);
   free(places);

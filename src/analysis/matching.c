@@ -65,7 +65,8 @@ static struct candidate *candidates_of(const struct call_tree *tree, const uint3
   struct candidate *candidates = malloc(tree->label_count * sizeof *candidates);
   for (uint32_t i = 1; candidates && i < tree->label_count; i++) {
     struct label label = tree->labels[i];
-    if (tree->grouping == BY_PROCESS) label = (struct label){.function = label.module}; /* without number */
+    if (tree->grouping == BY_PROCESS || tree->grouping == BY_THREAD)
+      label = (struct label){.function = label.module}; /* without number */
     if (numbers)
       label.function = numbers[label.function], label.module = numbers[label.module],
       label.file = numbers[label.file];

@@ -33,6 +33,9 @@ struct names {
   bool *shared;            /* by string: several modules have a function of this name; NULL: none */
   uint32_t *processes;     /* by process: the string "name (number)", and that of its name alone */
   uint32_t process_count;
+  uint32_t *thread;  /* the threads of all rows, by their numbers */
+  uint32_t *threads; /* by place there: the string "name (thread number)", and that of its name alone */
+  uint32_t thread_count;
   struct builds builds; /* which strings are addresses, and of which builds */
   char *hint;           /* how to get more names, for users; or NULL */
 };
@@ -49,6 +52,13 @@ void names_destroy(struct names *names);
 
 /* Names the processes of samples, once there are strings. False: not enough memory. */
 bool names_add_processes(struct names *names, const struct samples *samples);
+
+/* Names the threads that have rows or mappings, once these, strings and processes are there. False: not
+ * enough memory. */
+bool names_add_threads(struct names *names, const struct samples *samples);
+
+/* The place of a thread among them, from 1 on; 0: it has no row. */
+uint32_t names_thread_place(const struct names *names, uint32_t thread);
 
 /* "cc1 (4711)"; "" for a process that has no name. */
 const char *names_of_process(const struct names *names, uint32_t process);

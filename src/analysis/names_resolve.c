@@ -60,6 +60,12 @@ static bool append_address(struct resolving *resolving, uint32_t number, uint64_
                 (struct frame){.function = name, .module = intern(resolving, base), .place = name});
 }
 
+/* Appends the frame that stands for those beyond the depth of callstacks. */
+static bool append_cut(struct resolving *resolving) {
+  uint32_t name = intern(resolving, "(cut)");
+  return append(resolving, (struct frame){.function = name, .module = intern(resolving, ""), .place = name});
+}
+
 /* The place of a frame whose line is not known: "function (libfoo.so+0x1234)". */
 static uint32_t place_of(struct resolving *resolving, const struct symbol_frame *frame, const char *module,
                          uint64_t offset) {
@@ -134,7 +140,8 @@ static bool resolve_node(struct resolving *resolving, uint32_t node) {
   struct trace_place place;
   bool named = language && source_place(resolving->samples->source, found.module, found.offset, &place);
   resolving->names->first[node] = (uint32_t)resolving->frame_count;
-  bool done = named ? append_place(resolving, found.module, found.offset, &place)
+  bool done = trace_is_cut(&found) ? append_cut(resolving)
+              : named              ? append_place(resolving, found.module, found.offset, &place)
               : in_file && !language && resolving->symbols
                   ? append_symbols(resolving, found.module, found.offset)
                   : append_address(resolving, in_file ? found.module : 0, found.offset);
@@ -234,8 +241,8 @@ wn_status names_resolve(const struct samples *samples, const struct names_option
   struct resolving resolving = {.names = names, .samples = samples};
   struct symbols_options lookup = {.debuginfod = options->debuginfod, .search = options->search};
   if (options->symbols) resolving.symbols = symbols_open(&lookup);
-  bool done =
-      names->strings && resolve_all(&resolving, progress, context) && names_add_processes(names, samples);
+  bool done = names->strings && resolve_all(&resolving, progress, context) &&
+              names_add_processes(names, samples) && names_add_threads(names, samples);
   if (done && resolving.symbols) collect_hint(&resolving);
   symbols_close(resolving.symbols);
   free(resolving.builds);

@@ -92,10 +92,27 @@ static bool bind_processes(struct condition *condition, const struct samples *sa
   return condition->nodes;
 }
 
+/* Likewise each thread. */
+static bool bind_threads(struct condition *condition, const struct samples *samples,
+                         const struct names *names) {
+  condition->nodes = calloc((size_t)names->thread_count + 1, sizeof *condition->nodes);
+  for (uint32_t i = 0; condition->nodes && i < names->thread_count; i++) {
+    char buffer[32], number[16];
+    snprintf(number, sizeof number, "%u", samples_thread_number(samples, names->thread[i]));
+    condition->nodes[i + 1] =
+        text_matches(condition, number) ||
+        text_matches(condition, samples_thread_name(samples, names->thread[i], buffer)) ||
+        text_matches(condition, strings_text(names->strings, names->threads[2 * i]));
+  }
+  return condition->nodes;
+}
+
 static bool bind(struct condition *condition, struct query *query, const struct names *names) {
   if (!condition) return true;
   if (condition->field && condition->field->type == PROCESS)
     return bind_processes(condition, query->samples, names);
+  if (condition->field && condition->field->type == THREAD_NAME)
+    return bind_threads(condition, query->samples, names);
   if (condition->field && is_on_frames(condition->field->type)) return bind_frames(condition, query, names);
   return bind(condition->left, query, names) && bind(condition->right, query, names);
 }
@@ -125,13 +142,6 @@ static wn_status check_told(const struct condition *condition, const struct sour
   return error ? error : check_told(condition->right, limits);
 }
 
-static bool thread_matches(const struct condition *condition, const struct query *query, uint32_t thread) {
-  char buffer[32], number[16];
-  snprintf(number, sizeof number, "%u", samples_thread_number(query->samples, thread));
-  return text_matches(condition, number) ||
-         text_matches(condition, samples_thread_name(query->samples, thread, buffer));
-}
-
 static bool compares(double left, enum relation relation, double right) {
   switch (relation) {
   case EQUAL: return left == right;
@@ -152,7 +162,7 @@ static bool field_takes(const struct condition *condition, const struct query *q
   case LIVE_AT: return row_is_live_at(row, (uint64_t)condition->number) != negated;
   case OUTSET:
   case FRAME_TEXT: return condition->nodes[row->stack <= query->node_count ? row->stack : 0] != negated;
-  case THREAD_NAME: return thread_matches(condition, query, row->thread) != negated;
+  case THREAD_NAME: return condition->nodes[names_thread_place(query->names, row->thread)] != negated;
   case PROCESS: return condition->nodes[process_of(query->samples, row->thread)] != negated;
   default:
     return compares(condition->field->number(query->samples, row), condition->relation, condition->number);
@@ -211,6 +221,7 @@ static bool same_rows(const struct condition *one, const struct condition *other
 
 wn_status query_bind(struct query *query, const struct samples *samples, const struct names *names) {
   query->samples = samples;
+  query->names = names;
   query->node_count = source_stack_count(samples->source);
   wn_status error = check_told(query->root, source_limits(samples->source));
   if (!error) error = check_live(query->root, samples->end_ns);

@@ -30,6 +30,7 @@ struct query {
   bool hides;                              /* there is a setting `hide` */
   bool *hidden, *begins;                   /* by frame, of the settings `hide` and `from` */
   const struct samples *samples;
+  const struct names *names;
   uint32_t node_count;
 };
 

@@ -5,9 +5,9 @@
 #include "analysis/thin.h"
 #include "base/error.h"
 #include "sources/filtered.h"
+#include "sources/memory_bound.h"
 #include "sources/survey.h"
 #include <stdlib.h>
-#include <sys/stat.h>
 
 /* A file is surveyed only if it may have more samples than wanted. In each format a sample takes
  * more bytes than these. */
@@ -51,12 +51,11 @@ static wn_status open_files(const struct files *files, struct source **source) {
                            : joined_open(files->parts, files->count, source);
 }
 
-static bool may_have_more(const struct files *files, size_t samples) {
+static uint64_t bytes_of(const struct files *files) {
   uint64_t bytes = 0;
-  struct stat found;
   for (size_t i = 0; i < files->count; i++)
-    if (files->parts[i].taken && !stat(files->parts[i].path, &found)) bytes += (uint64_t)found.st_size;
-  return bytes / SAMPLE_BYTES_LEAST > samples;
+    if (files->parts[i].taken) bytes += memory_bound_file_bytes(files->parts[i].path);
+  return bytes;
 }
 
 static wn_status read_all(struct source *source, const char *name, const struct recording_options *options,
@@ -104,7 +103,7 @@ static wn_status read_files(const struct files *files, const struct recording_op
                             struct recording *recording) {
   struct survey survey = {.share = 1};
   wn_status error = WN_OK;
-  if (options->samples_most && may_have_more(files, options->samples_most))
+  if (options->samples_most && bytes_of(files) / SAMPLE_BYTES_LEAST > options->samples_most)
     error = survey_files(&survey, files, options);
   if (error) return error;
   error = survey.share < 1 ? read_chosen(&survey, files, options, recording)
@@ -138,7 +137,9 @@ wn_status recording_load_joined(const struct joined_part *parts, size_t count, c
   struct files files = {parts, count, name};
   struct recording *recording = calloc(1, sizeof *recording);
   if (!recording) return error_set(WN_ENOMEM, "%s: not enough memory to read it", name);
-  return complete(recording, read_files(&files, options, recording), options, result);
+  memory_bound_begin(bytes_of(&files));
+  wn_status error = memory_bound_end(read_files(&files, options, recording));
+  return complete(recording, error, options, result);
 }
 
 wn_status recording_read(struct source *source, const char *name, const struct recording_options *options,

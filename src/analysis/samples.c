@@ -8,6 +8,7 @@
 #include "analysis/samples.h"
 
 #include "base/error.h"
+#include "sources/memory_bound.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -294,15 +295,32 @@ static bool collect(struct loading *loading, samples_progress *progress, void *c
     if (!keep(loading, &event)) return false;
     if (progress && count % 16384 == 0) progress(source_position(source), context);
   }
-  return true;
+  return !source_damage(source)->out_of_memory;
 }
 
 /* ---- shared ---- */
 
+bool samples_count_cut(struct samples *samples) {
+  uint32_t count = source_stack_count(samples->source);
+  bool *cut = calloc((size_t)count + 1, sizeof *cut), done = cut;
+  for (uint32_t node = 1; cut && node <= count; node++) { /* callers have smaller numbers */
+    struct trace_node found = source_stack(samples->source, node);
+    cut[node] = found.parent ? cut[found.parent] : trace_is_cut(&found);
+  }
+  samples->cut = 0;
+  for (size_t i = 0; cut && i < samples->row_count; i++) {
+    const struct row *row = &samples->rows[i];
+    samples->cut += row->first && row->stack <= count && cut[row->stack];
+  }
+  free(cut);
+  return done;
+}
+
 wn_status samples_load(const char *path, samples_progress *progress, void *context, struct samples **result) {
   struct source *source;
+  memory_bound_begin(memory_bound_file_bytes(path));
   wn_status error = source_open(path, &source);
-  return error ? error : samples_read(source, path, progress, context, result);
+  return memory_bound_end(error ? error : samples_read(source, path, progress, context, result));
 }
 
 wn_status samples_read(struct source *source, const char *name, samples_progress *progress, void *context,
@@ -315,8 +333,8 @@ wn_status samples_read(struct source *source, const char *name, samples_progress
   samples->source = source;
   samples->word_bytes = fmax(source_run(source)->word_bytes, 1); /* a damaged trace may have any value here */
   struct loading loading = {.samples = samples};
-  bool done =
-      collect(&loading, progress, context) && join(&loading) && processes_read(samples) && settle(samples);
+  bool done = collect(&loading, progress, context) && join(&loading) && processes_read(samples) &&
+              settle(samples) && samples_count_cut(samples);
   free(loading.born);
   free(loading.changes);
   if (!done) {

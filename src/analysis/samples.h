@@ -112,6 +112,7 @@ struct samples {
   struct mapped mapped;    /* the program's own mappings */
   uint64_t end_ns;         /* time of the last event */
   uint64_t sampled_blocks; /* sampled when they were allocated or grew */
+  uint64_t cut;            /* of them so many have a callstack that was cut (CUT in trace/event.h) */
   uint64_t promotions;     /* promotions of sampled blocks */
   uint64_t unmatched;      /* frees, resizes and promotions without their block's sample, which was lost */
   bool ended;              /* the trace has an end record, that of each process */
@@ -167,6 +168,9 @@ wn_status samples_load(const char *path, samples_progress *progress, void *conte
 wn_status samples_read(struct source *source, const char *name, samples_progress *progress, void *context,
                        struct samples **samples);
 void samples_free(struct samples *samples);
+
+/* Counts `cut` anew. False without memory. */
+bool samples_count_cut(struct samples *samples);
 
 /* Fills in life_words and the orders of rows, once all of the rows is known. False without memory. */
 bool samples_settle_lives(struct samples *samples);

@@ -162,6 +162,7 @@ wn_status samples_thin(struct samples *samples, double share, uint64_t seed) {
   for (uint32_t i = 0; i < samples->process_count; i++) samples->processes[i].rate = thin.rate * share;
   samples->sampled_blocks = thin.blocks;
   samples->promotions = thin.promotions;
+  if (!samples_count_cut(samples)) return error_set(WN_ENOMEM, "not enough memory to thin the samples");
   return WN_OK;
 }
 

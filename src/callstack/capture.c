@@ -247,13 +247,22 @@ static inline __attribute__((always_inline)) enum step_result collect(struct cal
   return step;
 }
 
+/* Where a stack begins: CUT. Without room for the mark it has none. */
+static struct node *root(struct callstacks *callstacks, bool is_cut) {
+  struct node *none = empty(callstacks), *mark = NULL;
+  uint32_t frame;
+  if (is_cut && levels_insert(&callstacks->pcs, CALLSTACK_CUT, &frame))
+    mark = nodes_child(&callstacks->nodes, none, frame);
+  return mark ? mark : none;
+}
+
 /* Enters the frames that were written down, from the outermost one inwards, and remembers the
  * outermost ones. */
 static struct node *enter_walked(struct callstacks *callstacks, const struct walk *walk,
-                                 struct frames *frames) {
+                                 struct frames *frames, bool is_cut) {
   struct memo *memo = frames->memo;
   struct trail *trail = frames->trail;
-  struct node *node = memo && frames->kept ? memo->node[frames->kept - 1] : empty(callstacks);
+  struct node *node = memo && frames->kept ? memo->node[frames->kept - 1] : root(callstacks, is_cut);
   const uint32_t *frame = frames->frame + frames->count;
   if (frames->count && memo) {
     memo_cut(memo, walk, frames->kept, empty(callstacks));
@@ -276,7 +285,7 @@ static const wn_callstack *finish(struct callstacks *callstacks, const struct wa
   struct node *node = NULL;
   walk_end(walk);
   if (step != STEP_END) frames->memo = NULL;
-  if (frames->count != SIZE_MAX) node = enter_walked(callstacks, walk, frames);
+  if (frames->count != SIZE_MAX) node = enter_walked(callstacks, walk, frames, step == STEP_CALLER);
   memo_end(memo);
   return node ? public_of(node) : give_up(callstacks);
 }
@@ -381,9 +390,10 @@ static struct node *enter_from(struct callstacks *callstacks, const uint32_t *fr
   return node;
 }
 
-static const wn_callstack *enter(struct callstacks *callstacks, const uint32_t *frames, size_t count) {
-  struct node *node = empty(callstacks);
-  if (atomic_load_explicit(&last_mixed.busy, memory_order_relaxed)) {
+static const wn_callstack *enter(struct callstacks *callstacks, const uint32_t *frames, size_t count,
+                                 bool is_cut) {
+  struct node *node = root(callstacks, is_cut);
+  if (is_cut || atomic_load_explicit(&last_mixed.busy, memory_order_relaxed)) {
     node = enter_from(callstacks, frames, count, 0, node, false);
   } else {
     atomic_store_explicit(&last_mixed.busy, true, memory_order_relaxed);
@@ -410,8 +420,8 @@ static size_t recall_placed(const struct placed_memo *memo, const wn_place *plac
 /* Enters the places that are left, and notes them in the memo, or in none. A number that is not a
  * place's may become one later, so it is noted nowhere, and nothing behind it is. */
 static struct node *enter_places(struct callstacks *callstacks, struct placed_memo *memo,
-                                 const wn_place *places, size_t count) {
-  struct node *node = empty(callstacks);
+                                 const wn_place *places, size_t count, bool is_cut) {
+  struct node *node = root(callstacks, is_cut);
   size_t known = memo ? recall_placed(memo, places, count, &node) : 0;
   if (memo) memo->count = (uint32_t)known;
   for (; known < count && node; known++) {
@@ -433,13 +443,11 @@ capture_with(struct callstacks *callstacks, struct walk *walk, const struct call
   size_t depth = wish->depth < CALLSTACK_DEPTH_MOST ? wish->depth : CALLSTACK_DEPTH_MOST;
   uint32_t frame[CALLSTACK_DEPTH_MOST];
   struct frames frames = {.frame = frame};
-  if (walk) {
-    collect(callstacks, walk, &frames, depth, &language);
-    walk_end(walk);
-  }
+  enum step_result step = walk ? collect(callstacks, walk, &frames, depth, &language) : STEP_END;
+  if (walk) walk_end(walk);
   if (frames.count == SIZE_MAX) return give_up(callstacks);
   put_language(callstacks, &language, &frames, depth, UINTPTR_MAX);
-  return enter(callstacks, frames.frame, frames.count);
+  return enter(callstacks, frames.frame, frames.count, step == STEP_CALLER || language.frame < language.end);
 }
 
 static bool create_tables(struct callstacks *callstacks) {
@@ -519,10 +527,12 @@ __attribute__((noinline)) const wn_callstack *callstack_capture_with(struct call
   return capture_with(callstacks, &walk, wish);
 }
 
-const wn_callstack *callstack_of_places(struct callstacks *callstacks, const wn_place *places, size_t count) {
+const wn_callstack *callstack_of_places(struct callstacks *callstacks, const wn_place *places, size_t count,
+                                        size_t depth) {
   struct placed_memo *memo = placed_of_thread(callstacks);
-  bool busy = atomic_exchange_explicit(&memo->busy, true, memory_order_acquire);
-  const struct node *node = enter_places(callstacks, busy ? NULL : memo, places, count);
+  bool busy = atomic_exchange_explicit(&memo->busy, true, memory_order_acquire), is_cut = count > depth;
+  const struct node *node =
+      enter_places(callstacks, busy || is_cut ? NULL : memo, places, is_cut ? depth : count, is_cut && depth);
   if (!busy) atomic_store_explicit(&memo->busy, false, memory_order_release);
   return node ? public_of(node) : give_up(callstacks);
 }

@@ -86,9 +86,15 @@ struct callstack_wish {
  * above. */
 const wn_callstack *callstack_capture_with(struct callstacks *callstacks, const struct callstack_wish *wish);
 
-/* The stack of these places of the language, innermost first, and no others. Numbers that are no
+/* The stack of these places of the language, innermost first, and no others; of the first `depth`. Numbers that are no
  * place's are left out. Never NULL, as above. */
-const wn_callstack *callstack_of_places(struct callstacks *callstacks, const wn_place *places, size_t count);
+const wn_callstack *callstack_of_places(struct callstacks *callstacks, const wn_place *places, size_t count,
+                                        size_t depth);
+
+/* CUT. Where a stack has more frames than were asked for, its outermost node is a mark and no frame:
+ * the address CALLSTACK_CUT in no module, to which nothing returns. The functions of
+ * winnow/callstack.h leave the mark out. */
+#define CALLSTACK_CUT 1
 
 /* A stack's number among those of its callstacks; 0 is the empty one. Numbers and what they mean
  * never change. */

@@ -28,11 +28,19 @@ static wn_frame frame_of(struct callstacks *owner, uint32_t id, uint32_t *parent
   return frame;
 }
 
+/* The number of a callstack, and 0 for the mark at the outer end of one that was cut. */
+static uint32_t known(struct callstacks *owner, uint32_t id) {
+  uint32_t parent, module;
+  uint64_t offset;
+  callstack_node(owner, id, &parent, &module, &offset);
+  return !parent && !module && offset == CALLSTACK_CUT ? 0 : id;
+}
+
 static uint32_t caller_of(struct callstacks *owner, uint32_t id) {
   uint32_t parent, module;
   uint64_t offset;
   callstack_node(owner, id, &parent, &module, &offset);
-  return parent;
+  return known(owner, parent);
 }
 
 /* ---- public ---- */
@@ -43,14 +51,14 @@ wn_frame wn_callstack_frame(const wn_callstack *callstack, size_t index) {
   struct callstacks *owner = owner_of(callstack);
   uint32_t id = callstack_id(callstack);
   for (; index && id; index--) id = caller_of(owner, id);
-  return id ? frame_of(owner, id, &id) : (wn_frame){0};
+  return known(owner, id) ? frame_of(owner, id, &id) : (wn_frame){0};
 }
 
 size_t wn_callstack_frames(const wn_callstack *callstack, wn_frame *frames, size_t most) {
   struct callstacks *owner = owner_of(callstack);
   uint32_t id = callstack_id(callstack);
   size_t depth = 0;
-  for (; id && depth < most; depth++) frames[depth] = frame_of(owner, id, &id);
+  for (; (id = known(owner, id)) && depth < most; depth++) frames[depth] = frame_of(owner, id, &id);
   for (; id; depth++) id = caller_of(owner, id);
   return depth;
 }

@@ -2,6 +2,7 @@
  * memory. */
 #include "callstack/object.h"
 
+#include "base/code_id.h"
 #include "callstack/maps.h"
 #include <elf.h>
 #include <errno.h>
@@ -88,6 +89,17 @@ static bool build_id_in_notes(const unsigned char *at, const unsigned char *end,
   return false;
 }
 
+/* A code_id_bytes of an object in memory. */
+static const unsigned char *loaded_bytes(void *context, const Elf64_Phdr *segment, uint64_t offset,
+                                         size_t count) {
+  const struct object *object = context;
+  uintptr_t begin = object->bias + segment->p_vaddr + offset;
+  if (begin < object->base || begin - object->base > object->size ||
+      count > object->size - (begin - object->base) || !memory_readable(begin))
+    return NULL;
+  return (const unsigned char *)begin;
+}
+
 static void copy_path(char path[OBJECT_PATH_MOST], const char *from) {
   size_t length = strnlen(from, OBJECT_PATH_MOST - 1);
   memcpy(path, from, length);
@@ -109,7 +121,7 @@ void object_complete(struct object *object) {
   object->loader_name = record->l_name;
 }
 
-void object_build_id(const struct object *object, struct build_id *id) {
+void object_build_id(struct object *object, struct build_id *id) {
   *id = (struct build_id){0};
   size_t count;
   const ElfW(Phdr) *headers = program_headers(object->base, &count);
@@ -122,6 +134,7 @@ void object_build_id(const struct object *object, struct build_id *id) {
     if (build_id_in_notes((const unsigned char *)begin, (const unsigned char *)begin + header->p_filesz, id))
       return;
   }
+  if (code_id_make(headers, count, loaded_bytes, object, id->byte)) id->bytes = CODE_ID_BYTES;
 }
 
 void object_path(const struct object *object, char path[OBJECT_PATH_MOST]) {

@@ -8,9 +8,12 @@
  * Of a Winnow trace a line has the time in nanoseconds, the thread, the kind of event and its
  * fields (trace/events.def), and behind a colon the frames, outermost first. Nothing is looked up:
  * frames are those of the trace. */
+#include "base/error.h"
 #include "cli/command.h"
 #include "cli/input.h"
+#include "cli/options.h"
 #include "cli/text.h"
+#include "sources/memory_bound.h"
 #include "sources/memtrace_reader.h"
 #include "sources/source.h"
 #include <getopt.h>
@@ -103,6 +106,10 @@ static void print_frame(const struct source *source, struct trace_node node) {
   const struct trace_module *module = node.module ? source_module(source, node.module) : NULL;
   struct trace_place place;
   putchar(' ');
+  if (trace_is_cut(&node)) {
+    fputs("(cut)", stdout);
+    return;
+  }
   if (module && trace_is_language(module) && source_place(source, node.module, node.offset, &place)) {
     print_place(&place);
     return;
@@ -112,12 +119,12 @@ static void print_frame(const struct source *source, struct trace_node node) {
 }
 
 /* The frames of a stack, collected from the innermost on. */
-struct frames {
+struct stack_frames {
   uint32_t *nodes;
   size_t count, capacity;
 };
 
-static bool collect(struct frames *frames, const struct source *source, uint32_t node) {
+static bool collect(struct stack_frames *frames, const struct source *source, uint32_t node) {
   for (frames->count = 0; node; node = source_stack(source, node).parent) {
     if (frames->count == frames->capacity) {
       size_t larger = frames->capacity ? 2 * frames->capacity : 256;
@@ -131,7 +138,8 @@ static bool collect(struct frames *frames, const struct source *source, uint32_t
   return true;
 }
 
-static bool print_event(const struct source *source, const struct trace_event *event, struct frames *frames) {
+static bool print_event(const struct source *source, const struct trace_event *event,
+                        struct stack_frames *frames) {
   if (!collect(frames, source, stack_of(event))) return false;
   printf("%013" PRIu64 " %" PRIu32, event->at.time_ns, event->at.thread);
   print_fields(event);
@@ -143,7 +151,7 @@ static bool print_event(const struct source *source, const struct trace_event *e
 
 static bool print_events(struct source *source) {
   struct trace_event event;
-  struct frames frames = {.nodes = NULL};
+  struct stack_frames frames = {.nodes = NULL};
   bool done = true;
   while (done && !ferror(stdout) && source_next(source, &event)) done = print_event(source, &event, &frames);
   free(frames.nodes);
@@ -163,44 +171,60 @@ static void say_damage(const struct input *input, uint64_t pieces, uint64_t byte
              text_number_of(events, (double)raised, "event"));
 }
 
-static int dump_memtrace(const struct input *input) {
+static wn_status no_memory(const struct input *input) {
+  return error_set(WN_ENOMEM, "%.100s: not enough memory to read it", input->name);
+}
+
+static wn_status dump_memtrace(const struct input *input) {
   struct memtrace_reader *reader;
-  char text[512];
-  if (memtrace_reader_open(input_path(input), &reader)) return fail_job("%s", input_error(input, text));
+  wn_status error = memtrace_reader_open(input_path(input), &reader);
+  if (error) return error;
   print_memtrace_events(reader);
   const struct memtrace_loss *loss = memtrace_reader_loss(reader);
   bool done = !loss->out_of_memory;
   say_damage(input, loss->packets_damaged, loss->bytes_skipped, loss->times_raised);
   memtrace_reader_close(reader);
-  return done ? 0 : fail_job("%s: not enough memory to read it", input->name);
+  return done ? WN_OK : no_memory(input);
 }
 
-static int dump_winnow(const struct input *input) {
+/* WN_ESTATE: the trace has no events. */
+static wn_status dump_winnow(const struct input *input) {
   struct source *source;
-  char text[512];
-  if (source_open(input_path(input), &source)) return fail_job("%s", input_error(input, text));
+  wn_status error = source_open(input_path(input), &source);
+  if (error) return error;
   if (source_limits(source)->no_lives) {
     source_close(source);
-    return fail_usage("dump", "%s has no events of single blocks", input->name);
+    return error_set(WN_ESTATE, "%.100s has no events of single blocks", input->name);
   }
   bool done = print_events(source);
   const struct trace_damage *damage = source_damage(source);
+  done = done && !damage->out_of_memory;
   say_damage(input, damage->chunks_damaged, damage->bytes_skipped, damage->times_raised);
   source_close(source);
-  return done ? 0 : fail_job("%s: not enough memory to read it", input->name);
+  return done ? WN_OK : no_memory(input);
 }
 
 /* ---- shared ---- */
 
 int command_dump(int argc, char **argv) {
-  static const struct option known[] = {{0}};
+  static const struct option known[] = {OPTION_MAX_MEMORY, {0}};
   struct input input;
+  char text[512];
+  int option, code;
   opterr = 0;
-  int option = getopt_long(argc, argv, ":", known, NULL);
-  if (option != -1) return fail_option("dump", option, argv, known);
-  if (argc - optind != 1 || !*argv[optind]) return fail_usage("dump", "which trace? usage: winnow dump FILE");
+  while ((option = getopt_long(argc, argv, ":", known, NULL)) != -1) {
+    if (option != LETTER_MAX_MEMORY) return fail_option("dump", option, argv, known);
+    if ((code = options_set_memory("dump", optarg))) return code;
+  }
+  if (argc - optind != 1 || !*argv[optind])
+    return fail_usage("dump", "which trace? usage: winnow dump [--max-memory BYTES] FILE");
   if (!input_open(&input, argv[optind])) return fail_job("%s", wn_last_error());
-  int code = source_is_memtrace(input_path(&input)) ? dump_memtrace(&input) : dump_winnow(&input);
+  memory_bound_begin(memory_bound_file_bytes(input_path(&input)));
+  wn_status error = source_is_memtrace(input_path(&input)) ? dump_memtrace(&input) : dump_winnow(&input);
+  error = memory_bound_end(error);
+  code = error == WN_ESTATE ? fail_usage("dump", "%s", wn_last_error())
+         : error            ? fail_job("%s", input_error(&input, text))
+                            : 0;
   input_close(&input);
   return code;
 }

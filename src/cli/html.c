@@ -201,6 +201,7 @@ static wn_status write_page(struct page *page) {
                                                   : usual_bytes;
   wn_status error = round_times(page);
   if (!error) error = output_open(&page->output, page->options->output);
+  if (!error && page->options->recording.lines) output_make_private(&page->output);
   if (!error) error = write_once(page);
   for (int try = 1; !error && (double)page->size.bytes > wanted; try++) {
     if (page->options->full || try > TRIES) return too_large(page);
@@ -218,7 +219,7 @@ static void print_source(const struct listing *listing) {
   if (files)
     printf("; it has lines of %zu source file%s, and is as confidential", files, files == 1 ? "" : "s");
   else if (listing->given)
-    fputs("; no source file was found", stdout);
+    fputs("; no source file was found below the current folder or those of --search", stdout);
 }
 
 /* Prints the path and the size, and which part of the samples is in the page. */

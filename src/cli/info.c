@@ -6,6 +6,7 @@
 #include "cli/chain.h"
 #include "cli/command.h"
 #include "cli/inputs.h"
+#include "cli/options.h"
 #include "cli/overview.h"
 #include "cli/text.h"
 #include "export/json.h"
@@ -162,6 +163,10 @@ static void print_missing(const struct facts *facts) {
     fprintf(out, "%s%s without a stack", between,
             text_number_of(text, (double)damage->stacks_lost, "record")),
         between = ", ";
+  if (facts->samples->cut)
+    fprintf(out, "%sthe outermost callers of %s, since callstacks are cut after %u frames", between,
+            text_number_of(text, (double)facts->samples->cut, "block"), facts->run->stack_depth),
+        between = ", ";
   if (unknown)
     fprintf(out, "%s%s of unknown kinds", between, text_number_of(text, (double)unknown, "record")),
         between = ", ";
@@ -274,6 +279,7 @@ static void print_json(const struct facts *facts, struct json *json) {
   json_string(json, "lost_because",
               facts->damage->records_lost ? trace_cause_word(facts->damage->loss_cause) : "");
   json_integer(json, "stacks_lost", facts->damage->stacks_lost);
+  json_integer(json, "stacks_cut", facts->samples->cut);
   json_integer(json, "damaged_chunks", facts->damage->chunks_damaged);
   json_integer(json, "damaged_bytes", facts->damage->bytes_skipped);
   json_integer(json, "unmatched", facts->samples->unmatched);
@@ -347,16 +353,19 @@ static int tell(const char *const *arguments, size_t count, bool as_json) {
 /* ---- shared ---- */
 
 int command_info(int argc, char **argv) {
-  static const struct option known[] = {{"json", no_argument, NULL, 'j'}, {0}};
+  static const struct option known[] = {{"json", no_argument, NULL, 'j'}, OPTION_MAX_MEMORY, {0}};
   bool as_json = false;
   int option;
   opterr = 0;
   while ((option = getopt_long(argc, argv, ":j", known, NULL)) != -1) {
-    if (option != 'j') return fail_option("info", option, argv, known);
-    as_json = true;
+    int code = option == 'j'                 ? 0
+               : option == LETTER_MAX_MEMORY ? options_set_memory("info", optarg)
+                                             : fail_option("info", option, argv, known);
+    if (code) return code;
+    as_json = as_json || option == 'j';
   }
   if (optind == argc || !*argv[optind])
-    return fail_usage("info", "which trace? usage: winnow info [--json] FILE...");
+    return fail_usage("info", "which trace? usage: winnow info [--json] [--max-memory BYTES] FILE...");
   return tell((const char *const *)argv + optind, (size_t)(argc - optind), as_json);
 }
 /* SPDX-License-Identifier: MIT */

@@ -75,6 +75,11 @@ int load_files(struct report_options *options, const char *const *names, size_t 
                                 : 0;
   if (inputs.several && error != WN_EINVAL) options->unread += load_say_left_out(&inputs);
   inputs_close(&inputs);
+  if (!code && load_check_grouping(options, *recording, name)) {
+    code = fail_usage(options->command, "%s", wn_last_error());
+    recording_free(*recording);
+    *recording = NULL;
+  }
   return code;
 }
 
@@ -93,6 +98,12 @@ wn_status load_needs_lives(const struct recording *recording, const char *name, 
   if (!source_limits(recording->samples->source)->no_lives) return WN_OK;
   return error_set(WN_EINVAL, "%.100s does not tell when which block was freed, and %s needs to know that",
                    name, what);
+}
+
+wn_status load_check_grouping(const struct report_options *options, const struct recording *recording,
+                              const char *name) {
+  if (options->grouping != BY_THREAD || !source_limits(recording->samples->source)->no_threads) return WN_OK;
+  return error_set(WN_EINVAL, "--by thread: %.100s does not tell which threads allocated", name);
 }
 
 bool load_asks_end(const struct report_options *options, const struct recording *before,

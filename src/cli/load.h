@@ -47,6 +47,10 @@ wn_status load_needs_lives(const struct recording *recording, const char *name, 
 bool load_asks_end(const struct report_options *options, const struct recording *before,
                    const struct recording *after);
 
+/* WN_EINVAL: the user asked for a grouping of which the file tells nothing. load_files asks, too. */
+wn_status load_check_grouping(const struct report_options *options, const struct recording *recording,
+                              const char *name);
+
 /* WN_EINVAL: the user asked for a moment, the first or second (`which`: 0, 1), of which such a profile
  * tells nothing. */
 wn_status load_check_moment(const struct report_options *options, int which,

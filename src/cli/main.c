@@ -83,14 +83,20 @@ const struct command commands[] = {
      "  winnow diff --at 10s,20s run.trace\n"
      "  winnow diff --per second --fail-if 'held > +10M' --fail-if 'allocated > +5%' old.trace new.trace\n",
      diff_print_options},
-    {"info", command_info, "show what a trace is and how complete it is", "info [--json] FILE...",
+    {"info", command_info, "show what a trace is and how complete it is", "info [OPTION...] FILE...",
      "  -j, --json             print a JSON object, or an array for several traces\n"
+     "      --max-memory BYTES reading a trace may take so much memory; default 512 MiB, and 512 times its\n"
+     "                         size\n"
      "\n"
      "FILE can be a pipe, - for standard input, a folder with traces, or a pattern. Several traces, such as\n"
      "record --follow-children writes, have one line each, largest first: which program it is of, and how\n"
      "much that allocated.\n",
      NULL},
-    {"dump", command_dump, "print the events of a trace as text", "dump FILE",
+    {"dump", command_dump, "print the events of a trace as text", "dump [OPTION...] FILE",
+     "      --max-memory BYTES reading the trace may take so much memory; default 512 MiB, and 512 times "
+     "its\n"
+     "                         size\n"
+     "\n"
      "One event a line, in the order of the trace, with its frames as they are in the trace: no names are\n"
      "looked up. A Memtrace file gives the text of Memtrace's own dump tool. FILE can be a pipe, or - for\n"
      "standard input.\n",

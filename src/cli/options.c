@@ -3,6 +3,7 @@
 #include "cli/options.h"
 
 #include "cli/command.h"
+#include "sources/memory_bound.h"
 #include <arpa/inet.h>
 #include <errno.h>
 #include <getopt.h>
@@ -54,8 +55,8 @@ static int set_by(struct report_options *options, const char *text) {
   for (int i = 0; i < groupings; i++)
     if (!strcmp(text, grouping_name((enum grouping)i))) return options->grouping = (enum grouping)i, 0;
   return fail_usage(options->command, "--by %s: it must be %s", text,
-                    has_stacks(options) ? "function, line, file, module, process or stack"
-                                        : "function, line, file, module or process");
+                    has_stacks(options) ? "function, line, file, module, process, thread or stack"
+                                        : "function, line, file, module, process or thread");
 }
 
 static int set_top(struct report_options *options, const char *text) {
@@ -193,6 +194,10 @@ static int set_samples(struct report_options *options, const char *text) {
   return 0;
 }
 
+static int set_max_memory(struct report_options *options, const char *text) {
+  return options_set_memory(options->command, text);
+}
+
 static int set_port(struct report_options *options, const char *text) {
   char *end;
   unsigned long port = strtoul(text, &end, 10);
@@ -264,11 +269,12 @@ static const struct {
      "peak (default), end, or a time since the start: 1.5s; two of them, as\n"
      "10s,20s, for one trace or for the two"},
     {FOR_TABLE, "by", 'b', "WHAT", set_by,
-     "group by function (default), line, file, module, process or stack"},
-    {FOR_DIFF, "by", 'b', "WHAT", set_by, "group by function (default), line, file, module or process"},
+     "group by function (default), line, file, module, process, thread or stack"},
+    {FOR_DIFF, "by", 'b', "WHAT", set_by,
+     "group by function (default), line, file, module, process or thread"},
     {FOR_PAGE, "at", 'a', "WHEN", set_at, "the page opens at: peak (default), end, or a time: 1.5s, 200ms"},
     {FOR_PAGE, "by", 'b', "WHAT", set_by,
-     "the page opens by function (default), line, file, module or process"},
+     "the page opens by function (default), line, file, module, process or thread"},
     {FOR_PAGE, "where", 'w', "QUERY", set_where,
      "the page opens with this query: 'fn ~ \"^parse\" and size > 1K and life < 10ms'"},
     {FOR_BOTH | FOR_EXPORT, "where", 'w', "QUERY", set_where,
@@ -302,6 +308,9 @@ static const struct {
      "keep at most so many samples in memory; default 300K; all: keep all of them"},
     {FOR_REPORT | FOR_DIFF, "samples", 0, "N", set_samples,
      "keep at most so many samples of a trace too large for the memory; default: all"},
+    {FOR_ALL, "max-memory", 0, "BYTES", set_max_memory,
+     "reading the traces may take so much memory; default 512 MiB, and 512 times the\n"
+     "size of the files"},
     {FOR_VIEW, "port", 'p', "N", set_port, "the port of the server; default: any free one"},
     {FOR_VIEW, "listen", 0, "ADDRESS", set_listen,
      "listen on this IP address; default 127.0.0.1, which only this machine can reach"},
@@ -384,6 +393,14 @@ int options_parse(struct report_options *options, unsigned command, int argc, ch
     if (code) return code;
   }
   return options->where ? check_where(options) : 0;
+}
+
+int options_set_memory(const char *command, const char *text) {
+  double bytes;
+  if (!query_bytes(text, &bytes) || bytes < 16e6 || bytes > 1e18)
+    return fail_usage(command, "--max-memory %s: it must be a size of 16M or more", text);
+  memory_bound_set((uint64_t)bytes);
+  return 0;
 }
 
 void options_print(FILE *out, unsigned command) {

@@ -56,6 +56,12 @@ struct report_options {
 enum { FOR_REPORT = 1, FOR_DIFF = 2, FOR_HTML = 4, FOR_VIEW = 8, FOR_EXPORT = 16 };
 int options_parse(struct report_options *options, unsigned command, int argc, char **argv);
 
+/* --max-memory, for the commands that read their few options themselves. */
+enum { LETTER_MAX_MEMORY = 512 };
+#define OPTION_MAX_MEMORY \
+  { "max-memory", required_argument, NULL, LETTER_MAX_MEMORY }
+int options_set_memory(const char *command, const char *text);
+
 /* Prints the options of a command for its help. */
 void options_print(FILE *out, unsigned command);
 

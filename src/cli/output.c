@@ -152,6 +152,10 @@ wn_status output_open_folder(struct output *output, const char *name, const char
   return error;
 }
 
+void output_make_private(const struct output *output) {
+  if (output->whole) fchmod(fileno(output->file), 0600);
+}
+
 wn_status output_restart(struct output *output) {
   rewind(output->file);
   return ftruncate(fileno(output->file), 0) ? cannot(output) : WN_OK;

@@ -26,6 +26,9 @@ bool output_name(const char *trace, const char *extension, char name[FILENAME_MA
 /* WN_EIO: wn_last_error says why the target cannot be written. */
 wn_status output_open(struct output *output, const char *name);
 
+/* Lets nobody but the user read the file that takes the name. */
+void output_make_private(const struct output *output);
+
 /* The folder gets the files `first` and `second`; the names live as long as the output. WN_EIO: there
  * is a file of that name, or a folder that is not empty, or none can be made. */
 wn_status output_open_folder(struct output *output, const char *name, const char *first, const char *second);

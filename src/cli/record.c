@@ -77,8 +77,9 @@ static void pass_on(int signal) {
 
 /* Sets the rate by --every BYTES. */
 static bool set_every(struct recording *recording, const char *text) {
-  double bytes;
-  if (!query_bytes(text, &bytes) || bytes < (double)setting_rows[SETTING_EVERY].least) return false;
+  double bytes, least = (double)setting_rows[SETTING_EVERY].least;
+  if (!query_bytes(text, &bytes) || bytes < least || bytes > (double)setting_rows[SETTING_EVERY].most)
+    return false;
   snprintf(recording->rate, sizeof recording->rate, "%.17g", 8 / bytes);
   return setting_set(&recording->settings, SETTING_RATE, recording->rate) &&
          setting_set(&recording->settings, SETTING_EVERY, text);

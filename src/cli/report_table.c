@@ -25,7 +25,9 @@ enum {
 };
 
 static const char *module_of(const struct view *view, const struct call_tree *tree, uint32_t label) {
-  if (tree->grouping == BY_MODULE || tree->grouping == BY_FILE || tree->grouping == BY_PROCESS) return "";
+  if (tree->grouping == BY_MODULE || tree->grouping == BY_FILE || tree->grouping == BY_PROCESS ||
+      tree->grouping == BY_THREAD)
+    return "";
   const struct label *found = &tree->labels[tree->grouping == BY_STACK ? tree->nodes[label].label : label];
   const char *module = strings_text(view->report->names->strings, found->module);
   const char *function = strings_text(view->report->names->strings, found->function);

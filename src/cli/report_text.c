@@ -277,6 +277,11 @@ static void say_sample(struct paragraph *paragraph, const struct view *view) {
   if (view->report->recording->kept < 1)
     say(paragraph, "; these are %s of the trace, and all of them would give narrower ranges",
         text_part_of_samples(part, view->report->recording->kept));
+  if (view->report->samples->cut)
+    say(paragraph,
+        "; the outermost callers of %s are not known, since callstacks are cut after %u frames (record "
+        "--stack-depth)",
+        text_number_of(count, (double)view->report->samples->cut, "block"), run->stack_depth);
   say_missing(paragraph, damage);
   if (view->report->samples->unmatched)
     say(paragraph, "; %s of unknown blocks",

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 enum {
-  CONNECTIONS_MOST = 32,
   SILENCE_MOST_SECONDS = 10,
   HEADER_BYTES = 32 << 10,
   REQUEST_BYTES = 64 << 10,
@@ -192,10 +191,17 @@ static const char *behind_token(const struct server *server, const char *path) {
   return differs ? NULL : path + TOKEN_DIGITS + 2;
 }
 
-static result begin_request(const struct server *server, connection *from, const char *path,
-                            const char *method, void **state) {
+/* Whether a request with the token is taken: guests.h. */
+static bool admit(struct server *server, connection *from) {
+  const union MHD_ConnectionInfo *info = MHD_get_connection_info(from, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+  return info && guests_admit(&server->guests, info->socket_context);
+}
+
+static result begin_request(struct server *server, connection *from, const char *path, const char *method,
+                            void **state) {
   if (!is_own(server, from)) return refuse(server, from, MHD_HTTP_FORBIDDEN);
   const char *name = behind_token(server, path);
+  if (name && !admit(server, from)) return refuse(server, from, MHD_HTTP_SERVICE_UNAVAILABLE);
   bool get = !strcmp(method, MHD_HTTP_METHOD_GET), post = !strcmp(method, MHD_HTTP_METHOD_POST);
   if (name && post && !strcmp(name, "answer")) return begin_body(server, from, state);
   if (name && get && !strcmp(name, "events")) return send_events(server, from);
@@ -208,7 +214,7 @@ static result begin_request(const struct server *server, connection *from, const
  * for its end. */
 static result handle(void *context, connection *from, const char *path, const char *method,
                      const char *version, const char *bytes, size_t *count, void **state) {
-  const struct server *server = context;
+  struct server *server = context;
   struct body *body = *state;
   (void)version;
   if (!body) return begin_request(server, from, path, method, state);
@@ -219,6 +225,17 @@ static void end_request(void *context, connection *from, void **state, enum MHD_
   (void)context, (void)from, (void)why;
   free(*state);
   *state = NULL;
+}
+
+/* An MHD_NotifyConnectionCallback. */
+static void note_connection(void *context, connection *of, void **guest,
+                            enum MHD_ConnectionNotificationCode what) {
+  struct server *server = context;
+  const union MHD_ConnectionInfo *info = MHD_get_connection_info(of, MHD_CONNECTION_INFO_CONNECTION_FD);
+  if (what == MHD_CONNECTION_NOTIFY_STARTED)
+    *guest = info ? guests_add(&server->guests, info->connect_fd) : NULL;
+  else
+    guests_remove(&server->guests, *guest);
 }
 
 /* Paths are compared as they were sent: no name needs %XX. */
@@ -244,16 +261,18 @@ static struct MHD_Daemon *start_daemon(struct server *server) {
       MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MOST, MHD_OPTION_CONNECTION_TIMEOUT,
       (unsigned)SILENCE_MOST_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_BYTES,
       MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL,
-      MHD_OPTION_NOTIFY_COMPLETED, end_request, NULL, MHD_OPTION_END);
+      MHD_OPTION_NOTIFY_COMPLETED, end_request, NULL, MHD_OPTION_NOTIFY_CONNECTION, note_connection, server,
+      MHD_OPTION_END);
 }
 
 /* ---- shared ---- */
 
 wn_status server_start(struct server *server, struct live *live, const struct server_options *options) {
   *server = (struct server){.live = live};
+  guests_create(&server->guests);
   wn_status error = make_token(server->token);
   if (!error) error = endpoint_open(&server->endpoint, options->address, options->port);
-  if (error) return error;
+  if (error) return guests_destroy(&server->guests), error;
   snprintf(server->url, sizeof server->url, "http://%s:%u/%s/", server->endpoint.host, server->endpoint.port,
            server->token);
   server->page = make_page(options);
@@ -267,6 +286,7 @@ wn_status server_start(struct server *server, struct live *live, const struct se
 
 void server_stop(struct server *server) {
   if (server->daemon) MHD_stop_daemon(server->daemon);
+  guests_destroy(&server->guests);
   if (server->page) MHD_destroy_response(server->page);
   if (server->nothing) MHD_destroy_response(server->nothing);
   server->daemon = NULL;

@@ -1,8 +1,12 @@
 /* The rows of a table as comma-separated values (RFC 4180): a line of names, then a line for
  * each row, with lines ended by CR LF. An estimate has four columns: itself, the ends of its
- * interval, and its samples. A number that is not known is empty. Texts keep their characters,
- * line feeds too; bytes that are no UTF-8 become U+FFFD. Numbers have the digits of JSON, with a
- * point in any locale. */
+ * interval, and its samples. A number that is not known is empty. Numbers have the digits of JSON, with a
+ * point in any locale.
+ *
+ * Names are those of a program that nobody may have looked at, and spreadsheets compute what looks
+ * like a formula. So a text that begins with one of "=+-@" has an apostrophe before it, and control
+ * characters, as bytes that are no UTF-8, become U+FFFD. Line feeds stand between the functions of
+ * a stack alone. */
 #include "export/rows_chosen.h"
 
 #include "base/utf8.h"
@@ -24,20 +28,31 @@ static void end_line(struct csv *csv) {
   csv->follows = false;
 }
 
+static bool is_control(uint32_t code) { return code < 0x20 || (code >= 0x7f && code < 0xa0); }
+
 /* Writes characters within quotes. */
 static void write_quoted(FILE *out, const char *text) {
   for (size_t left = strlen(text), bytes; left; text += bytes, left -= bytes) {
     uint32_t code;
     bytes = utf8_decode(text, left, &code);
     if (*text == '"') fputc('"', out);
-    fwrite(bytes ? text : "\xef\xbf\xbd", 1, bytes ? bytes : 3, out);
+    if (!bytes || is_control(code))
+      fputs("\xef\xbf\xbd", out);
+    else
+      fwrite(text, 1, bytes, out);
     if (!bytes) bytes = 1;
   }
 }
 
-static void write_text(struct csv *csv, const char *text) {
+/* Begins a text within its quotes, so that no spreadsheet takes it for a formula. */
+static void begin_text(struct csv *csv, const char *text) {
   begin_field(csv);
   fputc('"', csv->out);
+  if (*text && strchr("=+-@", *text)) fputc('\'', csv->out);
+}
+
+static void write_text(struct csv *csv, const char *text) {
+  begin_text(csv, text);
   write_quoted(csv->out, text);
   fputc('"', csv->out);
 }
@@ -55,11 +70,11 @@ static void write_integer(struct csv *csv, uint64_t number, bool known) {
 /* Writes the functions of a stack, innermost first, with line feeds between them. */
 static void write_stack(struct csv *csv, const struct table *table, uint32_t node) {
   char function[ROW_NAME_MOST];
-  begin_field(csv);
-  fputc('"', csv->out);
-  for (; node; node = table->tree.nodes[node].parent) {
+  if (!node) begin_text(csv, "");
+  for (uint32_t first = node; node; node = table->tree.nodes[node].parent) {
     call_tree_label(&table->tree, table->report->names, table->tree.nodes[node].label, function,
                     sizeof function);
+    if (node == first) begin_text(csv, function);
     write_quoted(csv->out, function);
     if (table->tree.nodes[node].parent) fputc('\n', csv->out);
   }

@@ -20,6 +20,7 @@
  * groups by function. Otherwise a frame is a group of the report. */
 #include "export/formats.h"
 
+#include "base/code_id.h"
 #include "base/error.h"
 #include "export/json.h"
 #include <inttypes.h>
@@ -84,12 +85,17 @@ static void write_false(struct json *json, const char *name, size_t count) {
 
 static const char *base_name(const char *path) { return strrchr(path, '/') ? strrchr(path, '/') + 1 : path; }
 
+/* An id of code is none that other programs know. */
+static int build_id_bytes(const struct trace_module *module) {
+  return code_id_is(module->build_id, module->build_id_bytes) ? 0 : module->build_id_bytes;
+}
+
 /* Breakpad's name of a build: the build-id as a GUID, whose first three numbers are little-endian,
  * and the age 0. */
 static void breakpad_id(const struct trace_module *module, char text[2 * BREAKPAD_BYTES + 2]) {
   static const uint8_t order[BREAKPAD_BYTES] = {3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15};
   *text = 0;
-  if (!module->build_id_bytes) return;
+  if (!build_id_bytes(module)) return;
   for (int i = 0; i < BREAKPAD_BYTES; i++)
     snprintf(text + 2 * i, 3, "%02X", order[i] < module->build_id_bytes ? module->build_id[order[i]] : 0);
   strcat(text, "0");
@@ -98,7 +104,7 @@ static void breakpad_id(const struct trace_module *module, char text[2 * BREAKPA
 static void write_library(struct json *json, const struct trace_module *module) {
   char breakpad[2 * BREAKPAD_BYTES + 2], code[2 * TRACE_BUILD_ID_MAX + 1];
   breakpad_id(module, breakpad);
-  for (int i = 0; i < module->build_id_bytes; i++) snprintf(code + 2 * i, 3, "%02x", module->build_id[i]);
+  for (int i = 0; i < build_id_bytes(module); i++) snprintf(code + 2 * i, 3, "%02x", module->build_id[i]);
   json_begin(json, NULL, '{');
   json_string(json, "arch", "");
   json_string(json, "name", base_name(module->path.bytes));
@@ -106,7 +112,7 @@ static void write_library(struct json *json, const struct trace_module *module) 
   json_string(json, "debugName", base_name(module->path.bytes));
   json_string(json, "debugPath", module->path.bytes);
   json_string(json, "breakpadId", breakpad);
-  if (module->build_id_bytes)
+  if (build_id_bytes(module))
     json_string(json, "codeId", code);
   else
     json_null(json, "codeId");

@@ -17,14 +17,17 @@
  * DOMAINS. Version 3 has domains, so each thread of the trace is one, up to DOMAINS; the threads
  * after these are one together. Version 2 has one domain. A block of malloc is `external`.
  *
- * CODES. A code is an address of the program: nodes of the same module and offset have the same one.
- * If the user gave a grouping, a code is a label of the report's call paths instead. */
+ * CODES. A code is an address of the program, with those of its frames that the report shows (shown.h):
+ * nodes of the same module and offset, and with the same frames, have the same one. If the user
+ * gave a grouping, a code is a label of the report's call paths instead. Some of Memtrace's tools stop
+ * at an empty stack, so one has the code of "(no callstack)". */
 #include "export/formats.h"
 
 #include "analysis/order.h"
 #include "base/error.h"
 #include "export/memtrace_copy.h"
 #include "export/memtrace_writer.h"
+#include "export/shown.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,9 +41,11 @@ struct converting {
   const struct names *names;
   struct memtrace_writer writer;
   struct writer_domain *domains[DOMAINS];
-  uint32_t threads[DOMAINS];   /* by domain; 0: none */
-  uint32_t *code;              /* by node; CODES */
-  uint32_t *node;              /* by code: one of its nodes */
+  uint32_t threads[DOMAINS]; /* by domain; 0: none */
+  struct shown_stacks stacks;
+  uint32_t *code; /* CODES; by twice a node, and one more for the frames that it owns; 0: none */
+  uint32_t *of;   /* by code: such a number; 0: of the empty stack, which is the last code */
+  uint32_t code_count;
   struct export_stacks groups; /* if the user gave a grouping */
   uint64_t *block, *end;       /* by row: the number of its block in the file, and when that ends */
   uint8_t *domain_of;          /* by row */
@@ -54,30 +59,47 @@ static wn_status no_memory(void) { return error_set(WN_ENOMEM, "not enough memor
 
 /* ---- codes ---- */
 
-static bool is_same_code(struct trace_node one, struct trace_node other) {
-  return one.module == other.module && one.offset == other.offset;
+/* The frames that a code has; `of` is a number as in struct converting. */
+static uint64_t frames_of(const struct converting *to, uint32_t of) {
+  const struct shown *shown = &to->stacks.shown[of / 2];
+  return of % 2 ? shown->owned : shown->all;
 }
 
-/* Codes are numbers from 1 on, in the order of modules and offsets. */
+static bool is_same_code(const struct converting *to, uint32_t of, uint32_t other) {
+  struct trace_node one = source_stack(to->samples->source, of / 2),
+                    two = source_stack(to->samples->source, other / 2);
+  return one.module == two.module && one.offset == two.offset && frames_of(to, of) == frames_of(to, other);
+}
+
+/* Orders the numbers of codes by module, then offset, then frames. */
+static bool order_codes(const struct converting *to, struct keyed *keyed, uint32_t count) {
+  const struct source *source = to->samples->source;
+  for (uint32_t i = 0; i < count; i++) keyed[i].key = frames_of(to, keyed[i].item);
+  if (!order_by_key(keyed, count)) return false;
+  for (uint32_t i = 0; i < count; i++) keyed[i].key = source_stack(source, keyed[i].item / 2).offset;
+  if (!order_by_key(keyed, count)) return false;
+  for (uint32_t i = 0; i < count; i++) keyed[i].key = source_stack(source, keyed[i].item / 2).module;
+  return order_by_key(keyed, count);
+}
+
+/* Codes are numbers from 1 on. */
 static bool make_address_codes(struct converting *to) {
-  struct source *source = to->samples->source;
-  uint32_t count = source_stack_count(source), codes = 0;
-  struct keyed *keyed = calloc((size_t)count + 1, sizeof *keyed);
-  to->code = calloc((size_t)count + 1, sizeof *to->code);
-  to->node = calloc((size_t)count + 1, sizeof *to->node);
-  to->stack = calloc((size_t)count + 1, sizeof *to->stack);
-  bool done = keyed && to->code && to->node && to->stack;
-  for (uint32_t i = 0; done && i < count; i++)
-    keyed[i] = (struct keyed){source_stack(source, i + 1).offset, i + 1};
-  done = done && order_by_key(keyed, count);
-  for (uint32_t i = 0; done && i < count; i++) keyed[i].key = source_stack(source, keyed[i].item).module;
-  done = done && order_by_key(keyed, count);
+  uint32_t count = 0, most = 2 * (source_stack_count(to->samples->source) + 1);
+  struct keyed *keyed = calloc(most, sizeof *keyed);
+  to->code = calloc(most, sizeof *to->code);
+  to->of = calloc((size_t)most + 1, sizeof *to->of);
+  to->stack = calloc(most, sizeof *to->stack);
+  bool done =
+      shown_stacks_create(to->export->report, &to->stacks) && keyed && to->code && to->of && to->stack;
+  for (uint32_t of = 2; done && of < most; of++)
+    if (frames_of(to, of)) keyed[count++].item = of;
+  done = done && order_codes(to, keyed, count);
   for (uint32_t i = 0; done && i < count; i++) {
-    uint32_t node = keyed[i].item;
-    if (!codes || !is_same_code(source_stack(source, to->node[codes]), source_stack(source, node)))
-      to->node[++codes] = node;
-    to->code[node] = codes;
+    uint32_t of = keyed[i].item;
+    if (!to->code_count || !is_same_code(to, to->of[to->code_count], of)) to->of[++to->code_count] = of;
+    to->code[of] = to->code_count;
   }
+  if (done) to->code_count++; /* that of the empty stack */
   free(keyed);
   return done;
 }
@@ -118,15 +140,25 @@ static size_t places_of(void *context, uint64_t code, const struct writer_place 
   struct converting *to = context;
   *places = to->places;
   if (to->export->grouped) return to->places[0] = place_of_group(to, code), 1;
-  struct frames frames = names_of(to->names, to->node[code]);
-  size_t count = frames.count < WRITER_PLACES_MOST ? frames.count : WRITER_PLACES_MOST;
-  for (size_t i = 0; i < count; i++) to->places[i] = place_of(to, &frames.frame[count - 1 - i]);
+  if (!to->of[code])
+    return to->places[0] = (struct writer_place){.file = "", .function = "(no callstack)"}, 1;
+  struct frames frames = names_of(to->names, to->of[code] / 2);
+  uint64_t shown = frames_of(to, to->of[code]);
+  size_t count = 0;
+  for (int i = SHOWN_MOST; i-- > 0;)
+    if (shown >> i & 1) to->places[count++] = place_of(to, &frames.frame[i]);
   return count;
 }
 
-static size_t address_codes_of(struct converting *to, uint32_t node) {
+static size_t address_codes_of(struct converting *to, uint32_t stack) {
   size_t depth = 0;
-  for (; node; node = source_stack(to->samples->source, node).parent) to->stack[depth++] = to->code[node];
+  uint32_t node = to->stacks.owner_of[stack];
+  if (node) to->stack[depth++] = to->code[2 * node + 1];
+  while (node) {
+    node = source_stack(to->samples->source, node).parent;
+    if (to->code[2 * node]) to->stack[depth++] = to->code[2 * node];
+  }
+  if (!depth) to->stack[depth++] = to->code_count;
   return depth;
 }
 
@@ -212,6 +244,7 @@ static struct writer_domain *domain_of(struct converting *to, uint32_t thread, u
 
 /* SAMPLES */
 static int64_t samples_of(struct converting *to, const struct row *row) {
+  if (!(row->probability > 0)) return 1; /* a damaged trace: at the rate 0 nothing is sampled */
   double exact = (double)row->words * to->export->report->recording->rate / row->probability + to->rest;
   int64_t whole = exact < 1 ? 1 : (int64_t)exact;
   to->rest = exact - (double)whole;
@@ -316,7 +349,8 @@ static wn_status convert(FILE *out, const struct export *export, unsigned versio
   free(to->end);
   free(to->domain_of);
   free(to->code);
-  free(to->node);
+  free(to->of);
+  shown_stacks_destroy(&to->stacks);
   free(to->stack);
   export_stacks_destroy(&to->groups);
   free(to);

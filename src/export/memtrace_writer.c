@@ -51,11 +51,16 @@ struct head {
   uint64_t verify_code;
 };
 
+/* A packet has its domain from version 3 on. */
+static size_t header_bytes(const struct memtrace_writer *writer) {
+  return writer->version < 3 ? HEADER - 2 : HEADER;
+}
+
 static void put_packet(struct memtrace_writer *writer, const struct head *head,
                        const struct writer_bytes *events) {
   struct writer_bytes *to = &writer->file;
   bool domains = writer->version >= 3;
-  size_t bytes = (domains ? HEADER : HEADER - 2) + events->count;
+  size_t bytes = header_bytes(writer) + events->count;
   writer_put_unsigned(to, 0xc1fc1fc1, 4);
   writer_put_unsigned(to, bytes * 8, 4);
   writer_put_unsigned(to, head->begin_us, 8);
@@ -99,7 +104,8 @@ static void put_locations(struct memtrace_writer *writer, struct writer_domain *
   struct writer_bytes events = {.count = 0};
   for (size_t at = 0; at < domain->queued;) {
     events.count = 0;
-    while (at < domain->queued && !events.failed && HEADER + events.count < WRITER_PACKET - LOCATIONS) {
+    while (at < domain->queued && !events.failed &&
+           header_bytes(writer) + events.count < WRITER_PACKET - LOCATIONS) {
       put_head(&events, domain->begin_us, EVENT_LOCATION);
       writer_put_location(writer, domain, &events, domain->queue[at++]);
     }
@@ -133,8 +139,8 @@ static void open_packet(struct writer_domain *domain, uint64_t time_us) {
 
 static void prepare(struct memtrace_writer *writer, struct writer_domain *domain, uint64_t time_us) {
   bool late = time_us > domain->begin_us && time_us - domain->begin_us > LATE_US;
-  if (HEADER + domain->packet.count + ROOM > WRITER_PACKET || domain->queued > QUEUE_MOST || late ||
-      domain->next_block == domain->chunk_end)
+  if (header_bytes(writer) + domain->packet.count + ROOM > WRITER_PACKET || domain->queued > QUEUE_MOST ||
+      late || domain->next_block == domain->chunk_end)
     writer_flush(writer, domain, time_us);
   domain->last_us = time_us;
 }

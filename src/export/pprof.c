@@ -18,15 +18,17 @@
  * from the file's offset 0 on. */
 #include "export/formats.h"
 
+#include "base/code_id.h"
 #include "base/error.h"
 #include "export/pprof_file.h"
+#include "export/shown.h"
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <winnow/version.h>
 
-enum { VALUES = QUANTITIES + 2, SHOWN_MOST = 64 };
+enum { VALUES = QUANTITIES + 2 };
 
 struct exporting {
   struct pprof *pprof;
@@ -153,9 +155,11 @@ static void describe(const struct exporting *exporting, Pprof__Mapping *mappings
   }
 }
 
+/* The build-id; an id of code is none that other programs know. */
 static const char *hexadecimal(const struct trace_module *module, char text[2 * TRACE_BUILD_ID_MAX + 1]) {
-  for (int i = 0; i < module->build_id_bytes; i++) snprintf(text + 2 * i, 3, "%02x", module->build_id[i]);
-  text[2 * module->build_id_bytes] = 0;
+  int count = code_id_is(module->build_id, module->build_id_bytes) ? 0 : module->build_id_bytes;
+  for (int i = 0; i < count; i++) snprintf(text + 2 * i, 3, "%02x", module->build_id[i]);
+  text[2 * count] = 0;
   return text;
 }
 
@@ -292,48 +296,12 @@ static wn_status put_groups(const struct exporting *exporting) {
 
 /* ---- by addresses ---- */
 
-/* The frames of a node of the trace's stacks that are shown: bit i is frame i, innermost first.
- * And of those the frames that a stack has whose blocks the node owns (OWNER of stacks.h); 0: it
- * owns none. */
-struct shown {
-  uint64_t all, owned;
-};
-
 struct addresses {
-  struct shown *shown;         /* index: node of the trace's stacks */
-  uint32_t *owner_of;          /* index: node; the node that owns the stacks that end there */
+  struct shown_stacks stacks;
   struct stack_values *values; /* index: node */
   uint64_t *location_of;       /* index: node; the location of all its shown frames; 0: not asked for yet */
   uint64_t *locations;         /* room for those of the deepest stack */
 };
-
-/* As call_paths.c steps from caller to callee. `owned`: a caller owns the stack so far. */
-static struct shown shown_at(const struct exporting *exporting, const struct stack_view *view, uint32_t node,
-                             bool owned) {
-  struct frames frames = names_of(exporting->names, node);
-  size_t first = (size_t)(frames.frame - exporting->names->frame);
-  bool begun = stack_view_begun(view, source_stack(exporting->source, node).parent);
-  struct shown shown = {0, 0};
-  for (size_t i = frames.count; i-- > 0;) {
-    if (!stack_view_shows(view, first + i, &begun) || i >= SHOWN_MOST) continue;
-    shown.all |= UINT64_C(1) << i;
-    if (!frames.frame[i].wrapper || !(owned || shown.owned)) shown.owned = shown.all;
-  }
-  return shown;
-}
-
-/* Callers in a trace have smaller numbers than what they call. */
-static void find_owners(const struct exporting *exporting, struct addresses *addresses) {
-  const struct query *query = exporting->report->query;
-  struct stack_view view = query ? query_view(query) : (struct stack_view){0};
-  for (uint32_t node = 1; node <= source_stack_count(exporting->source); node++) {
-    uint32_t parent = source_stack(exporting->source, node).parent;
-    uint32_t owner = addresses->owner_of[parent < node ? parent : 0];
-    struct shown *shown = &addresses->shown[node];
-    *shown = shown_at(exporting, &view, node, owner != 0);
-    addresses->owner_of[node] = shown->owned ? node : owner;
-  }
-}
 
 /* The location of the shown frames of a node. */
 static uint64_t location_of(const struct exporting *exporting, uint32_t node, uint64_t shown) {
@@ -368,12 +336,12 @@ static uint64_t location_of(const struct exporting *exporting, uint32_t node, ui
 static void put_stack(const struct exporting *exporting, const struct addresses *addresses, uint32_t node) {
   size_t count = 0;
   uint64_t *locations = addresses->locations, *known = addresses->location_of;
-  locations[count++] = node ? location_of(exporting, node, addresses->shown[node].owned)
+  locations[count++] = node ? location_of(exporting, node, addresses->stacks.shown[node].owned)
                             : location_of_name(exporting, "(no callstack)", "", 0);
   for (uint32_t at = node; at;) {
     uint32_t parent = source_stack(exporting->source, at).parent;
     at = parent < at ? parent : 0;
-    uint64_t shown = addresses->shown[at].all;
+    uint64_t shown = addresses->stacks.shown[at].all;
     if (shown && !known[at]) known[at] = location_of(exporting, at, shown);
     if (shown) locations[count++] = known[at];
   }
@@ -382,23 +350,20 @@ static void put_stack(const struct exporting *exporting, const struct addresses 
 
 static wn_status put_addresses(const struct exporting *exporting) {
   size_t nodes = (size_t)source_stack_count(exporting->source) + 1;
-  struct addresses addresses = {.shown = calloc(nodes, sizeof *addresses.shown),
-                                .owner_of = calloc(nodes, sizeof *addresses.owner_of),
-                                .location_of = calloc(nodes, sizeof *addresses.location_of),
+  struct addresses addresses = {.location_of = calloc(nodes, sizeof *addresses.location_of),
                                 .locations = calloc(nodes, sizeof *addresses.locations)};
   wn_status error = WN_OK;
-  if (addresses.shown && addresses.owner_of && addresses.location_of && addresses.locations) {
-    find_owners(exporting, &addresses);
+  if (shown_stacks_create(exporting->report, &addresses.stacks) && addresses.location_of &&
+      addresses.locations) {
     struct call_paths owners = {
-        .grouping = BY_STACK, .own_of = addresses.owner_of, .stack_count = (uint32_t)(nodes - 1)};
+        .grouping = BY_STACK, .own_of = addresses.stacks.owner_of, .stack_count = (uint32_t)(nodes - 1)};
     error = stack_values_sum(exporting->report, &owners, nodes, &addresses.values);
     for (uint32_t node = 0; !error && node < nodes; node++)
       if (stack_values_any(&addresses.values[node])) put_stack(exporting, &addresses, node);
   } else {
     error = no_memory();
   }
-  free(addresses.shown);
-  free(addresses.owner_of);
+  shown_stacks_destroy(&addresses.stacks);
   free(addresses.location_of);
   free(addresses.locations);
   free(addresses.values);

@@ -77,6 +77,7 @@ void json_trace(struct json *json, const char *name, const struct samples *sampl
   json_integer(json, "lost", damage->records_lost);
   json_string(json, "lost_because", damage->records_lost ? trace_cause_word(damage->loss_cause) : "");
   json_integer(json, "stacks_lost", damage->stacks_lost);
+  json_integer(json, "stacks_cut", samples->cut);
   json_integer(json, "damaged_chunks", damage->chunks_damaged);
   json_integer(json, "damaged_bytes", damage->bytes_skipped);
   json_bool(json, "partial", damage->records_lost || damage->chunks_damaged);

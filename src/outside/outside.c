@@ -7,6 +7,7 @@
  */
 #include "base/error.h"
 #include "base/metadata.h"
+#include "base/words.h"
 #include "callstack/capture.h"
 #include "record/recorder.h"
 #include "record/requested.h"
@@ -40,8 +41,8 @@ static uint32_t number_of_thread(wn_domain *unused) {
 static wn_status check(const char *path, const wn_writer_options *options, wn_writer **writer) {
   if (!path || !options || !writer || !options->heap)
     return error_set(WN_EINVAL, "wn_writer_open: a NULL argument");
-  if (!(options->sampling.sampling_rate >= 0 && options->sampling.sampling_rate <= 1))
-    return error_set(WN_EINVAL, "wn_writer_open: the sampling rate must be from 0 to 1");
+  if (!rate_is_valid(options->sampling.sampling_rate))
+    return error_set(WN_EINVAL, "wn_writer_open: the sampling rate must be 0, or from 1e-9 to 1");
   return WN_OK;
 }
 
@@ -142,7 +143,7 @@ wn_place wn_writer_place(wn_writer *writer, const wn_place_text *place) {
 }
 
 const wn_callstack *wn_writer_callstack(wn_writer *writer, const wn_place *places, size_t count) {
-  return callstack_of_places(writer->callstacks, places, count < writer->depth ? count : writer->depth);
+  return callstack_of_places(writer->callstacks, places, count, writer->depth);
 }
 
 uint64_t wn_writer_alloc(wn_writer *writer, const wn_allocation *allocation, wn_writer_area area) {

@@ -137,6 +137,7 @@ static void code_counters(struct coding *coding, struct samples *samples) {
   code_bool(coding, &samples->collected);
   code_number(coding, &samples->end_ns, UINT64_MAX);
   code_number(coding, &samples->sampled_blocks, UINT64_MAX);
+  code_number(coding, &samples->cut, UINT64_MAX);
   code_number(coding, &samples->promotions, UINT64_MAX);
   code_number(coding, &samples->unmatched, UINT64_MAX);
   code_bool(coding, &samples->ended);

@@ -239,6 +239,8 @@ static void died(wn_domain *domain, void *metadata, void *context) {
   trace_write_free(recorder->writer, &event);
 }
 
+_Static_assert((int)TRACE_CUT == CALLSTACK_CUT, "the mark of a stack that was cut is written as it is");
+
 /* The functions by which the writer looks up nodes, modules and places. */
 static void tell_node(void *context, uint32_t node, uint32_t *parent, uint32_t *module, uint64_t *offset) {
   callstack_node(context, node, parent, module, offset);

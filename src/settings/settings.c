@@ -2,6 +2,7 @@
 #include "settings/settings.h"
 
 #include "base/os.h"
+#include "base/words.h"
 #include "settings/decimal.h"
 #include <stdio.h>
 #include <string.h>
@@ -32,7 +33,8 @@ static bool read_value(const struct setting_row *row, struct setting_value *valu
   bool is_short = strnlen(value->text, SETTING_NUMBER_MOST + 1) <= SETTING_NUMBER_MOST;
   switch (row->kind) {
   case SETTING_NAMED: return is_within(strlen(value->text), row);
-  case SETTING_FRACTION: return is_short && decimal_fraction(value->text, &value->fraction);
+  case SETTING_FRACTION:
+    return is_short && decimal_fraction(value->text, &value->fraction) && rate_is_valid(value->fraction);
   case SETTING_WHOLE:
     return is_short && decimal_whole(value->text, &value->whole) && is_within(value->whole, row);
   case SETTING_SIZE: return true;
@@ -45,8 +47,8 @@ static void describe(char form[64], const struct setting_row *row) {
   unsigned long long least = row->least, most = row->most;
   switch (row->kind) {
   case SETTING_NAMED: snprintf(form, 64, "a file's name of %llu to %llu bytes", least, most); return;
-  case SETTING_FRACTION: strcpy(form, "a number from 0 to 1, such as 1e-4"); return;
-  case SETTING_SIZE: snprintf(form, 64, "a size of at least %llu bytes, such as 512K", least); return;
+  case SETTING_FRACTION: strcpy(form, "a number from 1e-9 to 1, such as 1e-4, or 0"); return;
+  case SETTING_SIZE: snprintf(form, 64, "a size of %llu to %llu bytes, such as 512K", least, most); return;
   case SETTING_WHOLE:
     if (row->most == UINT64_MAX)
       strcpy(form, "a whole number");

@@ -1,7 +1,10 @@
 /* Reads headers, and walks events. */
 #include "sources/memtrace_packet.h"
 
-enum { LENGTH_MOST_LOG2 = 56 };
+#include "base/words.h"
+
+/* Of lengths and counts of samples; of microseconds since 1970, which are past the year 2100. */
+enum { LENGTH_MOST_LOG2 = 56, TIME_MOST_LOG2 = 52 };
 
 /* A text up to its NUL byte. Sets `bad` if there is none. */
 static const char *text(struct memtrace_bytes *bytes) {
@@ -37,7 +40,8 @@ static inline void pass_allocation(struct memtrace_bytes *bytes, uint32_t id) {
   struct memtrace_allocation allocation = memtrace_allocation_read(bytes, id);
   pass_codewords(bytes, allocation.codewords);
   if (allocation.length < 0 || allocation.length >> LENGTH_MOST_LOG2 || allocation.samples < 1 ||
-      allocation.source > MEMTRACE_EXTERNAL || allocation.common < 0)
+      allocation.samples >> LENGTH_MOST_LOG2 || allocation.source > MEMTRACE_EXTERNAL ||
+      allocation.common < 0)
     bytes->bad = true;
 }
 
@@ -88,7 +92,8 @@ bool memtrace_header_read(const unsigned char *start, size_t count, struct memtr
   header->bytes = bits / 8;
   return !bytes.bad && magic == MEMTRACE_MAGIC && bits % 8 == 0 && header->bytes >= header->header_bytes &&
          header->bytes <= MEMTRACE_PACKET_MOST && header->version >= 1 &&
-         header->version <= MEMTRACE_VERSION && header->end_block - header->first_block <= header->bytes;
+         header->version <= MEMTRACE_VERSION && !((header->begin_us | header->end_us) >> TIME_MOST_LOG2) &&
+         header->end_block - header->first_block <= header->bytes;
 }
 
 bool memtrace_info_read(const unsigned char *start, size_t count, struct memtrace_info *info) {
@@ -106,8 +111,8 @@ bool memtrace_info_read(const unsigned char *start, size_t count, struct memtrac
   info->parameters = text(&bytes);
   info->pid = memtrace_unsigned(&bytes, 8);
   if (header.version > 1) info->context = text(&bytes);
-  return !bytes.bad && word >> MEMTRACE_TIME_BITS == MEMTRACE_ID_INFO && info->rate > 0 && info->rate <= 1 &&
-         (info->word_bits == 32 || info->word_bits == 64);
+  return !bytes.bad && word >> MEMTRACE_TIME_BITS == MEMTRACE_ID_INFO && info->rate > 0 &&
+         rate_is_valid(info->rate) && (info->word_bits == 32 || info->word_bits == 64);
 }
 
 void memtrace_pass_codewords(struct memtrace_bytes *bytes, unsigned count) { pass_codewords(bytes, count); }

@@ -6,6 +6,7 @@
 #include "sources/dhat_profile.h"
 #include "sources/heaptrack_trace.h"
 #include "sources/inflated.h"
+#include "sources/memory_bound.h"
 #include "sources/memtrace_trace.h"
 #include "sources/pprof_profile.h"
 #include "sources/winnow_trace.h"
@@ -17,7 +18,8 @@
 
 enum { FIRST_BYTES = 512 };
 
-enum format { WINNOW, MEMTRACE, DHAT, PPROF, HEAPTRACK, COMPRESSED, TEXT, JEMALLOC, UNKNOWN };
+/* ZEROS: a trace of Winnow that was cut before its header was written, which its reader says. */
+enum format { WINNOW, ZEROS, MEMTRACE, DHAT, PPROF, HEAPTRACK, COMPRESSED, TEXT, JEMALLOC, UNKNOWN };
 
 static bool is_compressed(const unsigned char *bytes, size_t count) {
   static const unsigned char gzip[] = {0x1f, 0x8b}, zstandard[] = {0x28, 0xb5, 0x2f, 0xfd};
@@ -38,6 +40,7 @@ static bool is_jemalloc(const unsigned char *bytes, size_t count) {
 
 static enum format format_of(const unsigned char *bytes, size_t count) {
   if (count >= sizeof chunk_magic && !memcmp(bytes, chunk_magic, sizeof chunk_magic)) return WINNOW;
+  if (count && !bytes[0] && !memcmp(bytes, bytes + 1, count - 1)) return ZEROS;
   if (memtrace_trace_begins(bytes, count)) return MEMTRACE;
   if (dhat_profile_begins((const char *)bytes, count)) return DHAT;
   if (pprof_profile_begins(bytes, count)) return PPROF;
@@ -87,24 +90,7 @@ static wn_status refuse_compressed(const char *path) {
   return error;
 }
 
-/* ---- shared ---- */
-
-uint64_t source_file_stamp(const char *path) {
-  struct stat found;
-  if (stat(path, &found)) return 0;
-  uint64_t stamp = hash_combine((uint64_t)found.st_size, (uint64_t)found.st_mtim.tv_sec);
-  stamp = hash_combine(stamp, (uint64_t)found.st_mtim.tv_nsec);
-  return stamp ? stamp : 1;
-}
-
-bool source_is_memtrace(const char *path) { return format_of_file(path) == MEMTRACE; }
-
-bool source_begins(const char *path) {
-  enum format format = format_of_file(path);
-  return format == WINNOW || format == MEMTRACE;
-}
-
-wn_status source_open(const char *path, struct source **source) {
+static wn_status open_format(const char *path, struct source **source) {
   switch (format_of_file(path)) {
   case MEMTRACE: return memtrace_trace_open(path, source);
   case DHAT: return dhat_profile_open(path, source);
@@ -125,9 +111,31 @@ wn_status source_open(const char *path, struct source **source) {
   }
 }
 
+/* ---- shared ---- */
+
+uint64_t source_file_stamp(const char *path) {
+  struct stat found;
+  if (stat(path, &found)) return 0;
+  uint64_t stamp = hash_combine((uint64_t)found.st_size, (uint64_t)found.st_mtim.tv_sec);
+  stamp = hash_combine(stamp, (uint64_t)found.st_mtim.tv_nsec);
+  return stamp ? stamp : 1;
+}
+
+bool source_is_memtrace(const char *path) { return format_of_file(path) == MEMTRACE; }
+
+bool source_begins(const char *path) {
+  enum format format = format_of_file(path);
+  return format == WINNOW || format == ZEROS || format == MEMTRACE;
+}
+
+wn_status source_open(const char *path, struct source **source) {
+  memory_bound_begin(memory_bound_file_bytes(path));
+  return memory_bound_end(open_format(path, source));
+}
+
 uint64_t source_stamp(const char *path) {
   enum format format = format_of_file(path);
-  return format == WINNOW || format == TEXT || format == JEMALLOC || format == UNKNOWN
+  return format == WINNOW || format == ZEROS || format == TEXT || format == JEMALLOC || format == UNKNOWN
              ? trace_stamp(path)
              : source_file_stamp(path);
 }

@@ -1,10 +1,12 @@
 /* Finds the file of a module. It tries, in this order: the search folders, with the module's path
  * and with its file name; the recorded path; the debug files by build-id below the search folders
  * and below /usr/lib/debug; and a debuginfod server, if the user allowed it. Each file must have
- * the recorded build-id, if there is one. libdwfl then finds the file of debugging symbols that
- * belongs to the module, by build-id or by debug link. */
+ * the recorded build-id, or else the recorded id of its code (base/code_id.h), if there is one. libdwfl
+ * then finds the file of debugging symbols that belongs to the module, by build-id or by debug
+ * link. */
 #include "symbols/module_file.h"
 
+#include "base/code_id.h"
 #include <elfutils/libdwelf.h>
 #include <fcntl.h>
 #include <gelf.h>
@@ -24,6 +26,41 @@ static int open_file(const char *path) {
   return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 }
 
+struct whole {
+  const unsigned char *bytes;
+  size_t count;
+};
+
+/* A code_id_bytes of a file. */
+static const unsigned char *file_bytes(void *context, const Elf64_Phdr *segment, uint64_t offset,
+                                       size_t count) {
+  const struct whole *file = context;
+  uint64_t begin = segment->p_offset + offset;
+  return begin < offset || begin > file->count || count > file->count - begin ? NULL : file->bytes + begin;
+}
+
+/* Whether a file has this code. One with a build-id is another than the recorded one, which had none. */
+static bool has_code(Elf *elf, const unsigned char *code_id) {
+  unsigned char found[CODE_ID_BYTES];
+  const void *id;
+  struct whole file = {.count = 0};
+  size_t count;
+  file.bytes = (const unsigned char *)elf_rawfile(elf, &file.count);
+  const Elf64_Phdr *headers = elf64_getphdr(elf);
+  return dwelf_elf_gnu_build_id(elf, &id) <= 0 && file.bytes && headers && !elf_getphdrnum(elf, &count) &&
+         code_id_make(headers, count, file_bytes, &file, found) && !memcmp(found, code_id, sizeof found);
+}
+
+static bool has_build_id(Elf *elf, const struct symbol_module *module) {
+  const void *id;
+  ssize_t bytes = dwelf_elf_gnu_build_id(elf, &id);
+  return bytes == (ssize_t)module->build_id_bytes && !memcmp(id, module->build_id, (size_t)bytes);
+}
+
+static bool has_code_id(const struct symbol_module *module) {
+  return code_id_is(module->build_id, module->build_id_bytes);
+}
+
 /* Whether the file at a path is the recorded module. */
 static enum symbols_state check_file(const char *path, const struct symbol_module *module) {
   int fd = open_file(path);
@@ -31,9 +68,7 @@ static enum symbols_state check_file(const char *path, const struct symbol_modul
   enum symbols_state state = SYMBOLS_MISMATCH;
   Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
   if (elf && elf_kind(elf) == ELF_K_ELF) {
-    const void *id;
-    ssize_t bytes = dwelf_elf_gnu_build_id(elf, &id);
-    bool same = bytes == (ssize_t)module->build_id_bytes && memcmp(id, module->build_id, (size_t)bytes) == 0;
+    bool same = has_code_id(module) ? has_code(elf, module->build_id) : has_build_id(elf, module);
     if (!module->build_id_bytes || same) state = SYMBOLS_OK;
   }
   elf_end(elf);
@@ -72,7 +107,7 @@ static bool try_below(struct module_file *file, const char *folder, const char *
 static bool try_build_id(struct module_file *file, const char *folder, const struct symbol_module *module,
                          const Dwfl_Callbacks *callbacks) {
   char name[160];
-  if (module->build_id_bytes < 2 || module->build_id_bytes > 64) return false;
+  if (module->build_id_bytes < 2 || module->build_id_bytes > 64 || has_code_id(module)) return false;
   size_t length = (size_t)snprintf(name, sizeof name, ".build-id/%02x/", module->build_id[0]);
   for (size_t i = 1; i < module->build_id_bytes; i++)
     length += (size_t)snprintf(name + length, sizeof name - length, "%02x", module->build_id[i]);
@@ -83,7 +118,7 @@ static bool try_build_id(struct module_file *file, const char *folder, const str
 /* Lets libdwfl find the file by its build-id, which may ask a server. */
 static bool try_server(struct module_file *file, const struct symbol_module *module,
                        const Dwfl_Callbacks *callbacks) {
-  if (!module->build_id_bytes || !module->size) return false;
+  if (!module->build_id_bytes || !module->size || has_code_id(module)) return false;
   file->dwfl = dwfl_begin(callbacks);
   if (!file->dwfl) return false;
   dwfl_report_begin(file->dwfl);

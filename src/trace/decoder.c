@@ -55,6 +55,18 @@ static uint64_t get_added(struct decoder *decoder) {
   return decoder->source.at == decoder->source.end ? 0 : get_varint(&decoder->source);
 }
 
+static uint64_t bounded(struct decoder *decoder, uint64_t value, uint64_t most) {
+  if (value > most) decoder->source.bad = true;
+  return value;
+}
+
+static uint64_t get_amount(struct decoder *decoder) {
+  return bounded(decoder, get_varint(&decoder->source), TRACE_AMOUNT_MOST);
+}
+static uint64_t get_added_amount(struct decoder *decoder) {
+  return bounded(decoder, get_added(decoder), TRACE_AMOUNT_MOST);
+}
+
 static uint8_t get_small(struct decoder *decoder) { return (uint8_t)get_byte(&decoder->source); }
 
 static uint8_t get_later(struct decoder *decoder) {
@@ -84,7 +96,8 @@ static int32_t get_signed(struct decoder *decoder) {
 }
 
 static uint64_t get_time(struct decoder *decoder) {
-  return decoder->time += unzigzag(get_varint(&decoder->source));
+  decoder->time += unzigzag(get_varint(&decoder->source));
+  return bounded(decoder, decoder->time, TRACE_TIME_MOST);
 }
 
 static uint64_t get_block(struct decoder *decoder) {
@@ -116,7 +129,8 @@ static double get_real(struct decoder *decoder) {
 
 /* ---- one function for each event record ---- */
 
-#define get_words(decoder)          (unzigzag(get_varint(&decoder->source)) + malloc_words(event->size))
+#define get_words(decoder) \
+  bounded(decoder, unzigzag(get_varint(&decoder->source)) + malloc_words(event->size), TRACE_AMOUNT_MOST)
 #define get_usual_words(decoder)    malloc_words(event->size)
 #define get_one(decoder)            1
 #define get_yes(decoder)            true

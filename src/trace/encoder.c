@@ -6,7 +6,14 @@
 /* ---- codings ---- */
 
 static void put_unsigned(struct encoder *encoder, uint64_t value) { put_varint(&encoder->sink, value); }
+/* The reader takes more for damage, so a caller that passes more has the most written. */
+static uint64_t at_most(uint64_t value, uint64_t most) { return value < most ? value : most; }
+
+static void put_amount(struct encoder *encoder, uint64_t value) {
+  put_varint(&encoder->sink, at_most(value, TRACE_AMOUNT_MOST));
+}
 static void put_added(struct encoder *encoder, uint64_t value) { put_varint(&encoder->sink, value); }
+static void put_added_amount(struct encoder *encoder, uint64_t value) { put_amount(encoder, value); }
 static void put_small(struct encoder *encoder, uint8_t value) { put_byte(&encoder->sink, value); }
 static void put_later(struct encoder *encoder, uint8_t value) { put_byte(&encoder->sink, value); }
 
@@ -15,6 +22,7 @@ static void put_signed(struct encoder *encoder, int32_t value) {
 }
 
 static void put_time(struct encoder *encoder, uint64_t time) {
+  time = at_most(time, TRACE_TIME_MOST);
   put_varint(&encoder->sink, zigzag(time - encoder->state.time));
   encoder->state.time = time;
 }
@@ -47,7 +55,9 @@ static void put_real(struct encoder *encoder, double value) {
 
 #define put_stack(encoder, value)  put_varint(&encoder->sink, encoder->local)
 #define put_module(encoder, value) put_varint(&encoder->sink, encoder->local)
-#define put_words(encoder, value)  put_varint(&encoder->sink, zigzag(value - malloc_words(event->size)))
+#define put_words(encoder, value)                                       \
+  put_varint(&encoder->sink, zigzag(at_most(value, TRACE_AMOUNT_MOST) - \
+                                    malloc_words(at_most(event->size, TRACE_AMOUNT_MOST))))
 #define put_usual_words(encoder, value)
 #define put_one(encoder, value)
 #define put_yes(encoder, value)
@@ -96,7 +106,9 @@ static void define_module(struct encoder *encoder, uint32_t module) {
 
 /* Other fields refer to nothing. */
 #define define_unsigned(encoder, value)
+#define define_amount(encoder, value)
 #define define_added(encoder, value)
+#define define_added_amount(encoder, value)
 #define define_small(encoder, value)
 #define define_later(encoder, value)
 #define define_signed(encoder, value)

@@ -11,6 +11,14 @@
 /* Of the programs that one process was: so many sampled words more or less tell nothing. */
 enum { TRACE_FEW_HITS = 16 };
 
+/* The largest amount that a record can have: bytes, words, samples, nanoseconds of a stretch, and
+ * numbers of collections. The reader takes a record with a larger one for damage. So a signed 64-bit
+ * number holds the difference of two amounts, and a double any sum. */
+#define TRACE_AMOUNT_MOST ((uint64_t)1 << 60)
+
+/* The latest time that an event can have: 146 years. */
+#define TRACE_TIME_MOST ((uint64_t)1 << 62)
+
 /* Bytes that may hold anything. From a reader, a NUL byte stands behind them. */
 struct trace_text {
   const char *bytes;
@@ -74,6 +82,13 @@ struct trace_node {
   uint32_t module; /* 0: the offset is an address */
   uint64_t offset;
 };
+
+/* CUT. Where a stack has more frames than the run's stack_depth, its outermost frame is a mark: this
+ * offset in no module, to which nothing returns. */
+enum { TRACE_CUT = 1 };
+static inline bool trace_is_cut(const struct trace_node *node) {
+  return !node->parent && !node->module && node->offset == TRACE_CUT;
+}
 
 /* What is missing from what was read so far. */
 struct trace_damage {

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/words.h"
 #include "trace/chunk.h"
 #include "trace/decoder.h"
 #include "trace/remains.h"
@@ -130,6 +131,19 @@ struct search {
   uint16_t newer;    /* the version of a chunk that is too new; 0: none seen */
 };
 
+/* Whether all bytes are 0, as far as a header would be looked for: the file of a trace has its space
+ * before its header is written. */
+static bool is_zero(const struct search *search) {
+  unsigned char bytes[4096];
+  uint64_t end = smaller(search->size, SEARCH_BYTES), offset = 0;
+  while (offset < end) {
+    size_t count = read_at(search->descriptor, bytes, sizeof bytes, offset);
+    if (!count || bytes[0] || memcmp(bytes, bytes + 1, count - 1) != 0) return false;
+    offset += count;
+  }
+  return true;
+}
+
 static wn_status explain(const struct search *search, const struct chunk_header *first, size_t count) {
   if (search->newer)
     return error_set(
@@ -140,6 +154,11 @@ static wn_status explain(const struct search *search, const struct chunk_header 
     return error_set(WN_EFORMAT, "%s is a Memtrace trace%s", search->path,
                      is_little_ctf(first) ? ", not one of Winnow"
                                           : " of a big-endian machine, which cannot be read");
+  if (is_zero(search))
+    return error_set(
+        WN_EFORMAT,
+        "%s holds nothing but zeros, as a Winnow trace does that was cut before its header; record again",
+        search->path);
   if (search->begun) return remains_explain(search->descriptor, search->path, search->size);
   return error_set(WN_EFORMAT,
                    "%s is not a Winnow trace, nor one of Memtrace, nor a heap profile of DHAT, heaptrack or "
@@ -372,7 +391,7 @@ static bool copy_text(struct trace_reader *reader, unsigned which, struct trace_
 
 /* Takes the RUN record, which is the first of the first chunk, without moving the place of
  * reading. */
-static wn_status read_run(struct trace_reader *reader, const struct chunk_header *found) {
+static wn_status read_run(struct trace_reader *reader, const struct chunk_header *found, const char *path) {
   struct trace_event event;
   struct trace_run *run = &reader->run;
   enum decoder_result result = next_piece(reader) ? decoder_next(&reader->decoder, &event, run) : DECODER_BAD;
@@ -383,6 +402,9 @@ static wn_status read_run(struct trace_reader *reader, const struct chunk_header
   } else if (result != DECODER_RUN) {
     return WN_EFORMAT;
   }
+  if (!rate_is_valid(run->rate))
+    return error_set(WN_EINVAL, "%s is a damaged Winnow trace: its sampling rate %g is not from 1e-9 to 1",
+                     path, run->rate);
   bool copied = copy_text(reader, 0, &run->command) && copy_text(reader, 1, &run->host) &&
                 copy_text(reader, 2, &run->heap) && copy_text(reader, 3, &run->version) &&
                 copy_text(reader, 4, &run->context);
@@ -395,7 +417,7 @@ static wn_status read_run(struct trace_reader *reader, const struct chunk_header
   return WN_OK;
 }
 
-static wn_status create(struct trace_reader *reader, const struct chunk_header *found) {
+static wn_status create(struct trace_reader *reader, const struct chunk_header *found, const char *path) {
   reader->capacity = (uint64_t)1 << found->capacity_log2;
   reader->run_id = found->run_id;
   reader->buffer_bytes =
@@ -405,7 +427,7 @@ static wn_status create(struct trace_reader *reader, const struct chunk_header *
   reader->decoder.table = &reader->table;
   if (!stack_table_create(&reader->table) || !reader->buffer || !reader->text)
     return error_set(WN_ENOMEM, "no memory to read a trace");
-  return read_run(reader, found);
+  return read_run(reader, found, path);
 }
 
 /* ---- events ---- */
@@ -477,7 +499,7 @@ wn_status trace_reader_open(const char *path, struct trace_reader **out) {
   reader->descriptor = descriptor;
   reader->size = search.size;
   reader->header_known = search.header_known;
-  status = create(reader, &found);
+  status = create(reader, &found, path);
   if (status == WN_EFORMAT)
     status = remains_explain(descriptor, path, search.size); /* nothing tells the rate */
   if (status) {

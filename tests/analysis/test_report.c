@@ -165,6 +165,32 @@ static void a_trace_that_cannot_be_read_is_an_error(void **state) {
   unlink(story_path());
 }
 
+/* The largest amounts at the least rate, with changes of size: sums are numbers, and no number that is
+ * made of them overflows (under UndefinedBehaviorSanitizer). */
+static void the_largest_amounts_have_finite_sums(void **state) {
+  (void)state;
+  struct recording *recording;
+  struct recording_options options = {.names.symbols = false};
+  struct trace_writer *writer = story_begin(RATE_LEAST, 0);
+  for (uint64_t block = 1; block <= 40; block++) {
+    story_alloc(writer, block, block, block % 2 ? TRACE_AMOUNT_MOST : 8, 1);
+    story_resize(writer, block, TRACE_TIME_MOST / 2, block % 3 ? TRACE_AMOUNT_MOST : 1);
+    if (block % 4 == 0) story_free(writer, block, TRACE_TIME_MOST);
+  }
+  trace_writer_close(writer);
+  assert_int_equal(recording_load(story_path(), &options, &recording), WN_OK);
+  for (int i = 0; i < QUESTIONS; i++) {
+    struct report report;
+    assert_int_equal(report_ask(recording, &questions[i], &report), WN_OK);
+    assert_true(isfinite(report.asked.live.bytes.total) && isfinite(report.asked.live.bytes.variance));
+    assert_true(isfinite(report.allocated.bytes.total) && isfinite(report.peak.live.bytes.variance));
+    for (enum measure measure = 0; measure < MEASURES; measure++) check_table(&report, measure, BY_FUNCTION);
+    report_destroy(&report);
+  }
+  recording_free(recording);
+  unlink(story_path());
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(questions_side_by_side_do_not_disturb_each_other),
@@ -172,6 +198,7 @@ int main(void) {
       cmocka_unit_test(a_query_keeps_what_it_asks_for),
       cmocka_unit_test(a_wrong_question_is_an_error_and_no_more),
       cmocka_unit_test(a_trace_that_cannot_be_read_is_an_error),
+      cmocka_unit_test(the_largest_amounts_have_finite_sums),
   };
   return RUN_TESTS(tests);
 }

@@ -179,7 +179,8 @@ static void recursion_counts_once(void **state) {
     struct call_tree tree;
     assert_int_equal(call_tree_build(samples, &names, grouping, NULL, everything, NULL, &tree), WN_OK);
     assert_true(tree.nodes[0].total.bytes.total == 500);
-    bool merged = grouping == BY_FILE || grouping == BY_MODULE || grouping == BY_PROCESS; /* all are in one */
+    bool merged = grouping == BY_FILE || grouping == BY_MODULE || grouping == BY_PROCESS ||
+                  grouping == BY_THREAD; /* all are in one */
     assert_int_equal(tree.group_count, merged ? 1 : 5);
     assert_int_equal(tree.node_count - 1, merged ? 1 : deepest);
     char name[64];
@@ -187,7 +188,9 @@ static void recursion_counts_once(void **state) {
       assert_true(tree.groups[0].total.bytes.total == 500 && tree.groups[0].total.blocks.total == 5);
       call_tree_label(&tree, &names, tree.groups[0].label, name, sizeof name);
       assert_string_equal(grouping == BY_PROCESS ? name : "story (0)", "story (0)");
-      assert_int_equal(strncmp(name, grouping == BY_PROCESS ? "story" : "code", 4), 0);
+      assert_string_equal(grouping == BY_THREAD ? name : "thread 1", "thread 1");
+      if (grouping != BY_THREAD)
+        assert_int_equal(strncmp(name, grouping == BY_PROCESS ? "story" : "code", 4), 0);
     }
     double self = 0;
     for (size_t i = 0; i < tree.group_count; i++) self += tree.groups[i].self.bytes.total;

@@ -182,6 +182,29 @@ static void stacks_longer_than_the_first_array_are_whole(void **state) {
   assert_int_equal(callstacks_counts(callstacks).truncated, truncated);
 }
 
+/* Whether the outermost node is the mark of a stack that was cut. */
+static bool has_mark(const wn_callstack *stack) {
+  uint32_t id = callstack_id(stack), parent, module = 1;
+  uint64_t offset = 0;
+  for (; id; id = parent) callstack_node(callstacks, id, &parent, &module, &offset);
+  return !module && offset == CALLSTACK_CUT;
+}
+
+static void only_a_stack_that_was_cut_ends_in_a_mark(void **state) {
+  (void)state;
+  path_recursion(100, capture_all, NULL);
+  size_t depth = wn_callstack_depth(captured);
+  assert_false(has_mark(captured));
+  for (wanted = 1; wanted < depth + 3; wanted++) {
+    path_recursion(100, capture_wanted, NULL);
+    assert_int_equal(has_mark(captured), wanted < depth);
+    assert_int_equal(wn_callstack_depth(captured), wanted < depth ? wanted : depth);
+    wn_frame frames[2];
+    assert_int_equal(wn_callstack_frames(captured, frames, 1), wn_callstack_depth(captured));
+    assert_int_equal(wn_callstack_frame(captured, wanted).pc, 0);
+  }
+}
+
 static void frames_are_in_this_program_and_its_library(void **state) {
   (void)state;
   char self[4096];
@@ -340,6 +363,7 @@ int main(void) {
       cmocka_unit_test(threads_end_where_the_library_starts_them),
       cmocka_unit_test(signal_handlers_are_seen_through),
       cmocka_unit_test(depth_keeps_the_innermost_frames),
+      cmocka_unit_test(only_a_stack_that_was_cut_ends_in_a_mark),
       cmocka_unit_test(very_deep_stacks_are_cut),
       cmocka_unit_test(a_capture_of_any_depth_fits_on_a_small_signal_stack),
       cmocka_unit_test(stacks_longer_than_the_first_array_are_whole),

@@ -55,9 +55,35 @@ static void *compare_stacks(void *number) {
     for (size_t i = 0; i < depth; i++) frames[i] = (wn_language_frame){.place = stack[i]};
     const struct callstack_wish wish = {
         .depth = SIZE_MAX, .language = frames, .language_count = depth, .language_only = true};
-    if (callstack_of_places(shared, stack, depth) != callstack_capture_with(shared, &wish)) return number;
+    if (callstack_of_places(shared, stack, depth, depth) != callstack_capture_with(shared, &wish))
+      return number;
   }
   return NULL;
+}
+
+static void stacks_of_places_are_cut_as_those_of_language_frames(void **state) {
+  enum { COUNT = 12 };
+  (void)state;
+  struct callstacks *callstacks = callstacks_create(&(struct callstacks_options){.language = "toy"});
+  wn_language_frame frames[COUNT];
+  wn_place places[COUNT];
+  for (uint32_t i = 0; i < COUNT; i++) {
+    places[i] = callstacks_place(callstacks, &(struct callstack_place){"f", "a", i + 1, 0, 0});
+    frames[i] = (wn_language_frame){.place = places[i]};
+  }
+  for (size_t depth = 1; depth < COUNT + 2; depth++) {
+    const struct callstack_wish wish = {
+        .depth = depth, .language = frames, .language_count = COUNT, .language_only = true};
+    const wn_callstack *stack = callstack_of_places(callstacks, places, COUNT, depth);
+    assert_ptr_equal(stack, callstack_capture_with(callstacks, &wish));
+    assert_int_equal(wn_callstack_depth(stack), depth < COUNT ? depth : COUNT);
+    uint32_t parent = callstack_id(stack), module, marks = 0;
+    for (uint64_t offset; parent; marks += !parent && !module && offset == CALLSTACK_CUT)
+      callstack_node(callstacks, parent, &parent, &module, &offset);
+    assert_int_equal(marks, depth < COUNT);
+  }
+  assert_int_equal(callstack_id(callstack_of_places(callstacks, places, COUNT, 0)), 0);
+  callstacks_destroy(callstacks);
 }
 
 static void places_alone_are_the_stack_of_language_frames_alone(void **state) {
@@ -265,6 +291,7 @@ static void a_stack_begins_with_the_caller_of_the_frame_that_is_named(void **sta
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(places_alone_are_the_stack_of_language_frames_alone),
+      cmocka_unit_test(stacks_of_places_are_cut_as_those_of_language_frames),
       cmocka_unit_test(a_stack_of_places_is_one_however_often_it_is_made),
       cmocka_unit_test(what_is_missing_is_empty),
       cmocka_unit_test(long_names_are_cut_between_characters),

@@ -51,8 +51,8 @@ wrong_options_are_refused() {
   refused 2 "option '--s' is ambiguous; see 'winnow help record'" record --s ls
   refused 2 "option '-x' is not known" record -qx ls
   local value option
-  for value in abc '' 0,5 1.5 -0.1 1e ' 1' nan; do refused 2 "--rate ('')?$value: it must be a number from 0 to 1" record --rate "$value" -- ls; done
-  for value in abc '' 7 -8 1,5K; do refused 2 "--every ('')?$value: it must be a size of at least 8 bytes" record --every "$value" -- ls; done
+  for value in abc '' 0,5 1.5 -0.1 1e ' 1' nan 9e-10; do refused 2 "--rate ('')?$value: it must be a number from 1e-9 to 1" record --rate "$value" -- ls; done
+  for value in abc '' 7 -8 1,5K 9G; do refused 2 "--every ('')?$value: it must be a size of 8 to 8000000000 bytes" record --every "$value" -- ls; done
   for value in abc '' -1 1.5 1025 1e2; do refused 2 "--stack-depth ('')?$value: it must be a whole number from 0 to 1024" record -d "$value" -- ls; done
   for value in abc '' -1 1.5 18446744073709551616; do refused 2 "--seed ('')?$value: it must be a whole number" record -s "$value" -- ls; done
   refused 2 "--output '': it must be a file's name" record -o '' -- ls
@@ -231,7 +231,7 @@ json_has_all_members() {
          (.churn[0].life | members), (.held[0] | members), (.memory[0] | members)' out >members
   diff - members <<'END' || fail "members changed; docs/report-json.md describes them"
 alive:array alive_rest:object allocated:array allocated_rest:object at_ns:number by:string churn:array churn_rest:object held:array lasting:array lasting_rest:object mapped:array memory:array question:string resident:object schema:number sites:array sites_rest:object sort:string stacks:array totals:object trace:object tree:object wrappers:array
-command:array complete:boolean context:string damaged_bytes:number damaged_chunks:number duration_ns:number growths:number heap:string host:string lost:number lost_because:string partial:boolean pid:number rate:number samples:number seed:number stacks_lost:number started_ns:number thread_name:string title:string word_bytes:number writer:string
+command:array complete:boolean context:string damaged_bytes:number damaged_chunks:number duration_ns:number growths:number heap:string host:string lost:number lost_because:string partial:boolean pid:number rate:number samples:number seed:number stacks_cut:number stacks_lost:number started_ns:number thread_name:string title:string word_bytes:number writer:string
 alive_at_ns:number alive_blocks:object alive_bytes:object allocated_blocks:object allocated_bytes:object allocated_bytes_per_second:object brief_bytes:object brief_ns:number brief_share:object live_at_end_blocks:object live_at_end_bytes:object peak_blocks:object peak_bytes:object peak_rss_bytes:number
 blocks:object children:array name:string self_blocks:object self_bytes:object share:object total_bytes:object
 blocks:object file:string first_column:number last_column:number line:number module:string name:string self_blocks:object self_bytes:object share:object total_bytes:object

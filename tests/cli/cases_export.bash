@@ -155,9 +155,11 @@ rows_as_csv_are_those_as_json() {
       # shellcheck disable=SC2086
       succeeds export -f json $options t.trace
       jq -r '
+        def disarmed: if test("^[-=+@]") then "\u0027" + . else . end;
         def cells: to_entries[] | .key as $name | .value
           | if type == "object" then [["", (.estimate // .median_ns // .median)], ["_low", (.low // .low_ns)], ["_high", (.high // .high_ns)], ["_samples", .samples]][] | [$name + .[0], .[1]]
-            elif type == "array" then [$name, join("\n")] else [$name, .] end;
+            elif type == "array" then [$name, (map(gsub("[\u0000-\u001f\u007f-\u009f]"; "\ufffd")) | join("\n") | disarmed)]
+            elif type == "string" then [$name, (gsub("[\u0000-\u001f\u007f-\u009f]"; "\ufffd") | disarmed)] else [$name, .] end;
         (.rows[0] // {} | cells | .[0]), (.rows[] | cells | .[1] | if . == null then "" else tostring | gsub("\n"; "\\n") end)' out >expected
       [ "$kind" = none ] || diff <(numbers <fields) <(numbers <expected) >differences || fail "$kind $options: $(head -n 5 differences)"
       head -n 1 csv | grep -q '^name,module,file,line,self_bytes,self_bytes_low,self_bytes_high,self_bytes_samples,' || fail "header: $(head -n 1 csv)"
@@ -166,6 +168,17 @@ rows_as_csv_are_those_as_json() {
 }
 # Numbers in one form, since jq has one of its own.
 numbers() { awk '/^-?[0-9.]+(e[-+]?[0-9]+)?$/ { printf "%.10g\n", $0; next } { print }'; }
+
+spreadsheets_find_no_formula_and_no_control_character() {
+  make odd t.trace
+  local by
+  for by in function stack line; do
+    succeeds export -f csv --by $by t.trace
+    ! tr -d '\r\n' <out | LC_ALL=C grep -aq $'[\x01-\x1f\x7f]' || fail "by $by: control characters"
+    ! grep -aEq '(^|,)"?[-=+@][^0-9]' out || fail "by $by: a formula: $(grep -aE '(^|,)"?[-=+@][^0-9]' out)"
+    [ $by = line ] || grep -aq "\"'=1+1" out || fail "by $by: the name is lost: $(cat out)"
+  done
+}
 
 odd_names_are_exported() {
   need jq
@@ -252,6 +265,12 @@ profiles_of_programs_have_lines_and_no_wrappers() {
   succeeds export -f pprof --show-wrappers t.trace
   profile t.pb.gz
   grep -qE '^sample .*;order;xmalloc$' shown || fail "no wrapper: $(grep ^sample shown)"
+  succeeds export -f memtrace -o t.ctf t.trace
+  succeeds dump t.ctf
+  grep -qE ' order@[^ ]*$' out && ! grep -q xmalloc out || fail "a wrapper for Memtrace: $(grep -m 1 xmalloc out)"
+  succeeds export -f memtrace -o t.ctf --show-wrappers t.trace
+  succeeds dump t.ctf
+  grep -qE ' order@[^ ]* xmalloc@[^ ]*$' out || fail "no wrapper for Memtrace"
   # For the Firefox Profiler functions have lines, and the files and modules that they are in.
   need jq
   succeeds export -f firefox t.trace
@@ -504,6 +523,15 @@ memtrace_reads_what_is_exported() {
       succeeds export -f $format -o t.ctf first.ctf
       cmp -s first.ctf t.ctf || fail "$kind as $format: the copy has other bytes"
     done
+  done
+  # Memtrace's hotspots stops at an empty stack.
+  make bare t.trace
+  for format in memtrace memtrace2 'memtrace --by function'; do
+    # shellcheck disable=SC2086
+    succeeds export -f $format -o t.ctf t.trace
+    succeeds dump t.ctf
+    ! grep -Eq ' alloc.*: *$' out || fail "$format: an empty stack"
+    [ "$(grep -c ': (no callstack)@:0:0-0$' out)" = 100 ] || fail "$format: $(grep -c 'no callstack' out) of 100 blocks without a callstack"
   done
   make plain t.trace
   succeeds export -f memtrace -o all.ctf t.trace

@@ -92,7 +92,7 @@ wrong_pages_are_refused() {
   cmp -s t.trace before || fail "the trace was changed"
   refused 2 'give the page a name' html -
   refused 2 "'': it must be a file's name" html -o '' t.trace
-  refused 2 'it must be function, line, file, module or process' html --by stack t.trace
+  refused 2 'it must be function, line, file, module, process or thread' html --by stack t.trace
   refused 2 'it must be from 10K to 64M' html --max-size 1 t.trace
   refused 2 'it must be from 10K to 64M' html --max-size lots t.trace
   refused 2 'give one of them' html --max-size 1M --full t.trace
@@ -186,7 +186,32 @@ source_lines_are_in_a_page_only_if_asked_for() {
   unpack t.html | grep -q SRCS || fail "no lines"
   grep -aqx 'secret 7 </script><b>' SRCS.bin || fail "the lines are others: $(head -c 300 SRCS.bin)"
   ! grep -aq 'secret' t.html || fail "lines stand in the page as text"
+  [ "$(stat -c %a t.html)" = 600 ] || fail "others can read the page: $(stat -c %a t.html)"
   succeeds html --source t.trace
+  says 'no source file was found'
+}
+
+# A trace can name any file. Only those below the folders that the user gives get into a page, wherever links lead.
+source_lines_come_from_the_given_folders_alone() {
+  make named t.trace
+  "$winnow" report --json --by file t.trace | grep -q of_one_word.cc || skip "the tiny build cuts names of files"
+  local name=and_a_file_with_a_name_of_one_word.cc
+  mkdir -p private project other
+  seq -f 'secret %.0f' 1 400 >private/$name
+  ln -s ../private/$name project/$name
+  succeeds html --source --search project t.trace
+  says 'no source file was found'
+  ! unpack t.html | grep -q SRCS || ! grep -aq secret SRCS.bin || fail "a link leads out of the folder"
+  rm -f -- *.bin
+  ln -s private linked
+  succeeds html --source --search linked t.trace # the folder itself may be a link
+  says 'lines of 1 source file'
+  mv private/$name .
+  (cd other && "$winnow" html --source -o ../t.html ../t.trace >../out) || fail "$(cat out)"
+  says 'no source file was found'
+  succeeds html --source t.trace # without a folder it is the current one
+  says 'lines of 1 source file'
+  succeeds html --source --search other t.trace
   says 'no source file was found'
 }
 

@@ -280,3 +280,30 @@ CC
   done
   [ $compared ] || skip "there is neither valgrind nor heaptrack"
 }
+
+# A small file that describes much: a million blocks in a few kilobytes, and texts in a compressed profile. A sanitizer's own memory
+# would be bounded, too.
+memory_for_reading_is_bounded() {
+  need_recording
+  { printf 'v 10400 2\ns p\ns f\ni 1 1 2 1 3\nt 1 0\na 8 1\n' && yes '+ 0' | head -n 1000000; } | gzip -9 >bomb
+  [ "$(stat -c %s bomb)" -lt 20000 ] || fail "the file is too large to be a bomb"
+  local command too_large='bomb: not enough memory to read it in 16 MB; --max-memory BYTES allows more'
+  for command in report html 'export -f csv' info; do
+    # shellcheck disable=SC2086
+    refused 1 "$too_large" $command --max-memory 16M bomb
+  done
+  refused 1 "$too_large" diff --max-memory 16M bomb bomb
+  succeeds report --max-memory 1G bomb
+  says '1000000 blocks|8.00 MB'
+  # A definition takes memory while a file is opened: of all formats by the same bound.
+  { printf 'v 10400 2\n' && seq -f 's a_text_of_some_length_%.0f' 400000; } | gzip -9 >texts
+  for command in info dump view; do
+    refused 1 'texts: not enough memory to read it in 16 MB; --max-memory BYTES allows more' "$command" --max-memory 16M texts
+  done
+  local value
+  for value in abc '' 15M -1 1e30; do
+    refused 2 "--max-memory ('')?$value: it must be a size of 16M or more" report --max-memory "$value" bomb
+  done
+  refused 2 "--max-memory 1: it must be" info --max-memory 1 bomb
+  refused 2 "--max-memory 1: it must be" dump --max-memory 1 bomb
+}

@@ -180,6 +180,19 @@ unreadable_traces_of_a_folder_are_told() {
   says ' and [0-9]+ other processes .*ran for '
 }
 
+# Its file has space before it has a header.
+a_trace_that_was_cut_before_its_header_is_told() {
+  mkdir family
+  make plain family/one
+  make exact family/other
+  head -c 4096 /dev/zero >family/killed
+  run report family
+  [ "$code" = 1 ] || fail "code $code: $(cat err)"
+  grep -q '^winnow: family/killed holds nothing but zeros, .*; record again; it is left out$' err || fail "$(cat err)"
+  ! grep -q 'passed over' err || fail "it is taken for a foreign file: $(cat err)"
+  refused 1 'killed holds nothing but zeros, as a Winnow trace does that was cut before its header' report family/killed
+}
+
 killed_processes_are_not_said_to_have_ended() {
   need_recording
   mkdir family

@@ -338,3 +338,36 @@ CC
   succeeds report --by line w
   says 'main::[{]lambda[}]::operator[(][)].* [(]p.cc:5[)]'
 }
+
+threads_have_rows() {
+  need jq
+  make exact t
+  succeeds report --json --by thread --top 1000 t
+  cp out by.json
+  [ "$(jq -r '.sites[].name' by.json | sort | paste -sd,)" = 'main (thread 1),thread 2,thread 3' ] || fail "threads: $(jq -c '[.sites[].name]' by.json)"
+  # A row has what the query for its thread selects, and the rows are all there is.
+  local name
+  while read -r name; do
+    succeeds report --json --where "thread = \"$name\"" t
+    [ "$(jq .totals.allocated_bytes.estimate out)" = "$(jq --arg name "$name" '.allocated[] | select(.name == $name) | .self_bytes.estimate' by.json)" ] ||
+      fail "$name has not what the query selects"
+  done < <(jq -r '.sites[].name' by.json)
+  [ "$(jq '[.allocated[].self_bytes.estimate] | add' by.json)" = "$(jq .totals.allocated_bytes.estimate by.json)" ] || fail "the rows are not the total"
+  succeeds report --by thread --tree t
+  says 'Threads by what they held.* main \(thread 1\)'
+  local format
+  for format in folded csv json speedscope; do
+    succeeds export -f $format --by thread t
+    grep -q 'main (thread 1)' out || fail "$format has no threads"
+  done
+  make killed other
+  succeeds diff --by thread t other
+  says 'main \(thread 1\)'
+  printf 'v 10400 2\ns p\ns f\ni 1 1 2 1 3\nt 1 0\na 8 1\n+ 0\n' >heaptrack
+  for name in report 'export -f csv' 'diff t'; do
+    # shellcheck disable=SC2086
+    refused 2 '--by thread: heaptrack does not tell which threads allocated' ${name%% *} --by thread ${name#"${name%% *}"} heaptrack
+  done
+  printf 'view=table\nby=thread\n\n' | "$build/tests/page/page_ask" t >answer
+  grep -aq 'main (thread 1)' answer || fail "the page has no threads: $(cat answer)"
+}

@@ -153,6 +153,29 @@ addresses_to_listen_on_are_understood() {
   for bad in -1 65536 x '' 1x; do refused 2 'it must be a number from 0 to 65535' view --no-open --port "$bad" t; done
 }
 
+# Connections that send nothing whole, more than there are places for strangers.
+slow_strangers_do_not_shut_the_owner_out() {
+  need curl
+  need perl
+  make plain t
+  view t
+  perl -MIO::Socket::INET -e '
+    my $port = shift; $| = 1;
+    for (1 .. 100) {
+      my $socket = IO::Socket::INET->new(PeerAddr => "127.0.0.1", PeerPort => $port) or die "no connection";
+      syswrite $socket, "GET / HTTP/1.1\r\nX: "; push @open, $socket;
+    }
+    print "open\n"; sleep 60;' "$(echo "$url" | grep -Eo ':[0-9]+/' | tr -d :/)" >strangers 2>&1 &
+  local strangers=$! tries
+  for ((tries = 0; tries < 300; tries++)); do grep -q open strangers && break; sleep 0.1; done
+  grep -q open strangers || fail "the strangers cannot connect: $(cat strangers)"
+  echo view=head >request
+  status 200 "$url"
+  status 200 --data-binary @request "${url}answer"
+  kill $strangers
+  end_view
+}
+
 # Random bytes, cut, slow and half-closed requests, side by side; afterwards the server still answers.
 the_server_survives_nonsense() {
   need curl

@@ -35,6 +35,32 @@ static void copies_have_the_bytes_of_the_original(void **state) {
       }
 }
 
+/* Memtrace's recorder completes a packet where fewer than 4196 of its 32768 bytes are left before an event. */
+static void packets_are_as_full_as_those_of_the_recorder(void **state) {
+  (void)state;
+  enum { FULL = 32768 - 4196, SHORT = 5, EVENTS = 12000 };
+  for (unsigned version = 2; version <= 3; version++)
+    for (int more = 0; more < SHORT; more++) { /* events of 6 bytes before those of 5 */
+      struct made made;
+      const uint64_t code = 77;
+      uint32_t bits;
+      int full = 0;
+      made_begin(&made, version, 1, 1);
+      for (int i = 0; i <= more; i++)
+        writer_allocate(&made.writer, made.domains[0], made.now_us, 3, 1, WRITER_MINOR, &code, 1);
+      for (int i = 0; i < EVENTS; i++) writer_collect(&made.writer, made.domains[0], made.now_us, 0);
+      made_write(&made);
+      for (size_t at = 0; at < made.writer.file.count; at += bits / 8) {
+        memcpy(&bits, made.writer.file.bytes + at + 4, sizeof bits);
+        if (bits / 8 < FULL - 10) continue; /* the run, codes, and the last one */
+        assert_in_range(bits / 8, FULL + 1, FULL + SHORT);
+        full++;
+      }
+      assert_int_equal(full, 2);
+      made_end(&made);
+    }
+}
+
 static void empty_files_are_copied(void **state) {
   (void)state;
   struct made made;
@@ -104,6 +130,7 @@ static void a_damaged_file_is_copied_as_far_as_it_can_be_read(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(copies_have_the_bytes_of_the_original),
+      cmocka_unit_test(packets_are_as_full_as_those_of_the_recorder),
       cmocka_unit_test(empty_files_are_copied),
       cmocka_unit_test(version_2_has_the_events_of_all_domains_in_one),
       cmocka_unit_test(a_damaged_file_is_copied_as_far_as_it_can_be_read),

@@ -25,8 +25,9 @@ static struct values values_of(const struct setting_row *row) {
   switch (row->kind) {
   case SETTING_NAMED: values = (struct values){{"t", "/tmp/a b", longest_name}, {too_long_name}}; break;
   case SETTING_FRACTION:
-    values = (struct values){{"0", "1", "1e-4", "0.5"},
-                             {"abc", "0,5", "1.5", "-0.1", "1e", " 1", "0x1p-3", "nan", long_number}};
+    values =
+        (struct values){{"0", "1", "1e-4", "0.5", "1e-9"},
+                        {"abc", "0,5", "1.5", "-0.1", "1e", " 1", "0x1p-3", "nan", "9e-10", long_number}};
     break;
   case SETTING_WHOLE:
     snprintf(most, sizeof most, "%llu", (unsigned long long)row->most);

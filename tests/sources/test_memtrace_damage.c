@@ -3,6 +3,7 @@
 #include "sources/memtrace_case.h"
 
 #include "sources/memtrace_trace.h"
+#include <math.h>
 
 enum { FLUSH_EACH = 6, FLUSHES = 4 };
 
@@ -222,10 +223,13 @@ static void a_damaged_first_packet_is_refused(void **state) {
                    WN_EFORMAT);
   assert_non_null(strstr(wn_last_error(), "version 9"));
   made.writer.file.bytes[28] = 3;
-  memset(made.writer.file.bytes + 72, 0, 8); /* the rate */
-  assert_int_equal(memtrace_reader_open(case_file(made.writer.file.bytes, made.writer.file.count), &reader),
-                   WN_EFORMAT);
-  assert_non_null(strstr(wn_last_error(), "first packet"));
+  const double wrong[] = {0, 4.9e-324, 9e-10, 1.5, INFINITY, NAN, -1e-4};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    memcpy(made.writer.file.bytes + 72, &wrong[i], 8); /* the rate */
+    assert_int_equal(memtrace_reader_open(case_file(made.writer.file.bytes, made.writer.file.count), &reader),
+                     WN_EFORMAT);
+    assert_non_null(strstr(wn_last_error(), "first packet"));
+  }
   made_end(&made);
 }
 

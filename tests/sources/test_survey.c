@@ -44,12 +44,19 @@ static const struct trace_damage *damage(const struct source *source) {
   return (void)source, &complete;
 }
 
+static uint32_t stack_count(const struct source *source) { return (void)source, 0; }
+
 static double position(const struct source *source) {
   return (double)made_up(source)->at / (double)made_up(source)->count;
 }
 
-static const struct source_format format = {
-    .close = close_made_up, .next = next, .run = run, .heap = heap, .damage = damage, .position = position};
+static const struct source_format format = {.close = close_made_up,
+                                            .next = next,
+                                            .run = run,
+                                            .heap = heap,
+                                            .damage = damage,
+                                            .stack_count = stack_count,
+                                            .position = position};
 
 static struct source *open_made_up(size_t count) {
   struct made_up *made = malloc(sizeof *made);

@@ -98,6 +98,32 @@ a_file_is_found_by_debug_link() {
 }
 
 # In the right place, but of another build.
+# A file without a build-id is known by its code, also once it is stripped or copied.
+a_program_that_was_built_anew_gives_no_names() {
+  compile program ours -Wl,--build-id=none
+  [ -z "$(build_id_of program)" ] || skip "the linker adds a build-id"
+  cp program first
+  record ./program
+  known ours
+  touch -d 2001-01-01 program
+  known ours
+  strip -s program || fail "cannot strip"
+  unknown ours
+  ! grep -q 'not the version' <("$winnow" report trace 2>&1) || fail "a stripped file is not taken for the program"
+  mkdir -p found && cp first found/program
+  known ours --search found
+  compile program another -Wl,--build-id=none
+  sed -i 's/1000); }/1000), kept = malloc(500); }/' program.c
+  cc -O1 -g -fno-builtin -Wl,--build-id=none -o program program.c || skip "no compiler"
+  unknown another
+  unknown ours
+  "$winnow" report trace >said 2>&1
+  tr '\n' ' ' <said | grep -q 'program is not the version that was recorded' || fail "nobody says that the program is another: $(cat said)"
+  compile program ours
+  unknown ours # one with a build-id is another, too
+  known ours --search found
+}
+
 wrong_files_are_refused() {
   compile program hidden_function -Wl,--build-id
   compile other other_function -Wl,--build-id

@@ -27,6 +27,7 @@ const struct trace_stack_source fixture_source = {
     .node = source_node, .module = source_module, .place = source_place};
 
 static uint64_t any_width(struct random *random) { return random_bits(random) >> (random_bits(random) & 63); }
+static uint64_t any_amount(struct random *random) { return any_width(random) % (TRACE_AMOUNT_MOST + 1); }
 
 static const char *const names[] = {"", "worker", "a thread with a long name"};
 
@@ -39,12 +40,12 @@ static struct trace_sample any_sample(struct random *random, struct trace_at at,
   sample.words = malloc_words(sample.size);
   sample.stack = (uint32_t)(random_bits(random) % nodes);
   unsigned unusual = (unsigned)(random_bits(random) % 32);
-  if (unusual & 16) sample.n_samples = any_width(random);
-  if (unusual == 1) sample.words = any_width(random);
+  if (unusual & 16) sample.n_samples = any_amount(random);
+  if (unusual == 1) sample.words = any_amount(random);
   if (unusual == 2) sample.source = TRACE_SOURCE_MARSHAL;
   sample.grown = unusual == 3;
   sample.major = unusual == 4;
-  if (sample.grown) sample.previous_size = any_width(random);
+  if (sample.grown) sample.previous_size = any_amount(random);
   return sample;
 }
 
@@ -93,9 +94,13 @@ static uint32_t draw_module(struct drawing *drawing) {
 static uint64_t draw_known_block(struct drawing *drawing) {
   return drawing->block - any_width(drawing->random) % (drawing->block + 1);
 }
+static uint64_t draw_amount(struct drawing *drawing) {
+  return draw_unsigned(drawing) % (TRACE_AMOUNT_MOST + 1);
+}
 #define draw_added                  draw_unsigned
+#define draw_added_amount           draw_amount
 #define draw_later                  draw_small
-#define draw_words                  draw_unsigned
+#define draw_words                  draw_amount
 #define draw_usual_words            draw_unsigned
 #define draw_block                  draw_unsigned
 #define draw_one(drawing)           1
@@ -122,7 +127,9 @@ enum { RECORDS = sizeof records / sizeof *records };
 
 #define SAME_VALUE(member)          (read->member == written->member)
 #define same_unsigned(member)       SAME_VALUE(member)
+#define same_amount(member)         SAME_VALUE(member)
 #define same_added(member)          SAME_VALUE(member)
+#define same_added_amount(member)   SAME_VALUE(member)
 #define same_small(member)          SAME_VALUE(member)
 #define same_later(member)          SAME_VALUE(member)
 #define same_signed(member)         SAME_VALUE(member)

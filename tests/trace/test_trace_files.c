@@ -25,6 +25,11 @@ static void refusals_say_what_is_wrong(void **state) {
   fixture_expect_refusal(path, WN_EFORMAT, "Memtrace");
   fixture_write_file(path, chunk_magic, sizeof chunk_magic);
   fixture_expect_refusal(path, WN_EFORMAT, "cut off after 8 bytes");
+  const unsigned char zeros[4096] = {0};
+  fixture_write_file(path, zeros, sizeof zeros);
+  fixture_expect_refusal(path, WN_EFORMAT, "cut before its header");
+  fixture_write_file(path, zeros, 1);
+  fixture_expect_refusal(path, WN_EFORMAT, "cut before its header");
   unlink(path);
 }
 

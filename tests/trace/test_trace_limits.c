@@ -142,7 +142,7 @@ static void lose_millions(const char *path) {
   struct trace_writer *writer = fixture_open(path, SPACE_CHUNKS * CHUNK_BYTES);
   uint64_t written = 0, lost = 0;
   for (uint64_t i = 0; i < 2000000; i++) *(write_sample(writer, 1, i) ? &written : &lost) += 1;
-  struct trace_loss loss = {.time_ns = UINT64_MAX / 2, .thread = 1u << 31, .count = UINT64_MAX / 4};
+  struct trace_loss loss = {.time_ns = TRACE_TIME_MOST, .thread = 1u << 31, .count = TRACE_AMOUNT_MOST};
   require(trace_write_loss(writer, &loss));
   struct trace_end end = {.time_ns = 0, .thread = 1, .code = INT32_MIN};
   require(trace_write_end(writer, &end));

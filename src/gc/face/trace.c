@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/metadata.h"
+#include "base/words.h"
 #include "gc/collect/collector.h"
 #include "gc/collect/listeners.h"
 #include "gc/face/stats.h"
@@ -135,8 +136,8 @@ static wn_status check(wn_domain *domain, const char *path, const wn_memprof_opt
   if (!path || !trace) return error_set(WN_EINVAL, "trace: an argument is NULL");
   wn_status status = caller_check(domain, "trace");
   if (status) return status;
-  if (!(options->sampling_rate >= 0 && options->sampling_rate <= 1))
-    return error_set(WN_EINVAL, "trace: the sampling rate is not from 0 to 1");
+  if (!rate_is_valid(options->sampling_rate))
+    return error_set(WN_EINVAL, "trace: the sampling rate is neither 0 nor from 1e-9 to 1");
   if (wn_memprof_is_sampling(domain)) return error_set(WN_ESTATE, "trace: the domain is sampling already");
   return WN_OK;
 }

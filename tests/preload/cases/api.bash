@@ -62,5 +62,17 @@ stacks_are_as_deep_as_asked() {
     "$winnow" report --json --at end --where 'size = 5000' trace >report.json
     found=$(jq '[.tree | recurse(.children[]) | select(.name == "recurse")] | length' report.json)
     [ "$found" = "$depth" ] || fail "$found frames of $depth: $(jq -c .tree report.json | head -c 500)"
+    found=$(jq '[.tree | recurse(.children[]) | select(.name == "(cut)")] | length' report.json)
+    [ "$found" = $((depth > 0)) ] || fail "$found frames say at depth $depth that stacks are cut"
   done
+  # What is missing is said, and in each export the missing callers are a frame.
+  jq -e '.trace.stacks_cut > 0' report.json >/dev/null || fail "cut: $(jq .trace.stacks_cut report.json)"
+  "$winnow" report trace | tr '\n' ' ' | grep -Eq 'the outermost callers of [0-9]+ blocks? are +not known, since callstacks are cut after 50 frames' || fail "the report hides that stacks are cut"
+  "$winnow" info trace | grep -q '^missing .*the outermost callers of [0-9]* blocks\?, since callstacks are cut after 50 frames' || fail "info hides that stacks are cut"
+  "$winnow" info --json trace | jq -e '.stacks_cut > 0' >/dev/null || fail "info --json"
+  for format in folded speedscope firefox dhat csv json; do
+    "$winnow" export -f $format --by stack trace 2>/dev/null | grep -q '(cut)' || "$winnow" export -f $format trace | grep -q '(cut)' || fail "$format hides that stacks are cut"
+  done
+  record --rate 1 -- "$programs/depth" || fail "ended with $?"
+  "$winnow" info --json trace | jq -e '.stacks_cut == 0' >/dev/null || fail "whole stacks are said to be cut"
 }

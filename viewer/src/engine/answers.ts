@@ -16,7 +16,7 @@
 
 /** What was held at a moment; or over the run: allocated, lived briefly, promoted, alive at the end, lived long. */
 export type Measure = 'held' | 'allocated' | 'churn' | 'promoted' | 'alive' | 'lasting';
-export type Grouping = 'function' | 'line' | 'file' | 'module' | 'process';
+export type Grouping = 'function' | 'line' | 'file' | 'module' | 'process' | 'thread';
 /** Callees: from the outermost function down (icicle). Callers: from the allocating function up (inverted). */
 export type Direction = 'callees' | 'callers';
 
@@ -79,6 +79,7 @@ export interface Head {
     lost: number;
     lost_because: string;
     stacks_lost: number;
+    stacks_cut: number;
     damaged_chunks: number;
     damaged_bytes: number;
     /** Records are missing: totals are lower bounds. */

@@ -55,6 +55,8 @@ function warningsOf({ trace, kept, became }: Head): string[] {
       `A part of the run is missing (${lost.join('; ') || 'records are lost'}): more was allocated than is shown, and more or less was held. The ranges hold for the recorded part.`,
     );
   else if (lost.length) lines.push(`${lost.join('; ')}.`);
+  if (trace.stacks_cut > 0)
+    lines.push(`The callstacks of ${numberOf(trace.stacks_cut, 'block')} have more frames than were recorded: their outermost callers are missing, and stand as (cut). Record with a larger --stack-depth.`);
   if (!trace.complete && !running.value)
     lines.push(`The end ${trace.processes ? 'of a process ' : ''}was not recorded: the program was killed, left by _exit, or still runs. Its last moments may be missing.`);
   if (trace.samples > 0 && trace.samples < FEW && trace.rate < 1)

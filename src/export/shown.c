@@ -1,0 +1,49 @@
+/* Finds the shown frames, from callers to callees. */
+#include "export/shown.h"
+
+#include <stdlib.h>
+
+/* As call_paths.c steps from caller to callee. `owned`: a caller owns the stack so far. */
+static struct shown shown_at(const struct report *report, const struct stack_view *view, uint32_t node,
+                             bool owned) {
+  struct frames frames = names_of(report->names, node);
+  size_t first = (size_t)(frames.frame - report->names->frame);
+  bool begun = stack_view_begun(view, source_stack(report->samples->source, node).parent);
+  struct shown shown = {0, 0};
+  for (size_t i = frames.count; i-- > 0;) {
+    if (!stack_view_shows(view, first + i, &begun) || i >= SHOWN_MOST) continue;
+    shown.all |= UINT64_C(1) << i;
+    if (!frames.frame[i].wrapper || !(owned || shown.owned)) shown.owned = shown.all;
+  }
+  return shown;
+}
+
+/* Callers in a trace have smaller numbers than what they call. */
+static void find_owners(const struct report *report, struct shown_stacks *stacks) {
+  const struct query *query = report->query;
+  struct stack_view view = query ? query_view(query) : (struct stack_view){0};
+  for (uint32_t node = 1; node <= source_stack_count(report->samples->source); node++) {
+    uint32_t parent = source_stack(report->samples->source, node).parent;
+    uint32_t owner = stacks->owner_of[parent < node ? parent : 0];
+    struct shown *shown = &stacks->shown[node];
+    *shown = shown_at(report, &view, node, owner != 0);
+    stacks->owner_of[node] = shown->owned ? node : owner;
+  }
+}
+
+/* ---- shared ---- */
+
+bool shown_stacks_create(const struct report *report, struct shown_stacks *stacks) {
+  size_t nodes = (size_t)source_stack_count(report->samples->source) + 1;
+  stacks->shown = calloc(nodes, sizeof *stacks->shown);
+  stacks->owner_of = calloc(nodes, sizeof *stacks->owner_of);
+  if (!stacks->shown || !stacks->owner_of) return false;
+  find_owners(report, stacks);
+  return true;
+}
+
+void shown_stacks_destroy(struct shown_stacks *stacks) {
+  free(stacks->shown);
+  free(stacks->owner_of);
+}
+/* SPDX-License-Identifier: MIT */
