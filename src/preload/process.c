@@ -53,6 +53,7 @@
 #include "preload/stacks.h"
 #include "record/recorder.h"
 #include "settings/settings.h"
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -61,6 +62,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -333,12 +335,27 @@ static struct heritage heritage_for(struct image *image, int folder, const char 
   return heritage;
 }
 
+/* The library before us in the search order whose malloc the program calls; NULL: it is the
+ * program's own. */
+static const char *library_of_malloc(Dl_info *info) {
+  Dl_info program;
+  const void *program_headers = (const void *)getauxval(AT_PHDR);
+  bool known = dladdr((const void *)program_calls.malloc, info) && dladdr(program_headers, &program);
+  return known && info->dli_fbase != program.dli_fbase ? info->dli_fname : NULL;
+}
+
 static void tell_of_own_malloc(void) {
-  char path[256], what[320];
+  char path[256], what[400];
+  Dl_info info;
+  const char *library = library_of_malloc(&info);
   long length = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", path, sizeof path - 1);
   path[length > 0 ? length : 0] = 0;
-  snprintf(what, sizeof what, "%s brings its own malloc; to record it, link it without",
-           length > 0 ? path : "the program");
+  if (library)
+    snprintf(what, sizeof what, "%.300s is loaded first and brings its own malloc; to record, load it later",
+             library);
+  else
+    snprintf(what, sizeof what, "%s brings its own malloc; to record it, link it without",
+             length > 0 ? path : "the program");
   tell(what, "");
 }
 
