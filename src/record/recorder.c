@@ -21,11 +21,13 @@
 #include "base/metadata.h"
 #include "base/os.h"
 #include "base/stripe.h"
+#include "base/utf8.h"
 #include "callstack/capture.h"
 #include "record/titles.h"
 #include "trace/writer.h"
 #include <fcntl.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -289,11 +291,23 @@ static struct trace_run describe(const struct recorder_options *options, char *c
   };
 }
 
+/* CUT of chunk_file.h */
+static void tell_of_cut(const char *path) {
+  char line[512];
+  int length = snprintf(line, sizeof line - 1,
+                        "winnow: %.400s was made shorter by another process; recording ends here", path);
+  if (length < 0) return;
+  utf8_make_plain(line);
+  strcat(line, "\n");
+  os_write_all(2, line, strlen(line));
+}
+
 static wn_status open_writer(struct recorder *recorder, const struct recorder_options *options) {
   char host[256], *command = metadata_map(COMMAND_MOST);
   if (!command) return error_set(WN_ENOMEM, "no memory for the recorder");
   struct trace_run run = describe(options, command, host);
-  struct trace_options file = {.path = options->path, .taken_since_ns = options->taken_since_ns};
+  struct trace_options file = {
+      .path = options->path, .taken_since_ns = options->taken_since_ns, .cut = tell_of_cut};
   struct trace_stack_source source = {
       .node = tell_node, .module = tell_module, .place = tell_place, .context = options->callstacks};
   recorder->start_ns = run.monotonic_ns;
