@@ -281,6 +281,30 @@ reserved_addresses_do_not_count_as_data() {
   done
 }
 
+# gdb's gcore writes whole mappings, but for those that the flags exclude. The program finds all its blocks in others.
+core_dumps_have_the_programs_memory_and_no_reserve() {
+  local rate bare
+  bare=$("$programs/dumps")
+  case $? in 0) ;; 2) skip "the kernel does not show the flags" ;; *) fail "dumps ended with $?" ;; esac
+  for rate in 1 1e-3; do
+    ends_well "$winnow" record -q -o trace --rate $rate -- "$programs/dumps"
+    [ "$(cat last.out)" -lt $((bare + 60000)) ] || fail "$(cat last.out) kB, and $bare without Winnow"
+  done
+  [ "$(cat last.err)" = "" ] || fail "$(cat last.err)"
+  need gcore
+  mkfifo waits
+  record --rate 1 -- "$programs/dumps" 1 <waits >pid &
+  exec 5>waits
+  until [ "$(wc -l <pid)" = 2 ]; do kill -0 $! || fail "the program has ended"; done
+  timeout 60 gcore -o core "$(tail -n 1 pid)" >gcore.out 2>&1
+  exec 5>&-
+  wait $! || fail "the program ended with $?"
+  ls core.* >/dev/null 2>&1 || skip "$(cat gcore.out)"
+  [ "$(stat -c %s core.*)" -lt $((1024 * (bare + 60000))) ] || fail "$(stat -c %s core.*) bytes"
+  [ "$(grep -ac 'the text of a block' core.*)" -gt 0 ] || fail "no block is in the core"
+  [ "$(grep -ao 'the text of a block' core.* | wc -l)" -ge 3000 ] || fail "blocks are missing in the core"
+}
+
 private_memory_is_what_was_touched() {
   record --rate 1 -- "$programs/reserves" || fail "ended with $?"
   local most
