@@ -98,7 +98,8 @@ static struct {
 static bool has_host, requested, wanted; /* found by start, read by settle */
 static bool follower; /* not the first process: its trace has its process number in its name */
 
-static _Thread_local bool loading; /* our constructor is under way */
+static _Thread_local unsigned forking; /* forks under way; they nest where a signal handler forks */
+static _Thread_local bool loading;     /* our constructor is under way */
 
 static _Atomic(int) state; /* 0 not started, 1 starting, 2 started; the starter alone moves it on */
 
@@ -235,6 +236,18 @@ static bool measure(uint64_t rss_bytes, bool last) {
   return complete;
 }
 
+/* STRAY: a child that was made without our fork handlers, by clone, _Fork or a bare system call, is
+ * not recorded: the locks of threads that it does not have may be taken. If children are to be
+ * followed, it says so. A fork under way calls the handlers of other libraries first, and those may
+ * allocate. */
+static void tell_of_stray(void) {
+  static _Atomic(bool) told;
+  char what[128];
+  if (!following || forking || atomic_exchange_explicit(&told, true, memory_order_relaxed)) return;
+  snprintf(what, sizeof what, "process %d was made by clone or a system call, not by fork", (int)getpid());
+  tell(what, "");
+}
+
 static void start_recording(void) {
   struct recorder_options options = {
       .path = settings.path,
@@ -245,6 +258,7 @@ static void start_recording(void) {
       .callstacks = host_callstacks(),
       .thread = host_thread_number,
       .measure = measure,
+      .stray = tell_of_stray,
   };
   struct recorder *opened;
   wn_status status;
@@ -275,7 +289,15 @@ static void at_exit(int status, void *unused) {
   if (active) recorder_exit(active, status);
 }
 
-static void in_parent(void) { host_after_fork(false); }
+static void before_fork(void) {
+  forking++;
+  host_before_fork();
+}
+
+static void in_parent(void) {
+  host_after_fork(false);
+  forking--;
+}
 
 static void record_in_child(struct recorder *parents) {
   atomic_store_explicit(&recorder, NULL, memory_order_release);
@@ -301,6 +323,7 @@ static void in_child(void) {
   host_after_fork(true);
   struct recorder *parents = atomic_load_explicit(&recorder, memory_order_acquire);
   if (parents) record_in_child(parents);
+  forking--;
   program_errors_restore(saved);
 }
 
@@ -394,7 +417,7 @@ static void settle(void) {
   exit_calls_resolve();
   map_calls_resolve();
   stacks_resolve();
-  pthread_atfork(host_before_fork, in_parent, in_child);
+  pthread_atfork(before_fork, in_parent, in_child);
   if (!requested) return;
   environment_keep();
   if (following)

@@ -31,6 +31,15 @@ child_of_a_bare_system_call_is_left_alone() {
   [ "$(of .totals.allocated_blocks of_the_child)" = 0 ] || fail "the child's blocks are in its parent's trace"
 }
 
+# Where children are followed, it says so, once; a child of fork, of which many are made meanwhile, does not.
+child_of_a_bare_system_call_says_that_it_is_not_recorded() {
+  run_as raw "$winnow" record -q -f -o trace --rate 1 -- "$programs/forks" raw
+  [ "$(cat raw.code) $(cat raw.out)" = "0 7" ] || fail "$(cat raw.code) $(cat raw.out)"
+  one_line_of raw.err '^winnow: process [0-9]+ was made by clone or a system call, not by fork; going on unprofiled$'
+  run_as forks "$winnow" record -q -f -o trace --rate 1 -- "$programs/forks" STORM 20
+  [ ! -s forks.err ] || fail "$(cat forks.err)"
+}
+
 followed_child_has_a_trace_of_its_own() {
   record --rate 1 --follow-children -- "$programs/forks" plain >out || fail "forks failed"
   [ "$(cat out)" = 7 ] || fail "the child ended otherwise: $(cat out)"
