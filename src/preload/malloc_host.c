@@ -33,6 +33,7 @@
 #include "callstack/capture.h"
 #include "memprof/host.h"
 #include "preload/addresses.h"
+#include "preload/info_calls.h"
 #include "preload/mappings.h"
 #include "preload/process.h"
 #include "preload/real.h"
@@ -195,8 +196,12 @@ static bool is_followed(struct sampled_place place) {
 static void give_back(struct sampled_place place) {
   if (has_region) {
     void *companion = place.block->companion; /* read first: a released place may be another block's */
+    size_t bytes = place.block->bytes;
     if (!region_release(place)) die("winnow: the program frees a block twice\n");
-    if (companion) real.free(companion);
+    if (companion)
+      real.free(companion);
+    else
+      info_count_out(bytes);
   } else {
     addresses_remove(place.block);
     real.free(place.address);
@@ -221,6 +226,7 @@ static void follow(struct sampled_place place, size_t bytes, size_t trials, size
   block->trials = trials;
   block->hits = hits;
   if (has_region && !previous_bytes) block->companion = companion_for(bytes);
+  if (has_region && !block->companion) info_count_in(bytes);
   struct memprof_birth birth = {
       .address = (uintptr_t)place.address,
       .size = malloc_words(bytes) - 1,
@@ -321,11 +327,22 @@ static struct sampled_place resize(struct sampled_place old, size_t bytes) {
   return moved;
 }
 
+/* A companion has the old size, and would no longer stand for the block. */
+static void count_resized(struct sampled_block *block, size_t bytes) {
+  if (block->companion)
+    real.free(block->companion);
+  else
+    info_count_out(block->bytes);
+  block->companion = NULL;
+  info_count_in(bytes);
+}
+
 /* Counts the words that a sampled block gained by its new size, and reports the new size to the
  * engine. */
 static void follow_resized(struct sampled_place place, size_t bytes, int64_t *left) {
   struct sampled_block *block = place.block;
   block->hits += count_growth(block, bytes, left);
+  if (has_region) count_resized(block, bytes);
   block->bytes = bytes;
   struct memprof_entry *entry = atomic_load_explicit(&block->entry, memory_order_acquire);
   if (entry)

@@ -44,6 +44,7 @@
 #include "preload/environment.h"
 #include "preload/exec.h"
 #include "preload/exit_calls.h"
+#include "preload/info_calls.h"
 #include "preload/limits.h"
 #include "preload/malloc_host.h"
 #include "preload/map_calls.h"
@@ -415,6 +416,7 @@ static void settle(void) {
   if (!has_host) return;
   exec_resolve();
   exit_calls_resolve();
+  info_calls_resolve();
   map_calls_resolve();
   stacks_resolve();
   pthread_atfork(before_fork, in_parent, in_child);

@@ -314,6 +314,14 @@ core_dumps_have_the_programs_memory_and_no_reserve() {
   [ "$(grep -ao 'the text of a block' core.* | wc -l)" -ge 3000 ] || fail "blocks are missing in the core"
 }
 
+mallinfo_counts_all_blocks() {
+  local rate
+  export GLIBC_TUNABLES=glibc.malloc.tcache_count=0
+  for rate in 1 1e-2 1e-4; do same_as_bare $rate "$programs/infos"; done
+  grep -q ' 0$' bare.out && fail "the program counts otherwise: $(cat bare.out)"
+  return 0
+}
+
 private_memory_is_what_was_touched() {
   record --rate 1 -- "$programs/reserves" || fail "ended with $?"
   local most
