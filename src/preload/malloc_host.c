@@ -64,6 +64,10 @@
  * before would be 8 bytes too large. */
 #define SLACK_BEFORE_GROWTH ((size_t)8)
 
+/* What a confined program's real allocator has at least: it may have made ready for the confinement
+ * by blocks that were sampled, and so are not the real allocator's. glibc maps larger blocks. */
+#define SPARE_BYTES ((size_t)100 << 10)
+
 #define HUGE_BYTES    ((size_t)1 << 30)
 #define LARGEST_BYTES ((size_t)1 << 46)
 
@@ -94,6 +98,7 @@ static _Atomic(bool) has_companions;
 /* Written by any thread. */
 static _Atomic(uint32_t) threads;
 static _Atomic(bool) opened;
+static _Atomic(bool) confined; /* the program forbids itself system calls (CONFINED of seccomp_calls.c) */
 
 /* The linker's symbols for the begin and the end of our own code. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
@@ -316,6 +321,7 @@ static struct sampled_place resize(struct sampled_place old, size_t bytes) {
   bool zeroed;
   if (!host_can_have(bytes)) return (struct sampled_place){0};
   if (!has_region) return resize_real(old, bytes);
+  if (atomic_load_explicit(&confined, memory_order_relaxed)) return move_out(old, bytes);
   if (region_resize(old, bytes)) return old;
   struct sampled_place moved =
       bytes > old.block->bytes ? region_allocate_growing(bytes) : region_allocate(bytes, 16, &zeroed);
@@ -377,7 +383,7 @@ bool host_can_have(size_t bytes) {
 }
 
 void *host_allocate(size_t bytes, size_t alignment, bool zero, size_t hits) {
-  if (!has_region) return NULL;
+  if (!has_region || atomic_load_explicit(&confined, memory_order_relaxed)) return NULL;
   struct muted saved = mute();
   bool zeroed;
   struct sampled_place place = region_allocate(bytes, alignment, &zeroed);
@@ -502,6 +508,14 @@ wn_status host_discard(wn_profile *profile) {
   memprof_drain(&self.engine); /* callbacks for blocks that `drop` and signal handlers freed meanwhile */
   unmute(saved);
   return status;
+}
+
+void host_confine(wn_profile *profile) {
+  host_stop();
+  host_discard(profile);
+  atomic_store_explicit(&confined, true, memory_order_relaxed);
+  void *spare = real.malloc(SPARE_BYTES);
+  if (spare) real.free(spare);
 }
 
 uint32_t host_thread_number(wn_domain *domain) {

@@ -499,6 +499,20 @@ void process_leaves(void) {
   if (active) recorder_leaves(active);
 }
 
+/* After this, nothing here makes a system call that the C library would not make, but for what an
+ * exec or a large sampled block's end takes. Other threads may still be in a callback of the
+ * profile; those finish. */
+void process_is_confined(void) {
+  struct recorder *active = process_is_recorded() ? atomic_exchange(&recorder, NULL) : NULL;
+  if (!active) return;
+  struct host_visit visit = host_enter();
+  tell("the program forbids itself system calls that recording makes (seccomp)", "");
+  recorder_stop(active);
+  pagemap_close();
+  host_confine(profile);
+  host_leave(visit);
+}
+
 bool process_follows(void) { return following; }
 
 void process_spawns(struct heritage *heritage, const char *found, char *const *environment,

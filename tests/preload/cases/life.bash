@@ -314,6 +314,30 @@ core_dumps_have_the_programs_memory_and_no_reserve() {
   [ "$(grep -ao 'the text of a block' core.* | wc -l)" -ge 3000 ] || fail "blocks are missing in the core"
 }
 
+# The recording ends before calls of its own could kill the program, and goes on where they cannot.
+a_program_that_forbids_itself_system_calls_is_not_killed() {
+  local rate how said='^winnow: the program forbids itself system calls that recording makes \(seccomp\); going on unprofiled$'
+  for how in strict few all; do
+    run_as bare "$programs/confined" $how
+    [ "$(cat bare.code)" = 8 ] && skip "no filters here"
+    [ "$(cat bare.code) $(cat bare.out)" = "0 $how: done" ] || fail "$how, alone: $(cat bare.code) $(cat bare.out)"
+    for rate in 1 1e-2 1e-4; do
+      run_as confined "$winnow" record -q -o trace --rate $rate -- "$programs/confined" $how
+      [ "$(cat confined.code) $(cat confined.out)" = "0 $how: done" ] || fail "$how, rate $rate: $(cat confined.code) $(cat confined.err)"
+      opens trace
+      if [ $how = all ]; then
+        [ ! -s confined.err ] || fail "$how: $(cat confined.err)"
+      else
+        one_line_of confined.err "$said"
+      fi
+      [ $rate = 1 ] || continue
+      [ "$(of .totals.allocated_blocks before)" -gt 0 ] || fail "$how: nothing was recorded before"
+      [ $how = all ] || [ "$(of .totals.allocated_blocks within)" = 0 ] || fail "$how: something was recorded afterwards"
+      [ $how != all ] || [ "$(of .totals.allocated_blocks within)" -gt 0 ] || fail "$how: the recording ended"
+    done
+  done
+}
+
 mallinfo_counts_all_blocks() {
   local rate
   export GLIBC_TUNABLES=glibc.malloc.tcache_count=0
