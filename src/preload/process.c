@@ -69,6 +69,7 @@
 #include <unistd.h>
 
 extern char **environ;
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 
 /* 64 KiB in words. bash, for one, allocates 6 kB between fork and exec. */
 enum { COPY_WORDS = 8192 };
@@ -359,27 +360,35 @@ static struct heritage heritage_for(struct image *image, int folder, const char 
   return heritage;
 }
 
-/* The library before us in the search order whose malloc the program calls; NULL: it is the
- * program's own. */
-static const char *library_of_malloc(Dl_info *info) {
+/* Where the malloc lies that the program calls by its name. */
+enum malloc_owner { MALLOC_OF_PROGRAM, MALLOC_OF_LIBRARY, MALLOC_OURS };
+
+static enum malloc_owner owner_of_malloc(Dl_info *info) {
   Dl_info program;
   const void *program_headers = (const void *)getauxval(AT_PHDR);
-  bool known = dladdr((const void *)program_calls.malloc, info) && dladdr(program_headers, &program);
-  return known && info->dli_fbase != program.dli_fbase ? info->dli_fname : NULL;
+  if (!dladdr((const void *)program_calls.malloc, info) || !dladdr(program_headers, &program) ||
+      info->dli_fbase == program.dli_fbase)
+    return MALLOC_OF_PROGRAM;
+  return info->dli_fbase == (const void *)__ehdr_start ? MALLOC_OURS : MALLOC_OF_LIBRARY;
 }
 
 static void tell_of_own_malloc(void) {
   char path[256], what[400];
   Dl_info info;
-  const char *library = library_of_malloc(&info);
   long length = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", path, sizeof path - 1);
   path[length > 0 ? length : 0] = 0;
-  if (library)
+  switch (owner_of_malloc(&info)) {
+  case MALLOC_OURS: /* it is, but other code runs in its place */
+    tell("a tool that runs the program, such as valgrind, replaces malloc; to record, run it without", "");
+    return;
+  case MALLOC_OF_LIBRARY:
     snprintf(what, sizeof what, "%.300s is loaded first and brings its own malloc; to record, load it later",
-             library);
-  else
+             info.dli_fname);
+    break;
+  case MALLOC_OF_PROGRAM:
     snprintf(what, sizeof what, "%s brings its own malloc; to record it, link it without",
              length > 0 ? path : "the program");
+  }
   tell(what, "");
 }
 

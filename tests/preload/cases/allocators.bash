@@ -73,6 +73,14 @@ programs_keep_their_own_malloc() {
   counted "blocks of new" "$(figure .totals.allocated_blocks.estimate trace --where 'fn ~ allocate_six_thousand')" 6000
 }
 
+# valgrind puts its own functions in the place of ours: that is not the program's doing.
+valgrind_is_said_to_replace_malloc() {
+  need valgrind
+  run_as valgrind "$winnow" record -q -f -o trace --rate 1 -- sh -c "valgrind -q --leak-check=no '$programs/growing'; exit \$?"
+  [ "$(cat valgrind.code)" = 0 ] || skip "valgrind does not work here: $(cat valgrind.err)"
+  one_line_of valgrind.err '^winnow: a tool that runs the program, such as valgrind, replaces malloc; to record, run it without; going on unprofiled$'
+}
+
 compiled() { # OUTPUT SOURCE... : with the compiler that is there
   local output=$1
   shift
