@@ -100,8 +100,8 @@ static struct {
 static bool has_host, requested, wanted; /* found by start, read by settle */
 static bool follower; /* not the first process: its trace has its process number in its name */
 
-static _Thread_local unsigned forking; /* forks under way; they nest where a signal handler forks */
-static _Thread_local bool loading;     /* our constructor is under way */
+static _Thread_local uint8_t forking; /* forks under way; they nest where a signal handler forks */
+static _Thread_local bool loading;    /* our constructor is under way */
 
 static _Atomic(int) state; /* 0 not started, 1 starting, 2 started; the starter alone moves it on */
 
