@@ -267,14 +267,25 @@ static bool gains_privileges(int fd, const struct stat *status) {
          (geteuid() && (syscall(SYS_fgetxattr, fd, "security.capability", &capability, 0) > 0));
 }
 
-static enum image_kind examine_elf(int fd, const Elf64_Ehdr *header) {
+/* Whether the file, which names no loader, is glibc's: it loads the preloaded libraries, too. */
+static bool is_loader(struct elf *elf) {
+  const Elf64_Phdr *dynamic = find_segment(elf, PT_DYNAMIC);
+  if (!dynamic) return false;
+  each_entry(elf, dynamic, find_table);
+  return defines(elf, "_rtld_global");
+}
+
+static enum image_kind examine_elf(int fd, const Elf64_Ehdr *header, bool *is_the_loader) {
   struct stat status;
   struct elf elf = {.fd = fd};
   if (header->e_ident[EI_CLASS] != ELFCLASS64) return IMAGE_NARROW;
   if (NATIVE_MACHINE != EM_NONE && header->e_machine != NATIVE_MACHINE) return IMAGE_FOREIGN;
   if (!read_segments(&elf, header)) return IMAGE_STATIC;
   const Elf64_Phdr *loader = find_segment(&elf, PT_INTERP);
-  if (!loader) return IMAGE_STATIC;
+  if (!loader) {
+    *is_the_loader = is_loader(&elf);
+    return *is_the_loader ? IMAGE_GOOD : IMAGE_STATIC;
+  }
   if (!fstat(fd, &status) && gains_privileges(fd, &status)) return IMAGE_PRIVILEGED;
   return is_musl(&elf, loader) ? IMAGE_MUSL : examine_dynamic(&elf);
 }
@@ -321,7 +332,7 @@ static bool examine_once(int folder, struct image *image, unsigned depth) {
   long got = is_file ? read_at(fd, &begin, sizeof begin, 0) : -1;
   size_t length = got > 0 ? (size_t)got : 0;
   bool elf = length >= sizeof begin.elf && !memcmp(begin.elf.e_ident, ELFMAG, SELFMAG);
-  if (got >= 0) image->kind = elf ? examine_elf(fd, &begin.elf) : IMAGE_UNKNOWN;
+  if (got >= 0) image->kind = elf ? examine_elf(fd, &begin.elf, &image->loader) : IMAGE_UNKNOWN;
   syscall(SYS_close, fd);
   if (got < 0 || elf || depth == SCRIPTS_MOST) return false;
   char *name = image->names[depth % 2];
@@ -340,6 +351,7 @@ void image_examine(int folder, const char *path, struct image *image) {
   int saved = errno;
   image->path = path;
   image->script = NULL;
+  image->loader = false;
   for (unsigned depth = 0; examine_once(depth ? AT_FDCWD : folder, image, depth); depth++) {}
   errno = saved;
 }

@@ -31,6 +31,7 @@ struct image {
   int error;                      /* errno of IMAGE_UNREADABLE */
   const char *path;               /* of the file that decides: as given, or an interpreter's */
   const char *script;             /* names this interpreter in its first line; NULL: none */
+  bool loader;                    /* good, but only runs the program that its arguments name */
   char names[2][IMAGE_NAME_MOST]; /* where interpreters' paths stand */
 };
 

@@ -42,12 +42,25 @@ void metadata_unmap(void *address, size_t bytes) {
   unmap(address, bytes);
 }
 
-void *metadata_reserve(size_t bytes) { return map(bytes, PROT_READ | PROT_WRITE, MAP_NORESERVE); }
-void *metadata_reserve_addresses(size_t bytes) { return map(bytes, PROT_NONE, MAP_NORESERVE); }
+/* gdb's gcore writes all addresses of a mapping, touched or not, readable or not: a reserve would
+ * make a file of its size. */
+static void *reserve(size_t bytes, int protection) {
+  void *address = map(bytes, protection, MAP_NORESERVE);
+  int saved = errno;
+  if (address) madvise(address, whole_pages(bytes), MADV_DONTDUMP);
+  errno = saved;
+  return address;
+}
 
+void *metadata_reserve(size_t bytes) { return reserve(bytes, PROT_READ | PROT_WRITE); }
+void *metadata_reserve_addresses(size_t bytes) { return reserve(bytes, PROT_NONE); }
+
+/* The kernel joins the pages with accessible neighbours, which have the same mark, into one
+ * mapping. */
 bool metadata_make_accessible(void *address, size_t bytes) {
   int saved = errno;
   bool made = mprotect(address, bytes, PROT_READ | PROT_WRITE) == 0;
+  if (made) madvise(address, bytes, MADV_DODUMP);
   errno = saved;
   return made;
 }

@@ -19,12 +19,13 @@ void metadata_count_out(size_t bytes);
 size_t metadata_bytes(void);
 
 /* Address space that costs nothing until it is written: zeroed on first touch. Not counted by
- * overcommit where the system allows that. NULL when the address space is exhausted (ulimit -v). */
+ * overcommit where the system allows that. Core dumps leave it out, so it is for tables of our own.
+ * NULL when the address space is exhausted (ulimit -v). */
 void *metadata_reserve(size_t bytes);
 
-/* Reserves addresses without memory: they count neither as data (RLIMIT_DATA, core dumps) nor for
- * overcommit until metadata_make_accessible, for a multiple of pages at a time; to call that twice
- * is harmless. Otherwise as metadata_reserve. */
+/* Reserves addresses without memory: they count neither as data (RLIMIT_DATA) nor for overcommit,
+ * and core dumps leave them out, until metadata_make_accessible, for a multiple of pages at a time;
+ * to call that twice is harmless. What is accessible is in core dumps, touched or not. */
 void *metadata_reserve_addresses(size_t bytes);
 bool metadata_make_accessible(void *address, size_t bytes);
 

@@ -20,20 +20,54 @@ static struct slot *level_map(struct levels *levels, unsigned level) {
   return present;
 }
 
-/* Returns the key's slot in its window of this level; if the key has none, takes the first free
- * one. NULL if the window is full of other keys. */
-static struct slot *window_insert(struct levels *levels, struct slot *slots, unsigned level, uint64_t key) {
-  size_t mask = levels_size(levels, level) - 1;
-  size_t at = (size_t)(levels_hash(key) >> (64 - levels->first_bits - level));
+enum { ALIKE_MOST = LEVELS_WINDOW / 2, ROUND_SLOTS = 64 };
+
+/* A key's windows, one after the other. */
+struct probe {
+  uint64_t key, hash;
+  unsigned level;
+  unsigned round; /* in this level */
+  unsigned alike; /* keys that were met which differ from this one in the highest bit at most */
+};
+
+static struct probe probe_begin(uint64_t key) { return (struct probe){.key = key, .hash = levels_hash(key)}; }
+
+static bool is_alike(uint64_t key, uint64_t other) { return (key ^ other) << 1 == 0; }
+
+/* Where the window begins. */
+static size_t probe_at(const struct levels *levels, const struct probe *probe) {
+  return (size_t)(probe->hash >> (64 - levels->first_bits - probe->level));
+}
+
+/* Goes to the next window. `alike`: how many such keys the last one had, which was full. A level
+ * has a limited number of windows for a key, so that no search goes round in it for ever. */
+static void probe_next(const struct levels *levels, struct probe *probe, unsigned alike) {
+  probe->alike += alike;
+  if (alike >= ALIKE_MOST && ++probe->round < levels_size(levels, probe->level) / ROUND_SLOTS) {
+    probe->hash = levels_hash(probe->key ^ (uint64_t)probe->alike << 32);
+  } else {
+    probe->round = 0;
+    probe->level++;
+  }
+}
+
+/* Returns the key's slot in the window; if the key has none, takes the first free one. NULL, and
+ * how many keys are alike, if the window is full of other keys. */
+static struct slot *window_insert(struct levels *levels, struct slot *slots, const struct probe *probe,
+                                  unsigned *alike) {
+  size_t mask = levels_size(levels, probe->level) - 1;
+  size_t at = probe_at(levels, probe);
+  *alike = 0;
   for (unsigned i = 0; i < LEVELS_WINDOW; i++, at++) {
     struct slot *slot = &slots[at & mask];
     uint64_t found = atomic_load_explicit(&slot->key, memory_order_acquire);
-    if (!found && atomic_compare_exchange_strong_explicit(&slot->key, &found, key, memory_order_acq_rel,
-                                                          memory_order_acquire)) {
+    if (!found && atomic_compare_exchange_strong_explicit(&slot->key, &found, probe->key,
+                                                          memory_order_acq_rel, memory_order_acquire)) {
       atomic_fetch_add_explicit(&levels->used, 1, memory_order_relaxed);
       return slot;
     }
-    if (found == key) return slot;
+    if (found == probe->key) return slot;
+    *alike += is_alike(found, probe->key);
   }
   return NULL;
 }
@@ -59,11 +93,13 @@ void levels_destroy(struct levels *levels) {
 
 struct slot *levels_insert(struct levels *levels, uint64_t key, uint32_t *index) {
   ASSERT(key != 0 && key != reserved_key);
-  for (unsigned level = 0; level < levels->count_most; level++) {
-    struct slot *slots = atomic_load_explicit(&levels->level[level], memory_order_acquire);
-    if (!slots) slots = level_map(levels, level);
+  unsigned alike;
+  for (struct probe probe = probe_begin(key); probe.level < levels->count_most;
+       probe_next(levels, &probe, alike)) {
+    struct slot *slots = atomic_load_explicit(&levels->level[probe.level], memory_order_acquire);
+    if (!slots) slots = level_map(levels, probe.level);
     if (!slots) return NULL;
-    struct slot *slot = window_insert(levels, slots, level, key);
+    struct slot *slot = window_insert(levels, slots, &probe, &alike);
     if (!slot) continue;
     *index = levels_index(levels, slot);
     ASSERT(levels_at(levels, *index) == slot);
@@ -73,22 +109,22 @@ struct slot *levels_insert(struct levels *levels, uint64_t key, uint32_t *index)
 }
 
 struct slot *levels_find_slow(const struct levels *levels, uint64_t key, uint32_t *index) {
-  uint64_t hash = levels_hash(key);
-  size_t first = 0;
-  for (unsigned level = 0; level < levels->count_most; level++) {
-    struct slot *slots = atomic_load_explicit(&levels->level[level], memory_order_acquire);
+  unsigned alike;
+  for (struct probe probe = probe_begin(key); probe.level < levels->count_most;
+       probe_next(levels, &probe, alike)) {
+    struct slot *slots = atomic_load_explicit(&levels->level[probe.level], memory_order_acquire);
     if (!slots) return NULL;
-    size_t mask = levels_size(levels, level) - 1;
-    size_t at = (size_t)(hash >> (64 - levels->first_bits - level));
+    size_t mask = levels_size(levels, probe.level) - 1, at = probe_at(levels, &probe);
+    alike = 0;
     for (unsigned i = 0; i < LEVELS_WINDOW; i++, at++) {
       uint64_t found = atomic_load_explicit(&slots[at & mask].key, memory_order_acquire);
       if (found == key) {
-        *index = (uint32_t)(first + (at & mask));
+        *index = levels_index(levels, &slots[at & mask]);
         return &slots[at & mask];
       }
       if (!found) return NULL;
+      alike += is_alike(found, key);
     }
-    first += mask + 1;
   }
   return NULL;
 }

@@ -5,7 +5,10 @@
  * `LEVELS_WINDOW` slots from the place that its hash gives. An insertion takes the first free slot
  * of the windows, in the order of the levels. So a search may stop at the first free slot that it
  * meets (invariant FIRST-FREE), nothing is ever rehashed, and a slot's index, counted through all
- * levels, names its key for ever. Two threads that insert one key race for the same free slot by
+ * levels, names its key for ever. Keys that differ in their highest bit alone have the same window,
+ * and a table can get very many of them (dead addresses, pcs.h): where they fill half of a window
+ * or more, the key has another window in the same level, whose place depends on how many of them
+ * were met. A full window never changes, so each search meets the same windows. Two threads that insert one key race for the same free slot by
  * compare-and-exchange, and both end with that slot. A signal handler may interrupt an insertion
  * and insert, too: no thread waits for another.
  *

@@ -99,7 +99,8 @@ static uint32_t enter(struct modules *modules, struct object *object) {
     else if (is_live(module) && overlap(module, object))
       bury(modules, id, module); /* its object is gone, since another one is at its addresses */
   }
-  pcs_kill_unowned(modules->pcs, object->base, object->base + object->size);
+  if (atomic_load_explicit(&modules->has_unowned, memory_order_acquire))
+    pcs_kill_unowned(modules->pcs, object->base, object->base + object->size);
   atomic_fetch_add(&modules->changes, 1);
   if (!same) return append(modules, object, &build_id, modules->scratch);
   struct module *module = record_at(modules, same - 1, false);

@@ -46,6 +46,7 @@ struct modules {
   /* Published with release: ids 1 to count are there. Chunk k holds `first << k` of them. */
   _Atomic(uint32_t) count;
   _Atomic(uint32_t) changes; /* how often code addresses became dead */
+  _Atomic(bool) has_unowned; /* the cache has had a code address that is in no module */
   _Atomic(struct module *) chunk[MODULES_CHUNKS];
   /* Only under the lock: memory for paths, and room to find one out. */
   struct texts paths;

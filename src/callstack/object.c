@@ -144,7 +144,9 @@ void object_path(const struct object *object, char path[OBJECT_PATH_MOST]) {
     copy_path(path, "[vdso]");
   } else if (object->loader_name && object->loader_name[0] == '/') {
     copy_path(path, object->loader_name);
-  } else if (object->loader_name && !object->loader_name[0]) { /* the main program */
+  } else if (object->loader_name && !object->loader_name[0] && getauxval(AT_BASE)) {
+    /* The main program. If the kernel loaded no loader for it, it was started as the loader's
+     * argument, and the link is the loader's. */
     ssize_t length = readlink("/proc/self/exe", path, OBJECT_PATH_MOST - 1);
     path[length > 0 ? length : 0] = 0;
   } else { /* a relative name, or no loader to ask */

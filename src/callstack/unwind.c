@@ -96,6 +96,7 @@ struct slot *walk_lookup(struct modules *modules, uintptr_t pc, uint32_t *id, ui
   if (!slot || result == MODULE_BUSY) return slot;
   *rule = atomic_load_explicit(&slot->value, memory_order_acquire);
   if (*rule) return slot;
+  if (!module) atomic_store_explicit(&modules->has_unowned, true, memory_order_release);
   struct cfi_section section = section_of(modules, module);
   *rule = (module ? rule_compute(&section, pc) : rule_make(RULE_GUESS, 0, 0)) | module;
   atomic_store_explicit(&slot->value, *rule, memory_order_release);

@@ -103,11 +103,6 @@ static const char *remedy(enum image_kind kind) {
   return remedies[kind] ? remedies[kind] : "";
 }
 
-static bool is_loader(const char *path) {
-  const char *slash = strrchr(path, '/');
-  return !strncmp(slash ? slash + 1 : path, "ld-linux", strlen("ld-linux"));
-}
-
 static int fail_kind(const char *path, enum image_kind kind) {
   return fail_job("%s %s%s", path, image_reason(kind), remedy(kind));
 }
@@ -202,8 +197,7 @@ int program_check(const char *path, const char **allocator) {
     return fail_job("%s cannot be run: its first line names %s, which is no program", image.script,
                     image.path);
   if (kind == IMAGE_UNREADABLE) return fail_to_read(image.path, image.script, image.error);
-  if (kind == IMAGE_STATIC && is_loader(image.path))
-    return fail_job("%s is the dynamic loader; name the program itself", image.path);
+  if (image.loader) return fail_job("%s is the dynamic loader; name the program itself", image.path);
   struct elf_allocators inside = {0};
   if (kind == IMAGE_GOOD) inside = elf_file_allocators(image.path);
   if (inside.hides_malloc) kind = IMAGE_OWN_MALLOC;

@@ -45,9 +45,10 @@ struct recording {
   char rate[32];                                 /* the value of --rate that --every stands for */
   char library[PATH_MAX];
   char program[PATH_MAX];
-  char **argv;           /* the command line of the program */
-  const char *called;    /* the program as the user named it */
-  const char *allocator; /* an allocator in it besides malloc; NULL: none is known */
+  char **argv;              /* the command line of the program */
+  const char *called;       /* the program as the user named it */
+  const char *allocator;    /* an allocator in it besides malloc; NULL: none is known */
+  struct timespec prepared; /* when the output was last changed, before the program ran */
 };
 
 /* What is known of the program after it has ended. */
@@ -405,16 +406,27 @@ static bool remove_empty(const char *path) {
   return S_ISREG(status.st_mode) && !status.st_size && !unlink(path);
 }
 
-static void say_nothing_was_recorded(const struct recording *recording) {
-  if (!remove_empty(recording->output)) {
-    fputs("winnow: nothing was recorded: ", stderr);
-    text_name(stderr, wn_last_error());
-    fputc('\n', stderr);
-    return;
-  }
-  fputs("winnow: nothing was recorded: ", stderr);
-  text_name(stderr, recording->called);
-  fputs(" did not run with winnow's library, or could not create a trace\n", stderr);
+/* Whether the reserved file is empty, but was written since. */
+static bool was_emptied(const struct recording *recording) {
+  struct stat status;
+  const struct timespec *since = &recording->prepared;
+  return !lstat(recording->output, &status) && S_ISREG(status.st_mode) && !status.st_size &&
+         (status.st_mtim.tv_sec != since->tv_sec || status.st_mtim.tv_nsec != since->tv_nsec);
+}
+
+/* `status`: why no trace was completed. */
+static void say_nothing_was_recorded(const struct recording *recording, wn_status status) {
+  bool emptied = was_emptied(recording), nothing = remove_empty(recording->output);
+  fputs(nothing && emptied                ? "winnow: nothing is left of the trace: "
+        : nothing || status == WN_EFORMAT ? "winnow: nothing was recorded: "
+                                          : "winnow: the trace is written, but not complete: ",
+        stderr);
+  text_name(stderr, !nothing ? wn_last_error() : emptied ? recording->output : recording->called);
+  if (nothing)
+    fputs(emptied ? " was emptied by another process"
+                  : " did not run with winnow's library, or could not create a trace",
+          stderr);
+  fputc('\n', stderr);
 }
 
 static void say_result(const struct recording *recording, const struct ending *ending,
@@ -438,7 +450,7 @@ static void say_result(const struct recording *recording, const struct ending *e
       fputs(", which a process that the program left behind keeps open\n", stderr);
     }
   } else if (status) {
-    say_nothing_was_recorded(recording);
+    say_nothing_was_recorded(recording, status);
   } else if (is_quiet(recording)) {
     const struct trace_damage *damage = &chain.links[chain.main].totals.damage;
     say_loss("the trace is", damage->records_lost, damage->loss_cause);
@@ -509,11 +521,16 @@ static void say_if_a_shell_ran_it(const struct recording *recording, int wait_st
 
 /* Reserves the output file for as long as this process lives, empties it, and checks that it can be
  * written. */
-static int prepare_output(const char *path) {
+static int prepare_output(struct recording *recording) {
+  const char *path = recording->output;
+  struct stat prepared;
   int reserved;
   bool was_there = !access(path, F_OK);
   if (chunk_file_reserve(path, &reserved)) return fail_job("%s", wn_last_error());
-  if (!chain_begin(path) && !chunk_file_prepare(path)) return 0;
+  if (!chain_begin(path) && !chunk_file_prepare(path)) {
+    if (!stat(path, &prepared)) recording->prepared = prepared.st_mtim;
+    return 0;
+  }
   if (!was_there) remove_empty(path);
   return fail_job("%s", wn_last_error());
 }
@@ -534,7 +551,7 @@ static int prepare(struct recording *recording) {
     return fail_job("%s cannot be preloaded, since its path has a blank or a colon; install winnow elsewhere",
                     recording->library);
   if (!complete_output(recording)) return fail_job("the name of the output is too long");
-  return prepare_output(recording->output);
+  return prepare_output(recording);
 }
 
 /* ---- shared ---- */

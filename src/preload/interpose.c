@@ -7,7 +7,9 @@
  *
  * Each entry point calls the real allocator's function of the same name, so that zero sizes,
  * overflow, alignment errors and errno are exactly what they would be without us. Only a block that
- * took a sample is placed by us, and only where its size and alignment are valid.
+ * took a sample is placed by us, and only where its size and alignment are valid. Functions that
+ * are made of another (reallocarray of realloc) call the one that the program would call, which may
+ * be its own (REPLACED of real.c).
  */
 #include "base/words.h"
 #include "preload/malloc_host.h"
@@ -133,7 +135,7 @@ EXPORT void *reallocarray(void *block, size_t count, size_t bytes) {
     errno = ENOMEM;
     return NULL;
   }
-  return realloc(block, total);
+  return program_calls.realloc(block, total);
 }
 
 EXPORT void *memalign(size_t alignment, size_t bytes) {
@@ -150,7 +152,7 @@ EXPORT int posix_memalign(void **block, size_t alignment, size_t bytes) {
                                           : posix_memalign_slow(block, alignment, bytes);
 }
 
-EXPORT void *valloc(size_t bytes) { return memalign((size_t)getpagesize(), bytes); }
+EXPORT void *valloc(size_t bytes) { return program_calls.memalign((size_t)getpagesize(), bytes); }
 
 EXPORT void *pvalloc(size_t bytes) {
   size_t page = (size_t)getpagesize(), rounded;
@@ -158,7 +160,7 @@ EXPORT void *pvalloc(size_t bytes) {
     errno = ENOMEM;
     return NULL;
   }
-  return memalign(page, rounded & ~(page - 1));
+  return program_calls.memalign(page, rounded & ~(page - 1));
 }
 
 EXPORT size_t malloc_usable_size(void *block) {
@@ -167,22 +169,21 @@ EXPORT size_t malloc_usable_size(void *block) {
 }
 
 EXPORT void cfree(void *block); /* gone from glibc's headers, called by old programs */
-EXPORT void cfree(void *block) { free(block); }
+EXPORT void cfree(void *block) { program_calls.free(block); }
 EXPORT void free_sized(void *block, size_t bytes);
-EXPORT void free_sized(void *block, size_t bytes) { (void)bytes, free(block); }
+EXPORT void free_sized(void *block, size_t bytes) { (void)bytes, program_calls.free(block); }
 EXPORT void free_aligned_sized(void *block, size_t alignment, size_t bytes);
 EXPORT void free_aligned_sized(void *block, size_t alignment, size_t bytes) {
-  (void)alignment, (void)bytes, free(block);
+  (void)alignment, (void)bytes, program_calls.free(block);
 }
 
 /* Calls the function that the program's `malloc` is bound to and looks whether ours counted the
  * call. The function's address would prove nothing: it may be that of a stub in the executable. */
 bool process_calls_our_malloc(void) {
-  void *(*bound)(size_t) = (void *(*)(size_t))dlsym(RTLD_DEFAULT, "malloc");
   int64_t before = words_left;
-  void *block = bound(1);
+  void *block = program_calls.malloc(1);
   bool ours = words_left != before;
-  if (ours) free(block); /* else the block is another allocator's, whose free is not known: a byte is lost */
+  program_calls.free(block);
   return ours;
 }
 
@@ -190,6 +191,7 @@ bool process_calls_our_malloc(void) {
 
 #define NEW_OPERATOR(name, form, parameters, alignment, second, third)             \
   SLOW void *name##_slow(size_t bytes, size_t b, const void *c) {                  \
+    if (program_calls.replaces_new) return real.new[form](bytes, b, c);            \
     SAMPLED(block, bytes, alignment, false, real.new[form](bytes, b, c));          \
     return block;                                                                  \
   }                                                                                \
@@ -212,11 +214,18 @@ NEW_OPERATOR(_ZnamSt11align_val_t, NEW_ARRAY_ALIGNED, (size_t bytes, size_t alig
 NEW_OPERATOR(_ZnamSt11align_val_tRKSt9nothrow_t, NEW_ARRAY_ALIGNED_NOTHROW,
              (size_t bytes, size_t alignment, const void *nothrow), b, alignment, nothrow)
 
+SLOW void delete_slow(enum delete_form form, void *block, size_t alignment) {
+  if (program_calls.replaces_new)
+    real.delete[form](block, alignment);
+  else
+    host_free(block);
+}
+
 #define DELETE_OPERATOR(name, form, parameters, alignment) \
   EXPORT void name parameters;                             \
   EXPORT void name parameters {                            \
     if (__builtin_expect(maybe_sampled(block), 0))         \
-      host_free(block);                                    \
+      delete_slow(form, block, alignment);                 \
     else                                                   \
       real.delete[form](block, alignment);                 \
   }

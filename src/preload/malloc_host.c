@@ -33,6 +33,7 @@
 #include "callstack/capture.h"
 #include "memprof/host.h"
 #include "preload/addresses.h"
+#include "preload/info_calls.h"
 #include "preload/mappings.h"
 #include "preload/process.h"
 #include "preload/real.h"
@@ -62,6 +63,10 @@
  * so no more than the bytes gained are subtracted (likely_bytes). Without the subtraction, the size
  * before would be 8 bytes too large. */
 #define SLACK_BEFORE_GROWTH ((size_t)8)
+
+/* What a confined program's real allocator has at least: it may have made ready for the confinement
+ * by blocks that were sampled, and so are not the real allocator's. glibc maps larger blocks. */
+#define SPARE_BYTES ((size_t)100 << 10)
 
 #define HUGE_BYTES    ((size_t)1 << 30)
 #define LARGEST_BYTES ((size_t)1 << 46)
@@ -93,6 +98,7 @@ static _Atomic(bool) has_companions;
 /* Written by any thread. */
 static _Atomic(uint32_t) threads;
 static _Atomic(bool) opened;
+static _Atomic(bool) confined; /* the program forbids itself system calls (CONFINED of seccomp_calls.c) */
 
 /* The linker's symbols for the begin and the end of our own code. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
@@ -195,8 +201,12 @@ static bool is_followed(struct sampled_place place) {
 static void give_back(struct sampled_place place) {
   if (has_region) {
     void *companion = place.block->companion; /* read first: a released place may be another block's */
+    size_t bytes = place.block->bytes;
     if (!region_release(place)) die("winnow: the program frees a block twice\n");
-    if (companion) real.free(companion);
+    if (companion)
+      real.free(companion);
+    else
+      info_count_out(bytes);
   } else {
     addresses_remove(place.block);
     real.free(place.address);
@@ -221,6 +231,7 @@ static void follow(struct sampled_place place, size_t bytes, size_t trials, size
   block->trials = trials;
   block->hits = hits;
   if (has_region && !previous_bytes) block->companion = companion_for(bytes);
+  if (has_region && !block->companion) info_count_in(bytes);
   struct memprof_birth birth = {
       .address = (uintptr_t)place.address,
       .size = malloc_words(bytes) - 1,
@@ -310,6 +321,7 @@ static struct sampled_place resize(struct sampled_place old, size_t bytes) {
   bool zeroed;
   if (!host_can_have(bytes)) return (struct sampled_place){0};
   if (!has_region) return resize_real(old, bytes);
+  if (atomic_load_explicit(&confined, memory_order_relaxed)) return move_out(old, bytes);
   if (region_resize(old, bytes)) return old;
   struct sampled_place moved =
       bytes > old.block->bytes ? region_allocate_growing(bytes) : region_allocate(bytes, 16, &zeroed);
@@ -321,11 +333,22 @@ static struct sampled_place resize(struct sampled_place old, size_t bytes) {
   return moved;
 }
 
+/* A companion has the old size, and would no longer stand for the block. */
+static void count_resized(struct sampled_block *block, size_t bytes) {
+  if (block->companion)
+    real.free(block->companion);
+  else
+    info_count_out(block->bytes);
+  block->companion = NULL;
+  info_count_in(bytes);
+}
+
 /* Counts the words that a sampled block gained by its new size, and reports the new size to the
  * engine. */
 static void follow_resized(struct sampled_place place, size_t bytes, int64_t *left) {
   struct sampled_block *block = place.block;
   block->hits += count_growth(block, bytes, left);
+  if (has_region) count_resized(block, bytes);
   block->bytes = bytes;
   struct memprof_entry *entry = atomic_load_explicit(&block->entry, memory_order_acquire);
   if (entry)
@@ -360,7 +383,7 @@ bool host_can_have(size_t bytes) {
 }
 
 void *host_allocate(size_t bytes, size_t alignment, bool zero, size_t hits) {
-  if (!has_region) return NULL;
+  if (!has_region || atomic_load_explicit(&confined, memory_order_relaxed)) return NULL;
   struct muted saved = mute();
   bool zeroed;
   struct sampled_place place = region_allocate(bytes, alignment, &zeroed);
@@ -485,6 +508,14 @@ wn_status host_discard(wn_profile *profile) {
   memprof_drain(&self.engine); /* callbacks for blocks that `drop` and signal handlers freed meanwhile */
   unmute(saved);
   return status;
+}
+
+void host_confine(wn_profile *profile) {
+  host_stop();
+  host_discard(profile);
+  atomic_store_explicit(&confined, true, memory_order_relaxed);
+  void *spare = real.malloc(SPARE_BYTES);
+  if (spare) real.free(spare);
 }
 
 uint32_t host_thread_number(wn_domain *domain) {

@@ -44,6 +44,7 @@
 #include "preload/environment.h"
 #include "preload/exec.h"
 #include "preload/exit_calls.h"
+#include "preload/info_calls.h"
 #include "preload/limits.h"
 #include "preload/malloc_host.h"
 #include "preload/map_calls.h"
@@ -53,6 +54,7 @@
 #include "preload/stacks.h"
 #include "record/recorder.h"
 #include "settings/settings.h"
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -61,11 +63,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 extern char **environ;
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 
 /* 64 KiB in words. bash, for one, allocates 6 kB between fork and exec. */
 enum { COPY_WORDS = 8192 };
@@ -96,7 +100,8 @@ static struct {
 static bool has_host, requested, wanted; /* found by start, read by settle */
 static bool follower; /* not the first process: its trace has its process number in its name */
 
-static _Thread_local bool loading; /* our constructor is under way */
+static _Thread_local uint8_t forking; /* forks under way; they nest where a signal handler forks */
+static _Thread_local bool loading;    /* our constructor is under way */
 
 static _Atomic(int) state; /* 0 not started, 1 starting, 2 started; the starter alone moves it on */
 
@@ -233,6 +238,18 @@ static bool measure(uint64_t rss_bytes, bool last) {
   return complete;
 }
 
+/* STRAY: a child that was made without our fork handlers, by clone, _Fork or a bare system call, is
+ * not recorded: the locks of threads that it does not have may be taken. If children are to be
+ * followed, it says so. A fork under way calls the handlers of other libraries first, and those may
+ * allocate. */
+static void tell_of_stray(void) {
+  static _Atomic(bool) told;
+  char what[128];
+  if (!following || forking || atomic_exchange_explicit(&told, true, memory_order_relaxed)) return;
+  snprintf(what, sizeof what, "process %d was made by clone or a system call, not by fork", (int)getpid());
+  tell(what, "");
+}
+
 static void start_recording(void) {
   struct recorder_options options = {
       .path = settings.path,
@@ -243,6 +260,7 @@ static void start_recording(void) {
       .callstacks = host_callstacks(),
       .thread = host_thread_number,
       .measure = measure,
+      .stray = tell_of_stray,
   };
   struct recorder *opened;
   wn_status status;
@@ -273,7 +291,15 @@ static void at_exit(int status, void *unused) {
   if (active) recorder_exit(active, status);
 }
 
-static void in_parent(void) { host_after_fork(false); }
+static void before_fork(void) {
+  forking++;
+  host_before_fork();
+}
+
+static void in_parent(void) {
+  host_after_fork(false);
+  forking--;
+}
 
 static void record_in_child(struct recorder *parents) {
   atomic_store_explicit(&recorder, NULL, memory_order_release);
@@ -299,6 +325,7 @@ static void in_child(void) {
   host_after_fork(true);
   struct recorder *parents = atomic_load_explicit(&recorder, memory_order_acquire);
   if (parents) record_in_child(parents);
+  forking--;
   program_errors_restore(saved);
 }
 
@@ -333,12 +360,35 @@ static struct heritage heritage_for(struct image *image, int folder, const char 
   return heritage;
 }
 
+/* Where the malloc lies that the program calls by its name. */
+enum malloc_owner { MALLOC_OF_PROGRAM, MALLOC_OF_LIBRARY, MALLOC_OURS };
+
+static enum malloc_owner owner_of_malloc(Dl_info *info) {
+  Dl_info program;
+  const void *program_headers = (const void *)getauxval(AT_PHDR);
+  if (!dladdr((const void *)program_calls.malloc, info) || !dladdr(program_headers, &program) ||
+      info->dli_fbase == program.dli_fbase)
+    return MALLOC_OF_PROGRAM;
+  return info->dli_fbase == (const void *)__ehdr_start ? MALLOC_OURS : MALLOC_OF_LIBRARY;
+}
+
 static void tell_of_own_malloc(void) {
-  char path[256], what[320];
+  char path[256], what[400];
+  Dl_info info;
   long length = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", path, sizeof path - 1);
   path[length > 0 ? length : 0] = 0;
-  snprintf(what, sizeof what, "%s brings its own malloc; to record it, link it without",
-           length > 0 ? path : "the program");
+  switch (owner_of_malloc(&info)) {
+  case MALLOC_OURS: /* it is, but other code runs in its place */
+    tell("a tool that runs the program, such as valgrind, replaces malloc; to record, run it without", "");
+    return;
+  case MALLOC_OF_LIBRARY:
+    snprintf(what, sizeof what, "%.300s is loaded first and brings its own malloc; to record, load it later",
+             info.dli_fname);
+    break;
+  case MALLOC_OF_PROGRAM:
+    snprintf(what, sizeof what, "%s brings its own malloc; to record it, link it without",
+             length > 0 ? path : "the program");
+  }
   tell(what, "");
 }
 
@@ -375,9 +425,10 @@ static void settle(void) {
   if (!has_host) return;
   exec_resolve();
   exit_calls_resolve();
+  info_calls_resolve();
   map_calls_resolve();
   stacks_resolve();
-  pthread_atfork(host_before_fork, in_parent, in_child);
+  pthread_atfork(before_fork, in_parent, in_child);
   if (!requested) return;
   environment_keep();
   if (following)
@@ -455,6 +506,20 @@ bool process_is_recorded(void) {
 void process_leaves(void) {
   struct recorder *active = atomic_load_explicit(&recorder, memory_order_acquire);
   if (active) recorder_leaves(active);
+}
+
+/* After this, nothing here makes a system call that the C library would not make, but for what an
+ * exec or a large sampled block's end takes. Other threads may still be in a callback of the
+ * profile; those finish. */
+void process_is_confined(void) {
+  struct recorder *active = process_is_recorded() ? atomic_exchange(&recorder, NULL) : NULL;
+  if (!active) return;
+  struct host_visit visit = host_enter();
+  tell("the program forbids itself system calls that recording makes (seccomp)", "");
+  recorder_stop(active);
+  pagemap_close();
+  host_confine(profile);
+  host_leave(visit);
 }
 
 bool process_follows(void) { return following; }

@@ -52,6 +52,10 @@ void process_stays(const struct becoming *becoming);
 bool process_is_recorded(void);
 void process_leaves(void);
 
+/* Ends the recording, and says so: the program is about to forbid itself system calls that
+ * recording makes. */
+void process_is_confined(void);
+
 /* Whether children are recorded too. */
 bool process_follows(void);
 

@@ -14,10 +14,18 @@
  * only when malloc fails, to run the new-handler and throw. Where an allocator library has an
  * operator new of its own (tcmalloc, mimalloc, jemalloc), ours calls that operator, since the
  * library's operator delete may need a block of it.
+ *
+ * REPLACED: malloc may be the program's own, or that of a library preloaded before us, while names
+ * that this malloc's library lacks (reallocarray, operator new) are ours. Without us they would be
+ * those of the C and C++ libraries, which call the malloc that the program calls. So ours do
+ * that too (program_calls), and leave the counting to that malloc.
  */
 #include "preload/real.h"
 
+#include "base/words.h"
+#include "preload/malloc_host.h"
 #include <dlfcn.h>
+#include <link.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -86,6 +94,42 @@ NEW_BY_MALLOC(new_array_nothrow, NEW_ARRAY_NOTHROW)
 NEW_BY_ALIGNED(new_array_aligned, NEW_ARRAY_ALIGNED)
 NEW_BY_ALIGNED(new_array_aligned_nothrow, NEW_ARRAY_ALIGNED_NOTHROW)
 
+/* REPLACED. The caller has counted the words; the program's malloc counts them itself, if it calls
+ * ours. */
+static void *new_replaced(enum new_form form, size_t bytes, size_t second, const void *third) {
+  words_left += (int64_t)malloc_words(bytes);
+  new_function *own = find_library_new(form);
+  if (own) return own(bytes, second, third);
+  bool aligned = form & NEW_ALIGNED;
+  void *block = NULL;
+  if (!aligned)
+    block = program_calls.malloc(bytes ? bytes : 1);
+  else if (program_calls.posix_memalign(&block, second, bytes ? bytes : 1))
+    block = NULL;
+  return block ? block : new_failed(form, bytes, second, third);
+}
+#define NEW_REPLACED(name, form)                                      \
+  static void *name(size_t bytes, size_t second, const void *third) { \
+    return new_replaced(form, bytes, second, third);                  \
+  }
+NEW_REPLACED(replaced_plain, NEW)
+NEW_REPLACED(replaced_nothrow, NEW_NOTHROW)
+NEW_REPLACED(replaced_aligned, NEW_ALIGNED)
+NEW_REPLACED(replaced_aligned_nothrow, NEW_ALIGNED_NOTHROW)
+NEW_REPLACED(replaced_array, NEW_ARRAY)
+NEW_REPLACED(replaced_array_nothrow, NEW_ARRAY_NOTHROW)
+NEW_REPLACED(replaced_array_aligned, NEW_ARRAY_ALIGNED)
+NEW_REPLACED(replaced_array_aligned_nothrow, NEW_ARRAY_ALIGNED_NOTHROW)
+
+static new_function *const new_of_replaced[NEW_FORMS] = {
+    replaced_plain, replaced_nothrow,       replaced_aligned,       replaced_aligned_nothrow,
+    replaced_array, replaced_array_nothrow, replaced_array_aligned, replaced_array_aligned_nothrow};
+
+static void delete_replaced(void *block, size_t alignment) {
+  (void)alignment;
+  program_calls.free(block);
+}
+
 static void delete_by_free(void *block, size_t alignment) {
   (void)alignment;
   real.free(block);
@@ -108,17 +152,61 @@ __attribute__((aligned(64))) struct real real = {
     BY_MALLOC,
 };
 
+static void *first_program_realloc(void *block, size_t bytes) {
+  return real_resolve(), program_calls.realloc(block, bytes);
+}
+static void first_program_free(void *block) { real_resolve(), program_calls.free(block); }
+static void *first_program_memalign(size_t alignment, size_t bytes) {
+  return real_resolve(), program_calls.memalign(alignment, bytes);
+}
+
+struct program_calls program_calls = {
+    .realloc = first_program_realloc,
+    .free = first_program_free,
+    .memalign = first_program_memalign,
+};
+
 static bool same_library(const void *a, const void *b) {
   Dl_info of_a, of_b;
   return dladdr(a, &of_a) && dladdr(b, &of_b) && of_a.dli_fbase == of_b.dli_fbase;
+}
+
+/* Whether an object before us defines `malloc`. An executable that takes malloc's address may have
+ * a stub for it, whose symbol is undefined there: where the stub leads is not known, and it
+ * counts as ours. */
+static bool is_replaced(const void *bound) {
+  Dl_info info;
+  const ElfW(Sym) *symbol = NULL;
+  if (!dladdr1(bound, &info, (void **)&symbol, RTLD_DL_SYMENT)) return false;
+  return !(symbol && symbol->st_shndx == SHN_UNDEF) && !same_library(bound, &real);
+}
+
+#define FIND(where, member, name) all.member = (__typeof__(all.member))dlsym(where, name)
+
+static void resolve_program_calls(void) {
+  struct program_calls all = {.replaces_new = false};
+  FIND(RTLD_DEFAULT, malloc, "malloc");
+  FIND(RTLD_DEFAULT, realloc, "realloc");
+  FIND(RTLD_DEFAULT, free, "free");
+  FIND(RTLD_DEFAULT, memalign, "memalign");
+  FIND(RTLD_DEFAULT, posix_memalign, "posix_memalign");
+  program_calls = all;
+}
+
+/* REPLACED */
+static void use_replaced(struct real *all) {
+  program_calls.replaces_new = true;
+  for (int form = 0; form < NEW_FORMS; form++) all->new[form] = new_of_replaced[form];
+  for (int form = 0; form < DELETE_FORMS; form++) all->delete[form] = delete_replaced;
 }
 
 /* Takes the operators of the allocator's own library, if it has them. `all` begins as a copy of
  * `real`. */
 static void resolve_operators(struct real *all) {
   void *plain = dlsym(RTLD_NEXT, new_names[NEW]);
+  bool own = plain && same_library(plain, (const void *)all->malloc);
+  if (!own && is_replaced((const void *)program_calls.malloc)) use_replaced(all);
   if (!plain) return;
-  bool own = same_library(plain, (const void *)all->malloc);
   for (int form = 0; form < NEW_FORMS; form++) {
     new_function *found = (new_function *)dlsym(RTLD_NEXT, new_names[form]);
     if (found && own)
@@ -132,23 +220,22 @@ static void resolve_operators(struct real *all) {
   }
 }
 
-#define FIND(member, name) all.member = (__typeof__(all.member))dlsym(RTLD_NEXT, name)
-
 /* ---- shared ---- */
 
 void real_resolve(void) {
   if (real.malloc != first_malloc) return;
   struct real all = real;
-  FIND(malloc, "malloc");
-  FIND(free, "free");
-  FIND(calloc, "calloc");
-  FIND(realloc, "realloc");
-  FIND(usable_size, "malloc_usable_size");
-  FIND(memalign, "memalign");
-  FIND(posix_memalign, "posix_memalign");
-  FIND(aligned_alloc, "aligned_alloc");
+  FIND(RTLD_NEXT, malloc, "malloc");
+  FIND(RTLD_NEXT, free, "free");
+  FIND(RTLD_NEXT, calloc, "calloc");
+  FIND(RTLD_NEXT, realloc, "realloc");
+  FIND(RTLD_NEXT, usable_size, "malloc_usable_size");
+  FIND(RTLD_NEXT, memalign, "memalign");
+  FIND(RTLD_NEXT, posix_memalign, "posix_memalign");
+  FIND(RTLD_NEXT, aligned_alloc, "aligned_alloc");
   is_glibc = (void *)all.malloc == dlsym(RTLD_NEXT, "__libc_malloc");
   real = all; /* before the operators: a dlsym that fails allocates, by these functions */
+  resolve_program_calls();
   resolve_operators(&all);
   for (int form = 0; form < NEW_FORMS; form++) real.new[form] = all.new[form];
   for (int form = 0; form < DELETE_FORMS; form++) real.delete[form] = all.delete[form];

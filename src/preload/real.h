@@ -43,6 +43,23 @@ struct real {
 
 extern struct real real;
 
+/* The functions that the program's own calls of these names reach: ours, or those of an object that
+ * the loader searches before us (the program itself, or a library preloaded before us). An entry
+ * point that the C library builds on another calls that one here, as the C library's does: a block
+ * of the program's realloc is then freed by the program's free. */
+struct program_calls {
+  void *(*malloc)(size_t);
+  void *(*realloc)(void *, size_t);
+  void (*free)(void *);
+  void *(*memalign)(size_t, size_t);
+  int (*posix_memalign)(void **, size_t, size_t);
+  /* True if malloc is another object's, and operator new and delete call that malloc and free. Then
+   * operator new does not sample: that malloc may call ours. */
+  bool replaces_new;
+};
+
+extern struct program_calls program_calls;
+
 /* Finds the real functions. The first call of any function in `real` calls it. Any thread may call
  * it, any number of times. */
 void real_resolve(void);

@@ -15,9 +15,10 @@
  * the thread that opened it, and each stripe has stacks of its own, so threads rarely meet at a
  * stack or share cache lines of blocks.
  *
- * ACCESSIBLE: the reserved addresses can neither be read nor written at first. They are made
- * accessible in steps, from the bottom of each area up, as blocks need them, and stay accessible.
- * Otherwise core dumps, the data size in /proc and RLIMIT_DATA would count the whole reserve.
+ * ACCESSIBLE: the reserved addresses can neither be read nor written at first, and core dumps leave
+ * them out. They are made accessible in steps, from the bottom of each area up, as blocks need
+ * them, and stay accessible. Otherwise the data size in /proc and RLIMIT_DATA would count the whole
+ * reserve, and gdb's gcore would write it.
  *
  * A thread that frees a slot exchanges its live mark, so that of two threads that free one block
  * the second finds out.

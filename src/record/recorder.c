@@ -21,12 +21,16 @@
 #include "base/metadata.h"
 #include "base/os.h"
 #include "base/stripe.h"
+#include "base/utf8.h"
 #include "callstack/capture.h"
 #include "record/titles.h"
 #include "trace/writer.h"
+#include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -62,6 +66,7 @@ struct recorder {
   const _Atomic(bool) *ours; /* OURS */
   bool generations;
   bool (*measure)(uint64_t rss_bytes, bool last);
+  void (*stray)(void);
   struct kept_file statm;
   /* Written by the thread that reports a collection. */
   uint64_t collection_due;
@@ -173,7 +178,10 @@ static void count_hits(struct recorder *recorder, uint64_t hits) {
 
 static void *write_birth(struct recorder *recorder, wn_domain *domain, const wn_allocation *allocation,
                          bool major) {
-  if (!recorder_is_ours(recorder)) return NULL;
+  if (!recorder_is_ours(recorder)) {
+    if (recorder->stray) recorder->stray();
+    return NULL;
+  }
   uint64_t time = now(recorder), block = next_number(recorder);
   uint32_t thread = recorder->thread(domain);
   write_thread_name_once(recorder, time, thread);
@@ -291,16 +299,40 @@ static struct trace_run describe(const struct recorder_options *options, char *c
   };
 }
 
+/* CUT of chunk_file.h */
+static void tell_of_cut(const char *path) {
+  char line[512];
+  int length = snprintf(line, sizeof line - 1,
+                        "winnow: %.400s was made shorter by another process; recording ends here", path);
+  if (length < 0) return;
+  utf8_make_plain(line);
+  strcat(line, "\n");
+  os_write_all(2, line, strlen(line));
+}
+
+/* The command line without the dynamic loader and its options, if the program was started as the
+ * loader's argument: then the kernel loaded no loader for it. */
+static struct trace_text command_of_program(struct trace_text command) {
+  const char *name = program_invocation_name;
+  if (getauxval(AT_BASE) || !name) return command;
+  for (uint32_t at = 0; at < command.length; at += (uint32_t)strlen(command.bytes + at) + 1)
+    if (!strcmp(command.bytes + at, name))
+      return (struct trace_text){command.bytes + at, command.length - at};
+  return command;
+}
+
 static wn_status open_writer(struct recorder *recorder, const struct recorder_options *options) {
   char host[256], *command = metadata_map(COMMAND_MOST);
   if (!command) return error_set(WN_ENOMEM, "no memory for the recorder");
   struct trace_run run = describe(options, command, host);
-  struct trace_options file = {.path = options->path, .taken_since_ns = options->taken_since_ns};
+  struct trace_options file = {
+      .path = options->path, .taken_since_ns = options->taken_since_ns, .cut = tell_of_cut};
   struct trace_stack_source source = {
       .node = tell_node, .module = tell_module, .place = tell_place, .context = options->callstacks};
   recorder->start_ns = run.monotonic_ns;
   recorder->pid = run.pid;
   titles_begin(&recorder->titles, &run, MEMORY_INTERVAL);
+  run.command = command_of_program(run.command);
   wn_status error = trace_writer_open(&file, &run, &source, &recorder->writer);
   metadata_unmap(command, COMMAND_MOST);
   return error;
@@ -372,6 +404,7 @@ wn_status recorder_open(const struct recorder_options *options, struct recorder 
   recorder->ours = mark;
   recorder->generations = options->generations;
   recorder->measure = options->measure;
+  recorder->stray = options->stray;
   error = open_writer(recorder, options);
   if (error) goto unmap;
   kept_file_open(&recorder->statm, "/proc/self/statm");

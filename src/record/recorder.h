@@ -35,6 +35,10 @@ struct recorder_options {
    * itself. True if all of that was measured. `last`: the program ends. NULL: the heap's host does
    * not know what the program maps. */
   bool (*measure)(uint64_t rss_bytes, bool last);
+
+  /* Called for each block that is sampled in a forked child (recorder_is_ours). NULL: nothing is
+   * called. */
+  void (*stray)(void);
 };
 
 /* Creates the trace. A recorder writes one file. Nothing here allocates through malloc or takes a

@@ -78,6 +78,15 @@ static int descriptor_of(struct chunk_file *file) {
   return -1;
 }
 
+/* CUT */
+static bool is_whole(struct chunk_file *file, int descriptor) {
+  struct stat found;
+  uint64_t size = atomic_load_explicit(&file->size, memory_order_relaxed);
+  if (fstat(descriptor, &found) || (uint64_t)found.st_size >= size) return true;
+  atomic_store_explicit(&file->cut, true, memory_order_relaxed);
+  return false;
+}
+
 /* ---- space ---- */
 
 static uint64_t ceiling_of(const struct chunk_file *file) {
@@ -98,13 +107,17 @@ static void raise_to(_Atomic(uint64_t) *mark, uint64_t value) {
 static bool may_grow(struct chunk_file *file, uint64_t end, int *descriptor) {
   bool allowed = end <= ceiling_of(file);
   *descriptor = allowed ? descriptor_of(file) : -1;
+  if (*descriptor >= 0 && !is_whole(file, *descriptor)) *descriptor = -1;
   if (*descriptor < 0) errno = allowed ? EBADF : EFBIG;
   return *descriptor >= 0;
 }
 
-static bool allocate(int descriptor, uint64_t from, uint64_t to) {
+static bool allocate(struct chunk_file *file, int descriptor, uint64_t from, uint64_t to) {
   for (int i = 0; i < INTERRUPTIONS; i++) {
-    if (!syscall(SYS_fallocate, descriptor, 0, from, to - from)) return true;
+    if (!syscall(SYS_fallocate, descriptor, 0, from, to - from)) {
+      raise_to(&file->size, to);
+      return true;
+    }
     if (errno != EINTR) return false;
   }
   return false;
@@ -116,16 +129,16 @@ static bool grow(struct chunk_file *file, int descriptor, uint64_t end) {
   uint64_t from = end - CHUNK_BYTES, more = from / CHUNK_BYTES / GROWTH_PART;
   uint64_t far = end + (more < GROWTH_CHUNKS ? more : GROWTH_CHUNKS) * CHUNK_BYTES;
   if (far > ceiling_of(file)) far = end;
-  bool grown = allocate(descriptor, from, far);
+  bool grown = allocate(file, descriptor, from, far);
   if (!grown && far != end && errno != EOPNOTSUPP) {
     far = end;
-    grown = allocate(descriptor, from, far);
+    grown = allocate(file, descriptor, from, far);
   }
   if (grown) raise_to(&file->allocated, far);
   return grown;
 }
 
-static bool write_zeros(int descriptor, uint64_t from, uint64_t to) {
+static bool write_zeros(struct chunk_file *file, int descriptor, uint64_t from, uint64_t to) {
   static const unsigned char zeros[4096];
   while (from < to) {
     long written = syscall(SYS_pwrite64, descriptor, zeros, sizeof zeros - from % sizeof zeros, from);
@@ -133,6 +146,7 @@ static bool write_zeros(int descriptor, uint64_t from, uint64_t to) {
     if (written <= 0) return false;
     from += (uint64_t)written;
   }
+  raise_to(&file->size, to);
   return true;
 }
 
@@ -153,7 +167,7 @@ static bool take_allocated(struct chunk_file *file, bool small, struct taken_chu
     if (from + CHUNK_BYTES <= atomic_load_explicit(&file->allocated, memory_order_acquire)) continue;
     chunk->space = first_space(small);
     if (!may_grow(file, from + chunk->space, &descriptor)) return false;
-    if (!(chunk->space < CHUNK_BYTES ? allocate(descriptor, from, from + chunk->space)
+    if (!(chunk->space < CHUNK_BYTES ? allocate(file, descriptor, from, from + chunk->space)
                                      : grow(file, descriptor, from + CHUNK_BYTES)))
       return false;
   } while (!atomic_compare_exchange_weak_explicit(&file->next, &next, next + 1, memory_order_relaxed,
@@ -170,7 +184,7 @@ static bool take_written(struct chunk_file *file, bool small, struct taken_chunk
   if (!may_grow(file, next * CHUNK_BYTES + chunk->space, &descriptor)) return false;
   chunk->sequence = atomic_fetch_add_explicit(&file->next, 1, memory_order_relaxed);
   uint64_t from = chunk->sequence * CHUNK_BYTES, to = from + chunk->space;
-  return may_grow(file, to, &descriptor) && write_zeros(descriptor, from, to);
+  return may_grow(file, to, &descriptor) && write_zeros(file, descriptor, from, to);
 }
 
 static bool take(struct chunk_file *file, bool small, struct taken_chunk *chunk) {
@@ -187,11 +201,11 @@ static bool extend(struct chunk_file *file, const struct taken_chunk *chunk, uin
   int descriptor;
   if (!may_grow(file, to, &descriptor)) return false;
   if (atomic_load_explicit(&file->can_allocate, memory_order_relaxed)) {
-    if (allocate(descriptor, from, to)) return true;
+    if (allocate(file, descriptor, from, to)) return true;
     if (errno != EOPNOTSUPP && errno != ENOSYS) return false;
     atomic_store_explicit(&file->can_allocate, false, memory_order_relaxed);
   }
-  return write_zeros(descriptor, from, to);
+  return write_zeros(file, descriptor, from, to);
 }
 
 static enum trace_loss_cause cause_of(int error) {
@@ -361,6 +375,8 @@ wn_status chunk_file_open(struct chunk_file *file, const char *path, uint64_t ta
   atomic_init(&file->can_allocate, true);
   atomic_init(&file->next, 0);
   atomic_init(&file->allocated, 0);
+  atomic_init(&file->size, 0);
+  atomic_init(&file->cut, false);
   atomic_init(&file->cause, TRACE_CAUSE_UNKNOWN);
   atomic_init(&file->refusals, 0);
   return WN_OK;
@@ -428,6 +444,16 @@ void *chunk_file_map(struct chunk_file *file, uint64_t sequence) {
     atomic_store_explicit(&file->cause, (uint8_t)cause_of(errno), memory_order_relaxed);
   errno = saved;
   return chunk == MAP_FAILED ? NULL : chunk;
+}
+
+bool chunk_file_is_whole(struct chunk_file *file, bool look) {
+  if (look) {
+    int saved = errno;
+    int descriptor = descriptor_of(file);
+    if (descriptor >= 0) is_whole(file, descriptor);
+    errno = saved;
+  }
+  return !atomic_load_explicit(&file->cut, memory_order_relaxed);
 }
 
 static int take_descriptor(struct chunk_file *file) {

@@ -15,8 +15,13 @@
  *   the use would defeat this; the window is one system call.)
  * - No lock, no cancellation point (system calls go without the C library's wrappers where those
  *   are one), errno kept.
- * - The file is locked (flock) as long as it is written, so that no other process cuts it under our
- *   mappings: writing to a page beyond the end of the file is a SIGBUS too.
+ * - The file is locked (flock) as long as it is written, so that no other process of Winnow cuts it
+ *   under our mappings: writing to a page beyond the end of the file is a SIGBUS too.
+ * - CUT: nothing keeps a program that takes no lock from cutting the file (`: > FILE`, or a rotation
+ *   of logs by copying and truncating). So the writer compares the file's size with what it has
+ *   made, before it grows the file and before a record if it has not looked for a while
+ *   (LOOK_INTERVAL of writer.c). If the file is shorter, nothing is written to it any more. A cut
+ *   between a look and a store is still a SIGBUS.
  * - A recording can be longer than the writing of its first file: a process that becomes another
  *   program goes on in the next file. So the recorder reserves the first one for the whole time,
  *   by a lock of another kind (F_OFD_SETLK), which does not meet the writer's.
@@ -47,6 +52,9 @@ struct chunk_file {
   /* The number of the next chunk, and where the space ends that the chunks from there on have. */
   _Atomic(uint64_t) next;
   _Atomic(uint64_t) allocated;
+  /* CUT: the size that the file has been given, at least; and whether it was found shorter. */
+  _Atomic(uint64_t) size;
+  _Atomic(bool) cut;
   /* Why the last request was refused: enum trace_loss_cause. */
   _Atomic(uint8_t) cause;
   /* Set by chunk_file_close: the file is not to be opened again. */
@@ -86,6 +94,10 @@ bool chunk_file_extend(struct chunk_file *file, struct taken_chunk *chunk);
 
 /* Maps a chunk that was taken; NULL if the address space is exhausted. Unmapped by munmap. */
 void *chunk_file_map(struct chunk_file *file, uint64_t sequence);
+
+/* False if another process has made the file shorter. Asks the system if `look` is set, and else
+ * says what was found before. */
+bool chunk_file_is_whole(struct chunk_file *file, bool look);
 
 /* Closes the descriptor, if it is still ours, and gives no more chunks. */
 void chunk_file_close(struct chunk_file *file);

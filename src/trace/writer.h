@@ -35,6 +35,9 @@ struct trace_options {
   const char *path;
   uint64_t taken_since_ns; /* as chunk_file_open has it */
   uint64_t limit_bytes;    /* the file will not grow beyond; 0: no limit */
+  /* Called once, with the path, by the thread that finds that another process has made the file
+   * shorter. Nothing is written any more. NULL: nothing is called. */
+  void (*cut)(const char *path);
 };
 
 /* Creates the file and everything that writing needs. The source is copied; its functions are

@@ -11,9 +11,11 @@
 #include "base/stripe.h"
 #include "base/words.h"
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -197,6 +199,43 @@ static void last_error_keeps_the_message_of_this_thread(void **state) {
   assert_string_equal(wn_status_text(WN_EIO), "input or output failed");
 }
 
+/* Whether a core dump would have the mapping that an address lies in. -1: it is in none, or the
+ * kernel does not say. */
+static int dumped(const void *address) {
+  char line[512];
+  int found = -1;
+  bool inside = false;
+  FILE *maps = fopen("/proc/self/smaps", "r");
+  assert_non_null(maps);
+  while (found < 0 && fgets(line, sizeof line, maps)) {
+    uintptr_t from, to;
+    if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " ", &from, &to) == 2)
+      inside = from <= (uintptr_t)address && (uintptr_t)address < to;
+    else if (inside && !strncmp(line, "VmFlags:", 8))
+      found = !strstr(line, " dd");
+  }
+  fclose(maps);
+  return found;
+}
+
+static void core_dumps_have_what_is_used_of_a_reservation(void **state) {
+  (void)state;
+  size_t bytes = (size_t)1 << 40, table_bytes = (size_t)1 << 26;
+  char *addresses = metadata_reserve_addresses(bytes), *table = metadata_reserve(table_bytes);
+  if (dumped(&state) < 0) skip();
+  assert_non_null(addresses);
+  assert_true(metadata_make_accessible(addresses + bytes / 2, 8192));
+  assert_true(metadata_make_accessible(addresses + bytes / 2 + 8192, 8192));
+  assert_int_equal(dumped(addresses), 0);
+  assert_int_equal(dumped(addresses + bytes / 2 - 1), 0);
+  assert_int_equal(dumped(addresses + bytes / 2), 1);
+  assert_int_equal(dumped(addresses + bytes / 2 + 16383), 1);
+  assert_int_equal(dumped(addresses + bytes / 2 + 16384), 0);
+  assert_int_equal(dumped(table), 0);
+  metadata_give_back(addresses, bytes);
+  metadata_give_back(table, table_bytes);
+}
+
 static void metadata_is_zeroed_and_a_reservation_costs_nothing(void **state) {
   (void)state;
   char *page = metadata_map(1);
@@ -324,6 +363,7 @@ int main(void) {
       cmocka_unit_test(last_error_keeps_the_message_of_this_thread),
       cmocka_unit_test(threads_are_spread_over_the_stripes),
       cmocka_unit_test(metadata_is_zeroed_and_a_reservation_costs_nothing),
+      cmocka_unit_test(core_dumps_have_what_is_used_of_a_reservation),
       cmocka_unit_test(of_a_light_and_a_heavy_side_one_sees_what_the_other_wrote),
       cmocka_unit_test(of_two_sides_one_sees_the_other_where_the_system_has_no_fence_for_all),
       cmocka_unit_test(a_heavy_fence_keeps_errno_in_a_forked_child_too),

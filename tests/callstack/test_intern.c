@@ -3,6 +3,7 @@
 
 #include "callstack/capture.h"
 #include "callstack/levels.h"
+#include "callstack/pcs.h"
 #include <pthread.h>
 #include <string.h>
 
@@ -206,6 +207,45 @@ static void threads_that_insert_a_key_together_get_one_slot(void **state) {
   levels_destroy(&table);
 }
 
+enum { LIVES = 2000, ADDRESSES = 3 };
+
+static void set_dead(struct levels *levels, uint32_t index, bool dead) {
+  struct slot *slot = levels_at(levels, index);
+  uint64_t key = atomic_load(&slot->key) & ~PC_DEAD;
+  atomic_store(&slot->key, dead ? key | PC_DEAD : key);
+}
+
+/* As libraries do that are loaded at one place, one after the other. */
+static void an_address_can_die_thousands_of_times(void **state) {
+  static uint32_t indices[LIVES][ADDRESSES];
+  static bool taken[1 << 17];
+  uint32_t found, levels = 0;
+  (void)state;
+  assert_true(levels_create(&table, 12, 1u << 22));
+  for (unsigned life = 0; life < LIVES; life++)
+    for (unsigned i = 0; i < ADDRESSES; i++) {
+      uint64_t key = 0x7f0012345678 + 64 * i;
+      uint32_t *index = &indices[life][i];
+      assert_null(levels_find(&table, key, &found));
+      assert_non_null(levels_insert(&table, key, index));
+      assert_non_null(levels_find(&table, key, &found));
+      assert_int_equal(found, *index);
+      assert_in_range(*index, 1, sizeof taken - 1);
+      assert_false(taken[*index]);
+      taken[*index] = true;
+      set_dead(&table, *index, true);
+    }
+  for (unsigned life = 0; life < LIVES; life += 7) { /* and come back */
+    set_dead(&table, indices[life][1], false);
+    assert_non_null(levels_find(&table, 0x7f0012345678 + 64, &found));
+    assert_int_equal(found, indices[life][1]);
+    set_dead(&table, indices[life][1], true);
+  }
+  while (levels < LEVELS_MOST && atomic_load(&table.level[levels])) levels++;
+  assert_in_range(levels, 1, 5); /* of 11 */
+  levels_destroy(&table);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(all_frames_at_once_are_those_asked_one_by_one),
@@ -215,6 +255,7 @@ int main(void) {
       cmocka_unit_test(numbers_lead_from_a_stack_to_its_callers),
       cmocka_unit_test(a_number_that_was_not_given_out_is_of_no_stack),
       cmocka_unit_test(threads_that_insert_a_key_together_get_one_slot),
+      cmocka_unit_test(an_address_can_die_thousands_of_times),
   };
   return RUN_TESTS(tests);
 }

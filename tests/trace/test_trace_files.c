@@ -133,6 +133,12 @@ static void no_other_name_of_a_file_is_written_to(void **state) {
   unlink(target);
 }
 
+static off_t bytes_of(const char *path) {
+  struct stat found;
+  assert_int_equal(stat(path, &found), 0);
+  return found.st_size;
+}
+
 static uint64_t bytes_on_disk(const char *path) {
   struct stat found;
   assert_int_equal(stat(path, &found), 0);
@@ -163,6 +169,38 @@ static void a_trace_takes_little_space_at_first(void **state) {
   unlink(path);
 }
 
+static unsigned cuts;
+static void note_cut(const char *path) {
+  assert_non_null(strstr(path, fixture_path()));
+  cuts++;
+}
+
+static bool write_free(struct trace_writer *writer, uint64_t time_ns) {
+  return trace_write_free(writer, &(struct trace_free){.time_ns = time_ns, .thread = 1, .block = time_ns});
+}
+
+static void nothing_is_written_to_a_file_that_was_cut(void **state) {
+  (void)state;
+  const char *path = fixture_path();
+  struct trace_run run = fixture_run();
+  struct trace_options options = {.path = path, .cut = note_cut};
+  struct trace_writer *writer;
+  for (off_t rest = 0; rest <= 2 * CHUNK_BYTES; rest += CHUNK_BYTES) {
+    uint64_t time = 1;
+    cuts = 0;
+    assert_int_equal(trace_writer_open(&options, &run, &fixture_source, &writer), WN_OK);
+    while (bytes_of(path) <= 4 * CHUNK_BYTES) assert_true(write_free(writer, time += 10));
+    assert_int_equal(truncate(path, rest), 0);
+    assert_false(write_free(writer, time += 1000000));
+    assert_false(write_free(writer, time + 1));
+    assert_false(trace_write_end(writer, &(struct trace_end){.time_ns = time + 2}));
+    assert_int_equal(cuts, 1);
+    assert_int_equal(bytes_of(path), rest);
+    trace_writer_close(writer);
+  }
+  unlink(path);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(refusals_say_what_is_wrong),
@@ -171,6 +209,7 @@ int main(void) {
       cmocka_unit_test(a_trace_is_its_users_alone),
       cmocka_unit_test(no_other_name_of_a_file_is_written_to),
       cmocka_unit_test(a_trace_takes_little_space_at_first),
+      cmocka_unit_test(nothing_is_written_to_a_file_that_was_cut),
   };
   return RUN_TESTS(tests);
 }

@@ -315,6 +315,23 @@ END
   [ $found = 1 ] || fail "no trace of what the static program became"
 }
 
+# The loader runs the program, whose name and code are not the loader's.
+programs_that_the_loader_starts_are_recorded_by_their_names() {
+  local loader each found=0
+  loader=$(ls /lib64/ld-linux-*.so.* 2>/dev/null | head -n 1)
+  [ -n "$loader" ] || skip "there is no loader in /lib64"
+  run_as child "$winnow" record -f -o trace --rate 1 -- sh -c "$loader --inhibit-cache '$programs/ends' return; exit \$?"
+  [ "$(cat child.code)" = 4 ] || fail "ended with $(cat child.code): $(cat child.err)"
+  grep -q 'not recorded' child.err && fail "$(cat child.err)"
+  for each in trace.[0-9]*; do
+    [ "$(figure '.trace.command | join(" ")' "$each")" = "$programs/ends return" ] && found=1
+  done
+  [ $found = 1 ] || fail "no trace has the program's name: $(cat child.err)"
+  record --rate 1 -- sh -c "exec $loader '$programs/ends' return"
+  [ $? = 4 ] || fail "another exit code"
+  [ "$(figure .totals.allocated_blocks.estimate trace --where 'module = ends and fn = born_in_main')" -gt 0 ] || fail "no blocks of ends"
+}
+
 workers_are_told_apart_by_their_titles() {
   [ "$tiny" = 1 ] && skip "too few blocks are followed"
   run_as titles "$winnow" record -f -o trace --rate 1 -- "$programs/titles" with room

@@ -31,9 +31,19 @@ expect_allocation() { # SYMBOL FILE
 
 unsampled_free_reads_neither_block_nor_thread() {
   need objdump
-  for symbol in free cfree free_sized free_aligned_sized; do expect_free $symbol 6 "$library"; done
+  expect_free free 6 "$library"
   for symbol in _ZdlPv _ZdlPvm _ZdaPv _ZdaPvm _ZdlPvSt11align_val_t _ZdaPvmSt11align_val_t _ZdlPvRKSt9nothrow_t; do
     expect_free $symbol 8 "$library"
+  done
+}
+
+other_frees_jump_to_the_programs() {
+  need objdump
+  local n branches fs_reads fs_writes loads stores calls locks
+  for symbol in cfree free_sized free_aligned_sized; do
+    read -r n branches fs_reads fs_writes loads stores calls locks <<<"$(path_of $symbol "$library")"
+    [ "$n" -le 3 ] || fail "$symbol takes $n instructions: $(cat code)"
+    [ "$branches$fs_reads$fs_writes$loads$stores$calls$locks" = 0000000 ] || fail "$symbol does more: $(cat code)"
   done
 }
 

@@ -168,3 +168,29 @@ without_a_trace_the_program_goes_on() {
     [ -z "$path" ] || one_line_of err '^winnow: .*going on unprofiled$'
   done
 }
+
+# The program cuts the trace itself, so that the moment is known; threads of it write records all the while.
+a_trace_that_another_process_cuts_ends_with_a_line() {
+  local rate what
+  for rate in 1 1e-3; do
+    for what in empty shorter; do
+      run_as cut "$winnow" record -o trace --rate $rate -- "$programs/cuts" trace $what
+      [ "$(cat cut.code) $(cat cut.out)" = "0 alive" ] || fail "$what, rate $rate: $(cat cut.code) $(cat cut.out cut.err)"
+      [ "$(grep -c '^winnow: .*/trace was made shorter by another process; recording ends here$' cut.err)" = 1 ] || fail "$(cat cut.err)"
+      if [ $what = empty ]; then
+        grep -q '^winnow: nothing is left of the trace: trace was emptied by another process$' cut.err || fail "$(cat cut.err)"
+        [ ! -e trace ] || fail "an empty file is left"
+      else
+        grep -q '^winnow: wrote trace' cut.err || fail "$(cat cut.err)"
+        "$winnow" info trace >/dev/null || fail "what is left cannot be read"
+      fi
+    done
+  done
+}
+
+# The command itself cannot open the trace again to complete it.
+a_trace_that_cannot_be_completed_is_not_called_nothing() {
+  run_as few bash -c "exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; ulimit -n 4; exec '$winnow' record -o trace --rate 1 -- '$programs/growing'"
+  one_line_of few.err '^winnow: the trace is written, but not complete: cannot open trace: Too many open files$'
+  opens trace
+}

@@ -31,6 +31,15 @@ child_of_a_bare_system_call_is_left_alone() {
   [ "$(of .totals.allocated_blocks of_the_child)" = 0 ] || fail "the child's blocks are in its parent's trace"
 }
 
+# Where children are followed, it says so, once; a child of fork, of which many are made meanwhile, does not.
+child_of_a_bare_system_call_says_that_it_is_not_recorded() {
+  run_as raw "$winnow" record -q -f -o trace --rate 1 -- "$programs/forks" raw
+  [ "$(cat raw.code) $(cat raw.out)" = "0 7" ] || fail "$(cat raw.code) $(cat raw.out)"
+  one_line_of raw.err '^winnow: process [0-9]+ was made by clone or a system call, not by fork; going on unprofiled$'
+  run_as forks "$winnow" record -q -f -o trace --rate 1 -- "$programs/forks" STORM 20
+  [ ! -s forks.err ] || fail "$(cat forks.err)"
+}
+
 followed_child_has_a_trace_of_its_own() {
   record --rate 1 --follow-children -- "$programs/forks" plain >out || fail "forks failed"
   [ "$(cat out)" = 7 ] || fail "the child ended otherwise: $(cat out)"
@@ -279,6 +288,62 @@ reserved_addresses_do_not_count_as_data() {
     ends_well "$winnow" record -q -o trace --rate $rate -- "$programs/data_size"
     [ "$(cat last.out)" -lt 200000 ] || fail "$(cat last.out) kB of data at rate $rate"
   done
+}
+
+# gdb's gcore writes whole mappings, but for those that the flags exclude. The program finds all its blocks in others.
+core_dumps_have_the_programs_memory_and_no_reserve() {
+  local rate bare
+  bare=$("$programs/dumps")
+  case $? in 0) ;; 2) skip "the kernel does not show the flags" ;; *) fail "dumps ended with $?" ;; esac
+  for rate in 1 1e-3; do
+    ends_well "$winnow" record -q -o trace --rate $rate -- "$programs/dumps"
+    [ "$(cat last.out)" -lt $((bare + 60000)) ] || fail "$(cat last.out) kB, and $bare without Winnow"
+  done
+  [ "$(cat last.err)" = "" ] || fail "$(cat last.err)"
+  need gcore
+  mkfifo waits
+  record --rate 1 -- "$programs/dumps" 1 <waits >pid &
+  exec 5>waits
+  until [ "$(wc -l <pid)" = 2 ]; do kill -0 $! || fail "the program has ended"; done
+  timeout 60 gcore -o core "$(tail -n 1 pid)" >gcore.out 2>&1
+  exec 5>&-
+  wait $! || fail "the program ended with $?"
+  ls core.* >/dev/null 2>&1 || skip "$(cat gcore.out)"
+  [ "$(stat -c %s core.*)" -lt $((1024 * (bare + 60000))) ] || fail "$(stat -c %s core.*) bytes"
+  [ "$(grep -ac 'the text of a block' core.*)" -gt 0 ] || fail "no block is in the core"
+  [ "$(grep -ao 'the text of a block' core.* | wc -l)" -ge 3000 ] || fail "blocks are missing in the core"
+}
+
+# The recording ends before calls of its own could kill the program, and goes on where they cannot.
+a_program_that_forbids_itself_system_calls_is_not_killed() {
+  local rate how said='^winnow: the program forbids itself system calls that recording makes \(seccomp\); going on unprofiled$'
+  for how in strict few all; do
+    run_as bare "$programs/confined" $how
+    [ "$(cat bare.code)" = 8 ] && skip "no filters here"
+    [ "$(cat bare.code) $(cat bare.out)" = "0 $how: done" ] || fail "$how, alone: $(cat bare.code) $(cat bare.out)"
+    for rate in 1 1e-2 1e-4; do
+      run_as confined "$winnow" record -q -o trace --rate $rate -- "$programs/confined" $how
+      [ "$(cat confined.code) $(cat confined.out)" = "0 $how: done" ] || fail "$how, rate $rate: $(cat confined.code) $(cat confined.err)"
+      opens trace
+      if [ $how = all ]; then
+        [ ! -s confined.err ] || fail "$how: $(cat confined.err)"
+      else
+        one_line_of confined.err "$said"
+      fi
+      [ $rate = 1 ] || continue
+      [ "$(of .totals.allocated_blocks before)" -gt 0 ] || fail "$how: nothing was recorded before"
+      [ $how = all ] || [ "$(of .totals.allocated_blocks within)" = 0 ] || fail "$how: something was recorded afterwards"
+      [ $how != all ] || [ "$(of .totals.allocated_blocks within)" -gt 0 ] || fail "$how: the recording ended"
+    done
+  done
+}
+
+mallinfo_counts_all_blocks() {
+  local rate
+  export GLIBC_TUNABLES=glibc.malloc.tcache_count=0
+  for rate in 1 1e-2 1e-4; do same_as_bare $rate "$programs/infos"; done
+  grep -q ' 0$' bare.out && fail "the program counts otherwise: $(cat bare.out)"
+  return 0
 }
 
 private_memory_is_what_was_touched() {

@@ -1,0 +1,80 @@
+/* mallinfo and mallinfo2, as the program sees them: programs decide by these numbers what to keep.
+ * Sampled blocks lie in the region, where the C library does not count them, so we add them, with
+ * the bytes that they would have there.
+ *
+ * The structs are declared here, since older C libraries lack the second one. */
+#include "preload/info_calls.h"
+
+#include "base/stripe.h"
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* Where the numbers stand in glibc's structs, and how many there are. */
+enum { ARENA = 0, IN_USE = 7, NUMBERS = 10 };
+
+struct numbers {
+  size_t of[NUMBERS];
+};
+struct small_numbers {
+  int of[NUMBERS];
+};
+
+static struct numbers (*next_large)(void);
+static struct small_numbers (*next_small)(void);
+
+/* Written by any thread. A block may be freed on another stripe than it was allocated on: only the
+ * sum means something. */
+static struct { _Alignas(STRIPE_BYTES) _Atomic(size_t) bytes; } held[STRIPES];
+
+/* What a block of glibc takes, header included. */
+static size_t chunk_bytes(size_t bytes) {
+  size_t chunk = (bytes + 23) & ~(size_t)15;
+  return chunk < 32 ? 32 : chunk;
+}
+
+static size_t held_bytes(void) {
+  size_t sum = 0;
+  for (unsigned i = 0; i < STRIPES; i++) sum += atomic_load_explicit(&held[i].bytes, memory_order_relaxed);
+  return sum;
+}
+
+/* ---- shared ---- */
+
+void info_calls_resolve(void) {
+  next_small = (__typeof__(next_small))dlsym(RTLD_NEXT, "mallinfo");
+  next_large = (__typeof__(next_large))dlsym(RTLD_NEXT, "mallinfo2");
+}
+
+void info_count_in(size_t bytes) {
+  atomic_fetch_add_explicit(&held[stripe_of_thread()].bytes, chunk_bytes(bytes), memory_order_relaxed);
+}
+
+void info_count_out(size_t bytes) {
+  atomic_fetch_sub_explicit(&held[stripe_of_thread()].bytes, chunk_bytes(bytes), memory_order_relaxed);
+}
+
+/* ---- what the program calls ---- */
+
+EXPORT struct numbers mallinfo2(void);
+EXPORT struct numbers mallinfo2(void) {
+  if (!next_large) info_calls_resolve();
+  struct numbers numbers = next_large ? next_large() : (struct numbers){{0}};
+  size_t ours = held_bytes();
+  numbers.of[ARENA] += ours;
+  numbers.of[IN_USE] += ours;
+  return numbers;
+}
+
+EXPORT struct small_numbers mallinfo(void);
+EXPORT struct small_numbers mallinfo(void) {
+  if (!next_small) info_calls_resolve();
+  struct small_numbers numbers = next_small ? next_small() : (struct small_numbers){{0}};
+  unsigned ours = (unsigned)held_bytes(); /* wraps around, as the C library's do */
+  numbers.of[ARENA] = (int)((unsigned)numbers.of[ARENA] + ours);
+  numbers.of[IN_USE] = (int)((unsigned)numbers.of[IN_USE] + ours);
+  return numbers;
+}
+/* SPDX-License-Identifier: MIT */

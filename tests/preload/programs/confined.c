@@ -1,0 +1,67 @@
+/* Forbids itself system calls, and then allocates:  confined strict | few | all
+ *
+ * strict: read, write, _exit and sigreturn are left; few: what malloc and the exit need; all: all are
+ * allowed, by a filter. Each call that is not allowed kills the process. */
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { KEPT = 500, ROUNDS = 200 };
+
+static void *kept[KEPT];
+
+static int filter(int few) {
+  struct sock_filter code[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
+      BPF_STMT(BPF_MISC | BPF_TAX, 0),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_STMT(BPF_ST, 3),
+      BPF_STMT(BPF_LD | BPF_MEM, 3),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 6, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_brk, 5, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mmap, 4, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_munmap, 3, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_madvise, 2, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 1, 0),
+      BPF_STMT(BPF_RET | BPF_K, few ? SECCOMP_RET_KILL_PROCESS : SECCOMP_RET_ALLOW),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  struct sock_fprog program = {sizeof code / sizeof *code, code};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+__attribute__((noinline)) void before(void) {
+  for (int i = 0; i < KEPT; i++) kept[i] = malloc(64 + i * 8);
+}
+
+/* Takes longer than the time between two measurements of the recorder. */
+__attribute__((noinline)) void within(int grows) {
+  for (int round = 0; round < ROUNDS; round++)
+    for (int i = 0; i < KEPT; i++) {
+      if (grows && round == ROUNDS / 2) kept[i] = realloc(kept[i], 3000);
+      void *volatile block = malloc(64 + i * 8);
+      free(block);
+    }
+  for (int i = 0; i < KEPT; i++) free(kept[i]);
+}
+
+int main(int count, char **arguments) {
+  static char line[100];
+  const char *how = count > 1 ? arguments[1] : "all";
+  int strict = !strcmp(how, "strict");
+  before();
+  free(malloc(60 << 10)); /* what malloc needs later it has now */
+  if (strict ? prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) : filter(!strcmp(how, "few"))) return 8;
+  within(!strict);
+  int length = snprintf(line, sizeof line, "%s: done\n", how);
+  write(1, line, (size_t)length);
+  if (strict) syscall(SYS_exit, 0);
+  return 0;
+}
+/* SPDX-License-Identifier: MIT */
