@@ -16,11 +16,16 @@ static struct callstacks *callstacks;
 static volatile uintptr_t kept;
 static const void *native[128]; /* addresses in the frames of this program, innermost first */
 
+static inline void use(const wn_callstack *callstack) {
+  kept = (uintptr_t)callstack;
+  callstack_release(callstack);
+}
+
 /* Of the whole stack, or of as many innermost frames, which are not remembered from one capture to
  * the next. */
 static uint64_t time_captures(size_t depth) {
   uint64_t start = os_monotonic_ns();
-  for (int i = 0; i < WARM; i++) kept = (uintptr_t)callstack_capture(callstacks, depth);
+  for (int i = 0; i < WARM; i++) use(callstack_capture(callstacks, depth));
   return os_monotonic_ns() - start;
 }
 
@@ -38,7 +43,7 @@ static uint64_t time_language(size_t depth, bool alone) {
   uint64_t start = 0;
   for (int round = 0; round < 2; round++) { /* the second one counts */
     start = os_monotonic_ns();
-    for (int i = 0; i < WARM; i++) kept = (uintptr_t)callstack_capture_with(callstacks, &wish);
+    for (int i = 0; i < WARM; i++) use(callstack_capture_with(callstacks, &wish));
   }
   return os_monotonic_ns() - start;
 }
@@ -54,7 +59,7 @@ static void report(size_t depth) {
   uint64_t start = os_monotonic_ns();
   callstacks = callstacks_create(&(struct callstacks_options){0});
   uint64_t created = os_monotonic_ns();
-  kept = (uintptr_t)callstack_capture(callstacks, depth);
+  use(callstack_capture(callstacks, depth));
   uint64_t first = os_monotonic_ns();
   time_captures(SIZE_MAX);
   double warm = (double)time_captures(SIZE_MAX) / WARM, cut = (double)time_captures(depth) / WARM;
@@ -73,7 +78,7 @@ static bool leaf_captures;
 /* Down a binary tree: each way has a stack of its own. */
 static __attribute__((noinline)) void branch(uint32_t way, unsigned levels) {
   if (!levels) {
-    if (leaf_captures) kept = (uintptr_t)callstack_capture(callstacks, SIZE_MAX);
+    if (leaf_captures) use(callstack_capture(callstacks, SIZE_MAX));
   } else if (way & 1) {
     branch(way >> 1, levels - 1);
     kept = 1;

@@ -6,7 +6,7 @@
  * FILE is on the disk in question; by default bench.trace, which is removed afterwards. */
 #include "base/os.h"
 #include "base/words.h"
-#include "trace/writer.h"
+#include "support/tree_source.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,18 +40,18 @@ static void *write_samples(void *argument) {
         .time_ns = 50000 * i, .thread = work->thread, .stack = 20, .block = i, .size = 100};
     sample.words = malloc_words(sample.size);
     sample.n_samples = 1;
-    trace_write_sample(work->writer, &sample);
+    tree_write_sample(work->writer, &sample);
   }
   return NULL;
 }
 
 static struct trace_writer *open_writer(const char *path) {
-  const struct trace_stack_source source = {.node = give_node, .module = give_module};
+  const struct tree_source source = {.node = give_node, .module = give_module};
   struct trace_options options = {.path = path};
   struct trace_run run = {.rate = 1e-4, .word_bytes = 8};
   run.command = run.host = run.heap = run.version = trace_text_of("bench");
   struct trace_writer *writer;
-  if (!trace_writer_open(&options, &run, &source, &writer)) return writer;
+  if (!tree_writer_open(&options, &run, &source, &writer)) return writer;
   fprintf(stderr, "bench_trace_writer: %s\n", wn_last_error());
   exit(1);
 }

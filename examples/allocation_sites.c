@@ -1,7 +1,6 @@
 /* Shows where a program allocates: a tracker counts sampled words by callstack.
  *
- * Equal callstacks are the same pointer, so a small table is enough. Each sampled word stands for 1
- * / RATE words. The program does not need deaths, so the callback of a birth returns NULL, and no
+ * A small table has a copy of each callstack. Each sampled word stands for 1 / RATE words. The program does not need deaths, so the callback of a birth returns NULL, and no
  * block is tracked. */
 #include <stdio.h>
 #include <winnow/gc.h>
@@ -11,15 +10,17 @@
 enum { SITES_MOST = 64 };
 
 struct site {
-  const wn_callstack *callstack;
+  wn_callstack *callstack; /* a copy; NULL: free */
   double words;
 };
 
 static void *count(wn_domain *domain, const wn_allocation *allocation, void *context) {
   struct site *site = context;
   (void)domain;
-  while (site->callstack && site->callstack != allocation->callstack) site++; /* the last one stays free */
-  if (!site->callstack && site < (struct site *)context + SITES_MOST) site->callstack = allocation->callstack;
+  while (site->callstack && !wn_callstack_equal(site->callstack, allocation->callstack))
+    site++; /* the last one stays free */
+  if (!site->callstack && site < (struct site *)context + SITES_MOST)
+    site->callstack = wn_callstack_copy(allocation->callstack);
   if (site->callstack) site->words += (double)allocation->n_samples / RATE;
   return NULL;
 }
@@ -61,7 +62,10 @@ int main(void) {
   make_buffers(domain);
   if (wn_memprof_stop(domain) || wn_memprof_discard(profile)) return puts(wn_last_error()), 1;
   double total = 0;
-  for (const struct site *site = sites; site->callstack; total += site++->words) print(site);
+  for (struct site *site = sites; site->callstack; total += site++->words) {
+    print(site);
+    wn_callstack_free(site->callstack);
+  }
   double truth = 20000.0 * 100 * 3 + 2000.0 * 1001;
   printf("%.0f words in all; in truth %.0f\n", total, truth);
   return wn_domain_detach(domain) || wn_heap_close(heap) || total < truth * 0.9 || total > truth * 1.1;

@@ -19,10 +19,10 @@ enum { SITES_MOST = 64, PERIODS = 12, GROWS_FOR = 6, CACHE_SLOTS = 256 };
 /* ---- the watcher ---- */
 
 struct site {
-  const wn_callstack *callstack; /* equal ones are one pointer */
-  const char *name;              /* the part of the program that first allocated there */
-  double live, before;           /* words: now, and at the end of the last period */
-  int grew;                      /* in so many periods in a row */
+  wn_callstack *callstack; /* a copy */
+  const char *name;        /* the part of the program that first allocated there */
+  double live, before;     /* words: now, and at the end of the last period */
+  int grew;                /* in so many periods in a row */
 };
 
 struct watcher {
@@ -38,8 +38,10 @@ struct sample {
 
 static struct site *find_site(struct watcher *watcher, const wn_callstack *callstack) {
   for (struct site *site = watcher->sites; site < watcher->sites + SITES_MOST; site++) {
-    if (!site->callstack) *site = (struct site){.callstack = callstack, .name = watcher->doing};
-    if (site->callstack == callstack) return site;
+    if (!site->callstack)
+      *site = (struct site){.callstack = wn_callstack_copy(callstack), .name = watcher->doing};
+    if (!site->callstack) return NULL; /* no memory */
+    if (wn_callstack_equal(site->callstack, callstack)) return site;
   }
   return NULL;
 }
@@ -156,6 +158,7 @@ int main(void) {
     return puts(wn_last_error()), 1;
   bool good = run(domain, &watcher);
   if (wn_memprof_stop(domain) || wn_memprof_discard(profile)) return puts(wn_last_error()), 1;
+  for (struct site *site = watcher.sites; site->callstack; site++) wn_callstack_free(site->callstack);
   return wn_domain_detach(domain) || wn_heap_close(heap) || !good;
 }
 /* SPDX-License-Identifier: MIT */

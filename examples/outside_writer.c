@@ -28,8 +28,7 @@ static struct pair *push(struct pair *list, int line) {
   wn_allocation allocation = {.n_samples = writer ? samples(3) : 0, .size = 2};
   if (!allocation.n_samples) return pair;
   const wn_place stack[] = {lines[line], lines[0]}; /* innermost first */
-  allocation.callstack = wn_writer_callstack(writer, stack, 2);
-  pair->number = wn_writer_alloc(writer, &allocation, WN_WRITER_MINOR);
+  pair->number = wn_writer_alloc(writer, &allocation, stack, 2, WN_WRITER_MINOR);
   return pair;
 }
 

@@ -3,7 +3,7 @@
  * modules, 12 threads; sizes and lives over many decades; a cache that grows, a peak at two thirds. */
 #include "base/random.h"
 #include "base/words.h"
-#include "trace/writer.h"
+#include "support/tree_source.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,7 +103,7 @@ static void write_blocks(struct trace_writer *writer, struct random *random, uin
                                   .stack = (uint32_t)(pow(random_unit(random), 2) * (node_count - 1)) + 1};
     sample.words = collected ? sample.size / 8 + 1 : malloc_words(sample.size);
     double died = (double)sample.time_ns + draw_life(random, now);
-    if (!trace_write_sample(writer, &sample)) exit(1);
+    if (!tree_write_sample(writer, &sample)) exit(1);
     if (died < run_ns) deaths[count++] = (struct death){died, sample.block};
     if (collected && random_bits(random) % 4 == 0)
       trace_write_promote(
@@ -144,14 +144,14 @@ int main(int argc, char **argv) {
   random_seed(&random, 1, 0, 0);
   node_count = samples < 1000000 ? (uint32_t)(samples / 5) + 10 : 200000;
   make_nodes(&random);
-  struct trace_stack_source source = {.node = node, .module = module, .place = place};
+  struct tree_source source = {.node = node, .module = module, .place = place};
   struct trace_run run = {.command = {.bytes = command, .length = sizeof command},
                           .heap = trace_text_of(collected ? "winnow" : "malloc"),
                           .rate = rate,
                           .word_bytes = 8,
                           .stack_depth = 1024};
   struct trace_writer *writer;
-  if (trace_writer_open(&(struct trace_options){.path = argv[2]}, &run, &source, &writer))
+  if (tree_writer_open(&(struct trace_options){.path = argv[2]}, &run, &source, &writer))
     return fprintf(stderr, "make_trace: %s\n", wn_last_error()), 1;
   write_blocks(writer, &random, samples, collected);
   if (collected) write_heap(writer);

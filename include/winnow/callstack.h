@@ -8,6 +8,7 @@
 #ifndef WINNOW_CALLSTACK_H
 #define WINNOW_CALLSTACK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <winnow/status.h>
@@ -16,8 +17,7 @@
 extern "C" {
 #endif
 
-/* A call stack. Equal stacks of one heap are the same pointer; none is freed while its heap
- * lives. */
+/* A call stack. Valid during the callback that gets it; a copy is valid until it is freed. */
 typedef struct wn_callstack wn_callstack;
 
 /* The number of a place in a program of a language on the heap (wn_place_of in heap.h). 0: no
@@ -33,7 +33,7 @@ typedef struct wn_frame {
   /* Set for a language's frame; NULL, NULL and 0 for a native frame. For a language's frame
    * `module` is the language's name in brackets, `offset` is the wn_place, and `pc` is no address
    * but a value that differs from those of all other frames. */
-  const char *function, *file; /* valid as long as the callstack; empty if unknown */
+  const char *function, *file; /* valid as long as the heap; empty if unknown */
   uint32_t line;               /* 0: unknown */
 } wn_frame;
 
@@ -53,9 +53,21 @@ WN_API size_t wn_callstack_depth(const wn_callstack *callstack);
  * thread. */
 WN_API size_t wn_callstack_frames(const wn_callstack *callstack, wn_frame *frames, size_t most);
 
-/* One frame; 0 is the innermost. An index beyond the depth gives a frame of zeros. Any thread.
- * Takes time proportional to the index. */
+/* One frame; 0 is the innermost. An index beyond the depth gives a frame of zeros. Any thread. */
 WN_API wn_frame wn_callstack_frame(const wn_callstack *callstack, size_t index);
+
+/* A hash of the frames: equal for equal stacks of one heap, for as long as the heap lives. Any
+ * thread. */
+WN_API uint64_t wn_callstack_hash(const wn_callstack *callstack);
+
+/* Whether two stacks are of one heap and have the same frames. Any thread. */
+WN_API bool wn_callstack_equal(const wn_callstack *one, const wn_callstack *other);
+
+/* A copy of a stack, by malloc, of 4 bytes a frame and some 40 more; wn_callstack_free frees it. NULL
+ * if there is no memory. Its frames can be read for as long as its heap lives. Any thread; not in a
+ * signal handler. wn_callstack_free ignores NULL. */
+WN_API wn_callstack *wn_callstack_copy(const wn_callstack *callstack);
+WN_API void wn_callstack_free(wn_callstack *copy);
 
 #ifdef __cplusplus
 }

@@ -27,7 +27,7 @@ typedef struct wn_allocation {
   size_t n_samples; /* how many of its words were sampled: at least 1 */
   size_t size;      /* words, without the header */
   wn_alloc_source source;
-  const wn_callstack *callstack; /* of the allocation, innermost frame first; valid as long as the heap */
+  const wn_callstack *callstack; /* of the allocation, innermost frame first; NULL if it is not known */
   size_t bytes;                  /* what was asked for, where the heap knows it; else 8 * size */
   /* The words that could be sampled, including the header if there is one. The block was tracked
    * with probability 1 - (1 - rate)^trials, so an estimate weights the block by the inverse of

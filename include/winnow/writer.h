@@ -7,8 +7,8 @@
  *   if (wn_writer_open("run.trace", &options, &writer)) return puts(wn_last_error()), 1;
  *   wn_place frames[] = {wn_writer_place(writer, &(wn_place_text){"cons", "list.ml", 12, 3, 20}),
  *                        wn_writer_place(writer, &(wn_place_text){"main", "main.ml", 7, 1, 9})};
- *   wn_allocation allocation = {.n_samples = 1, .size = 2, .callstack = wn_writer_callstack(writer, frames, 2)};
- *   uint64_t block = wn_writer_alloc(writer, &allocation, WN_WRITER_MINOR);
+ *   wn_allocation allocation = {.n_samples = 1, .size = 2};
+ *   uint64_t block = wn_writer_alloc(writer, &allocation, frames, 2, WN_WRITER_MINOR);
  *   wn_writer_free(writer, block);
  *   wn_writer_close(writer);
  *
@@ -62,7 +62,7 @@ WN_API wn_status wn_writer_open_if_requested(wn_writer_options *options, wn_writ
 WN_API void wn_writer_exits(wn_writer *writer, int status);
 
 /* Ends the trace and frees the writer. Without a call of wn_writer_exits before it, the trace says
- * that recording was stopped. No thread may use the writer or its callstacks any more. NULL is
+ * that recording was stopped. No thread may use the writer any more. NULL is
  * ignored. */
 WN_API void wn_writer_close(wn_writer *writer);
 
@@ -79,28 +79,27 @@ typedef struct wn_place_text {
  * handler, since it takes a lock. */
 WN_API wn_place wn_writer_place(wn_writer *writer, const wn_place_text *place);
 
-/* The callstack of these places, innermost first; equal callstacks are the same pointer. Places
- * that are 0 are left out. Never NULL: if there is no memory, the callstack is empty. Valid until
- * wn_writer_close. Needs 20 KiB of stack. Any thread. */
-WN_API const wn_callstack *wn_writer_callstack(wn_writer *writer, const wn_place *places, size_t count);
-
 /* ---- events ---- */
 
 /* Where a block was born. */
 typedef enum wn_writer_area { WN_WRITER_MINOR, WN_WRITER_MAJOR } wn_writer_area;
 
-/* A sampled block was allocated. In `allocation`, `size` is in words; if `bytes` is 0, it is
- * computed from `size`, and if `trials` is 0, it is `size` and one header word. Returns the block's
+/* A sampled block was allocated, by the callstack of these places, innermost first; places that are
+ * 0, or no place's, are left out. In `allocation`, `size` is in words; if `bytes` is 0, it is computed
+ * from `size`, and if `trials` is 0, it is `size` and one header word; `callstack` is ignored. Needs 8
+ * KiB of stack. Returns the block's
  * number for the functions below, or 0 if the event is lost or the process is a forked child; those
  * functions ignore the number 0. */
-WN_API uint64_t wn_writer_alloc(wn_writer *writer, const wn_allocation *allocation, wn_writer_area area);
+WN_API uint64_t wn_writer_alloc(wn_writer *writer, const wn_allocation *allocation, const wn_place *places,
+                                size_t count, wn_writer_area area);
 
 /* The block moved from the minor heap to the major heap. */
 WN_API void wn_writer_promote(wn_writer *writer, uint64_t block);
 
-/* The block's size changed. `allocation` is as above; `trials` counts all words of the block that
+/* The block's size changed, in the callstack of these places. `allocation` is as above; `trials` counts all words of the block that
  * could be sampled so far. */
-WN_API void wn_writer_resize(wn_writer *writer, uint64_t block, const wn_allocation *allocation);
+WN_API void wn_writer_resize(wn_writer *writer, uint64_t block, const wn_allocation *allocation,
+                             const wn_place *places, size_t count);
 
 /* The block was freed, or found dead. */
 WN_API void wn_writer_free(wn_writer *writer, uint64_t block);

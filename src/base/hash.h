@@ -24,6 +24,16 @@ static inline uint64_t hash_bytes(const void *bytes, size_t count) {
   return hash;
 }
 
+/* For arrays of words. */
+static inline uint64_t hash_words(const uint32_t *words, size_t count) {
+  uint64_t hash = count;
+  for (size_t i = 0; i < count; i++) {
+    hash = (hash ^ words[i]) * 0x9e3779b97f4a7c15u;
+    hash ^= hash >> 32;
+  }
+  return hash_mix(hash);
+}
+
 /* CRC-32C (Castagnoli), as in RFC 3720: the checksum of `crc` continued by `count` bytes; start
  * with 0. Uses the processor's instruction where there is one. */
 uint32_t crc32c(uint32_t crc, const void *bytes, size_t count);

@@ -1,4 +1,4 @@
-/* The context that owns the tables, and captures: walk outwards, then enter inwards.
+/* The context that owns the tables, and captures: walk outwards, then write the stack inwards.
  *
  * Nearly all frames are of the usual kind: met before, unwound by a quick rule, and within the
  * known part of the stack. `collect_usual` walks through them with all that it needs in registers.
@@ -14,56 +14,35 @@
 #include "base/check.h"
 #include "base/metadata.h"
 #include "callstack/memo.h"
-#include "callstack/nodes.h"
 #include "callstack/places.h"
 #include "callstack/unwind.h"
 #include <stdio.h>
+#include <string.h>
 
 enum { FIRST_BITS = TINY ? 6 : 12, SHALLOW = 64, LANGUAGE_MOST = 64 };
-
-/* The outermost places of the last stack of places that a thread entered, outermost first, and the
- * nodes that they led to. The next stack mostly has the same ones, so that it costs a comparison of
- * numbers for each of them. Threads share a memo if there are many; it is used by one at a time. */
-enum { PLACED = 512 };
-struct placed_memo {
-  _Atomic(bool) busy;
-  uint32_t count;
-  wn_place place[PLACED];
-  struct node *node[PLACED];
-};
 
 struct callstacks {
   /* Set by callstacks_create; constant afterwards. */
   struct callstacks_options options;
-  uint64_t number;              /* from 1 on; not used again */
+  struct wn_callstack empty;
   char language[LANGUAGE_MOST]; /* "[lisp]" */
   /* Growing; lock-free. */
   struct levels pcs;
-  struct nodes nodes;
+  struct stack_store kept;
   struct modules modules;
   struct memo memos[MEMOS];
-  struct placed_memo placed[MEMOS];
   struct places places;
   /* Statistics, counted by any thread. */
   _Atomic(uint64_t) truncated, full;
 };
 
-static const wn_callstack *public_of(const struct node *node) {
-  return (const wn_callstack *)(const void *)node;
-}
-static const struct node *node_of(const wn_callstack *callstack) {
-  return (const struct node *)(const void *)callstack;
-}
-
 static void count_one(_Atomic(uint64_t) *counter) {
   atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
 }
 
-static struct node *empty(const struct callstacks *callstacks) { return nodes_at(&callstacks->nodes, 0); }
-
 static const wn_callstack *give_up(struct callstacks *callstacks) {
   count_one(&callstacks->full);
-  return public_of(empty(callstacks));
+  return &callstacks->empty;
 }
 
 /* Each thread gets a memo at its first capture; the memos are given out in turn. */
@@ -76,10 +55,6 @@ static struct memo *memo_of_thread(struct callstacks *callstacks) {
   return (struct memo *)(void *)((char *)callstacks->memos + (given - 1));
 }
 
-static struct placed_memo *placed_of_thread(struct callstacks *callstacks) {
-  return &callstacks->placed[memo_of_thread(callstacks) - callstacks->memos];
-}
-
 /* Empties the memo if code addresses have become dead since it was made. */
 static inline void memo_renew(struct memo *memo, const struct callstacks *callstacks) {
   uint32_t changes = atomic_load_explicit(&callstacks->modules.changes, memory_order_acquire);
@@ -87,16 +62,29 @@ static inline void memo_renew(struct memo *memo, const struct callstacks *callst
   memo->changes = changes;
 }
 
-/* Takes the thread's memo; NULL if it is in use. */
-static inline struct memo *memo_begin(struct callstacks *callstacks) {
-  struct memo *memo = memo_of_thread(callstacks);
-  if (atomic_exchange_explicit(&memo->busy, true, memory_order_acquire)) return NULL;
+/* Makes the memo ready for a capture, which has it to itself. */
+static inline struct memo *memo_use(struct memo *memo, struct callstacks *callstacks) {
+  if (__builtin_expect(!memo->stack.owner, 0))
+    memo->stack = (struct wn_callstack){.owner = callstacks, .frame = memo->frame, .where = STACK_IN_MEMO};
   memo_renew(memo, callstacks);
   return memo;
 }
 
+/* Takes the thread's memo; NULL if it is in use. */
+static inline struct memo *memo_begin(struct callstacks *callstacks) {
+  struct memo *memo = memo_of_thread(callstacks);
+  if (atomic_exchange_explicit(&memo->busy, true, memory_order_acquire)) return NULL;
+  return memo_use(memo, callstacks);
+}
+
 static void memo_end(struct memo *memo) {
   if (memo) atomic_store_explicit(&memo->busy, false, memory_order_release);
+}
+
+/* The stack of the memo's outermost frames. */
+static const wn_callstack *memo_stack(struct memo *memo, size_t frames) {
+  memo->stack.count = (uint32_t)frames;
+  return &memo->stack;
 }
 
 /* The frame id of a code address, and the rule to unwind it. 0 if there is no room. */
@@ -134,8 +122,8 @@ static void put_language(const struct callstacks *callstacks, struct language *l
   for (; language->frame < language->end && frames->count < depth; language->frame++) {
     if (language->frame->native) language->stands = (uintptr_t)language->frame->native;
     if (language->stands >= end) return;
-    const struct place *place = places_get(&callstacks->places, language->frame->place);
-    if (place) frames->frame[frames->count++] = place->frame;
+    wn_place place = language->frame->place;
+    if (places_get(&callstacks->places, place)) frames->frame[frames->count++] = FRAME_PLACE | place;
   }
 }
 
@@ -247,61 +235,62 @@ static inline __attribute__((always_inline)) enum step_result collect(struct cal
   return step;
 }
 
-/* Where a stack begins: CUT. Without room for the mark it has none. */
-static struct node *root(struct callstacks *callstacks, bool is_cut) {
-  struct node *none = empty(callstacks), *mark = NULL;
-  uint32_t frame;
-  if (is_cut && levels_insert(&callstacks->pcs, CALLSTACK_CUT, &frame))
-    mark = nodes_child(&callstacks->nodes, none, frame);
-  return mark ? mark : none;
+/* Notes the steps of a walk that came to its end: its outermost frames, inwards from those that the
+ * memo keeps. */
+static void note_steps(struct memo *memo, const struct walk *walk, const struct frames *frames) {
+  struct trail *trail = frames->trail;
+  memo_cut(memo, walk, frames->kept);
+  uint32_t noted = trail->count < TRAIL ? trail->count : TRAIL, room = MEMO - memo->count;
+  for (uint32_t i = noted < room ? noted : room; i; i--) memo_add(memo, trail_at(trail, --trail->count));
 }
 
-/* Enters the frames that were written down, from the outermost one inwards, and remembers the
- * outermost ones. */
-static struct node *enter_walked(struct callstacks *callstacks, const struct walk *walk,
-                                 struct frames *frames, bool is_cut) {
-  struct memo *memo = frames->memo;
-  struct trail *trail = frames->trail;
-  struct node *node = memo && frames->kept ? memo->node[frames->kept - 1] : root(callstacks, is_cut);
-  const uint32_t *frame = frames->frame + frames->count;
-  if (frames->count && memo) {
-    memo_cut(memo, walk, frames->kept, empty(callstacks));
-    uint32_t noted = trail->count < TRAIL ? trail->count : TRAIL, room = MEMO - memo->count;
-    for (uint32_t i = noted < room ? noted : room; i; i--) {
-      const struct memo_step *step = trail_at(trail, --trail->count);
-      node = nodes_child(&callstacks->nodes, node, *--frame);
-      if (!node) return NULL;
-      memo_add(memo, step, node);
-    }
-  }
-  while (node && frame > frames->frame) node = nodes_child(&callstacks->nodes, node, *--frame);
-  return node;
+/* Writes frames, innermost first in the array, behind `*to`. */
+static void write_inwards(uint32_t *to, const uint32_t *frames, size_t count) {
+  while (count) *to++ = frames[--count];
+}
+
+/* Makes a stack of the frames that were written down, and of the `outer` ones that the memo keeps.
+ * `memo` may be NULL. `is_cut`: there are more frames (CUT); then the memo keeps none. */
+static const wn_callstack *make_stack(struct callstacks *callstacks, struct memo *memo, size_t outer,
+                                      const uint32_t *frames, size_t count, bool is_cut) {
+  struct wn_callstack *stack = NULL;
+  uint32_t *to = memo ? memo->frame + outer : NULL;
+  if (!memo && !(stack = stack_store_take(&callstacks->kept, count + is_cut, &to)))
+    return give_up(callstacks);
+  if (is_cut) *to++ = FRAME_CUT;
+  write_inwards(to, frames, count);
+  if (memo) return memo_stack(memo, outer + count + is_cut);
+  stack->owner = callstacks;
+  return stack;
+}
+
+/* The memo's place, for a stack that no walk will compare with its own. */
+static struct memo *memo_borrow(struct callstacks *callstacks) {
+  struct memo *memo = memo_begin(callstacks);
+  if (memo) memo->count = memo->ends = 0;
+  return memo;
 }
 
 /* `step` is how the walk ended: only a walk that came to its end is remembered. */
 static const wn_callstack *finish(struct callstacks *callstacks, const struct walk *walk,
                                   struct frames *frames, enum step_result step) {
   struct memo *memo = frames->memo;
-  struct node *node = NULL;
   walk_end(walk);
-  if (step != STEP_END) frames->memo = NULL;
-  if (frames->count != SIZE_MAX) node = enter_walked(callstacks, walk, frames, step == STEP_CALLER);
-  memo_end(memo);
-  return node ? public_of(node) : give_up(callstacks);
-}
-
-/* The stack whose innermost frame is the memo's step `i`. */
-static const wn_callstack *finish_like_the_last(struct memo *memo, uint32_t i) {
-  const struct node *node = memo->node[i];
-  memo_end(memo);
-  return public_of(node);
+  if (frames->count == SIZE_MAX) {
+    memo_end(memo);
+    return give_up(callstacks);
+  }
+  size_t outer = memo ? memo_frames(memo, frames->kept) : 0;
+  if (memo && step != STEP_END) memo->count = memo->ends = 0;
+  if (memo && step == STEP_END && frames->count) note_steps(memo, walk, frames);
+  return make_stack(callstacks, memo, outer, frames->frame, frames->count, step == STEP_CALLER);
 }
 
 /* The usual case: the stack is the memo's, down to its innermost frame. Since stack pointers only
  * grow outwards, one call of walk_knows tells whether the whole stack can be read. */
 static inline bool is_remembered(const struct callstacks *callstacks, const struct memo *memo, uintptr_t pc,
                                  uintptr_t sp, uintptr_t bp, size_t depth) {
-  uint32_t frames = memo->count - memo->ends;
+  uint32_t frames = memo_frames(memo, memo->count);
   return frames && frames <= depth && !callstacks->options.skip_end &&
          memo_stands(&memo->at[memo->count - 1], pc, sp, bp) && walk_knows(sp, memo->at[0].sp) &&
          memo_is_same(memo);
@@ -343,97 +332,13 @@ static __attribute__((noinline)) const wn_callstack *capture_another(struct call
 static inline const wn_callstack *capture_by(struct memo *memo, struct callstacks *callstacks, uintptr_t pc,
                                              uintptr_t sp, uintptr_t bp, size_t depth) {
   if (__builtin_expect(memo && is_remembered(callstacks, memo, pc, sp, bp, depth), 1))
-    return finish_like_the_last(memo, memo->count - 1);
+    return memo_stack(memo, memo_frames(memo, memo->count));
   return capture_another(callstacks, pc, sp, bp, depth, memo);
 }
 
 static inline const wn_callstack *capture(struct callstacks *callstacks, uintptr_t pc, uintptr_t sp,
                                           uintptr_t bp, size_t depth) {
   return capture_by(memo_begin(callstacks), callstacks, pc, sp, bp, depth);
-}
-
-/* The outermost frames of the thread's last stack with a language's frames, and their nodes. The
- * next such stack mostly has the same ones, and a comparison costs less than a search in a large
- * table. `busy` is true while a capture changes it: a signal handler's capture then does not use
- * it. */
-enum { MIXED = 32 };
-static _Thread_local struct {
-  uint64_t number; /* of the struct callstacks whose nodes these are */
-  uint32_t count;
-  _Atomic(bool) busy;
-  uint32_t frame[MIXED];
-  struct node *node[MIXED];
-} last_mixed;
-
-/* How many outermost frames a stack shares with last_mixed, and the node of the innermost of
- * these. */
-static size_t recall(const struct callstacks *callstacks, const uint32_t *frames, size_t count,
-                     struct node **node) {
-  size_t known = 0, most = last_mixed.count < count ? last_mixed.count : count;
-  if (last_mixed.number != callstacks->number) return 0;
-  while (known < most && last_mixed.frame[known] == frames[count - 1 - known]) known++;
-  if (known) *node = last_mixed.node[known - 1];
-  return known;
-}
-
-/* Enters frames, innermost first in the array, from the outermost inwards. */
-static struct node *enter_from(struct callstacks *callstacks, const uint32_t *frames, size_t count,
-                               size_t known, struct node *node, bool remember) {
-  for (size_t i = known; i < count; i++) {
-    node = nodes_child(&callstacks->nodes, node, frames[count - 1 - i]);
-    if (!node) break;
-    if (!remember || i >= MIXED) continue;
-    last_mixed.frame[i] = frames[count - 1 - i];
-    last_mixed.node[i] = node;
-    last_mixed.count = (uint32_t)i + 1;
-  }
-  return node;
-}
-
-static const wn_callstack *enter(struct callstacks *callstacks, const uint32_t *frames, size_t count,
-                                 bool is_cut) {
-  struct node *node = root(callstacks, is_cut);
-  if (is_cut || atomic_load_explicit(&last_mixed.busy, memory_order_relaxed)) {
-    node = enter_from(callstacks, frames, count, 0, node, false);
-  } else {
-    atomic_store_explicit(&last_mixed.busy, true, memory_order_relaxed);
-    atomic_signal_fence(memory_order_seq_cst);
-    size_t known = recall(callstacks, frames, count, &node);
-    last_mixed.number = callstacks->number;
-    last_mixed.count = (uint32_t)known;
-    node = enter_from(callstacks, frames, count, known, node, true);
-    atomic_signal_fence(memory_order_seq_cst);
-    atomic_store_explicit(&last_mixed.busy, false, memory_order_relaxed);
-  }
-  return node ? public_of(node) : give_up(callstacks);
-}
-
-/* The innermost node that the outermost places of a stack led to before; how many they are. */
-static size_t recall_placed(const struct placed_memo *memo, const wn_place *places, size_t count,
-                            struct node **node) {
-  size_t known = 0, most = memo->count < count ? memo->count : count;
-  while (known < most && memo->place[known] == places[count - 1 - known]) known++;
-  if (known) *node = memo->node[known - 1];
-  return known;
-}
-
-/* Enters the places that are left, and notes them in the memo, or in none. A number that is not a
- * place's may become one later, so it is noted nowhere, and nothing behind it is. */
-static struct node *enter_places(struct callstacks *callstacks, struct placed_memo *memo,
-                                 const wn_place *places, size_t count, bool is_cut) {
-  struct node *node = root(callstacks, is_cut);
-  size_t known = memo ? recall_placed(memo, places, count, &node) : 0;
-  if (memo) memo->count = (uint32_t)known;
-  for (; known < count && node; known++) {
-    wn_place number = places[count - 1 - known];
-    const struct place *place = places_get(&callstacks->places, number);
-    if (place) node = nodes_child(&callstacks->nodes, node, place->frame);
-    if (!memo || !node || !place || memo->count != known || known == PLACED) continue;
-    memo->place[known] = number;
-    memo->node[known] = node;
-    memo->count++;
-  }
-  return node;
 }
 
 /* `walk` is NULL for the language's frames alone. */
@@ -447,12 +352,13 @@ capture_with(struct callstacks *callstacks, struct walk *walk, const struct call
   if (walk) walk_end(walk);
   if (frames.count == SIZE_MAX) return give_up(callstacks);
   put_language(callstacks, &language, &frames, depth, UINTPTR_MAX);
-  return enter(callstacks, frames.frame, frames.count, step == STEP_CALLER || language.frame < language.end);
+  bool is_cut = step == STEP_CALLER || language.frame < language.end;
+  return make_stack(callstacks, memo_borrow(callstacks), 0, frames.frame, frames.count, is_cut);
 }
 
 static bool create_tables(struct callstacks *callstacks) {
-  uint32_t nodes_most = callstacks->options.nodes_most, frames_most = callstacks->options.frames_most;
-  if (!nodes_create(&callstacks->nodes, nodes_most ? nodes_most : NODES_MOST, callstacks)) return false;
+  uint32_t kept_most = callstacks->options.kept_most, frames_most = callstacks->options.frames_most;
+  stack_store_open(&callstacks->kept, kept_most ? kept_most : 1u << 28);
   if (!levels_create(&callstacks->pcs, FIRST_BITS, frames_most ? frames_most : 1u << 22)) return false;
   enum object_source source = callstacks->options.without_loader ? OBJECT_FROM_MAPS : object_best_source();
   return modules_create(&callstacks->modules, &callstacks->pcs, source);
@@ -461,14 +367,13 @@ static bool create_tables(struct callstacks *callstacks) {
 /* ---- shared ---- */
 
 struct callstacks *callstacks_create(const struct callstacks_options *options) {
-  static _Atomic(uint64_t) numbers;
   struct callstacks *callstacks = metadata_map(sizeof *callstacks);
   if (!callstacks) return NULL;
   callstacks->options = *options;
   snprintf(callstacks->language, sizeof callstacks->language, "[%.60s]",
            options->language ? options->language : "language");
   places_create(&callstacks->places, &callstacks->modules, callstacks->language);
-  callstacks->number = atomic_fetch_add_explicit(&numbers, 1, memory_order_relaxed) + 1;
+  callstacks->empty = (struct wn_callstack){.owner = callstacks, .where = STACK_IS_EMPTY};
   if (create_tables(callstacks)) return callstacks;
   callstacks_destroy(callstacks);
   return NULL;
@@ -479,7 +384,7 @@ void callstacks_destroy(struct callstacks *callstacks) {
   places_destroy(&callstacks->places);
   modules_destroy(&callstacks->modules);
   levels_destroy(&callstacks->pcs);
-  nodes_destroy(&callstacks->nodes);
+  stack_store_close(&callstacks->kept);
   metadata_unmap(callstacks, sizeof *callstacks);
 }
 
@@ -500,16 +405,20 @@ wn_place callstacks_place(struct callstacks *callstacks, const struct callstack_
  * registers can be read without unwinding. */
 __attribute__((noinline)) const wn_callstack *callstack_capture(struct callstacks *callstacks, size_t depth) {
   uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
-  if (depth == 0) return public_of(empty(callstacks));
+  if (depth == 0) return &callstacks->empty;
   return capture(callstacks, stack_word(frame + 8), frame + 16, stack_word(frame), depth);
 }
 
 const wn_callstack *callstack_capture_own(struct callstacks *callstacks, struct memo **own, const void *from,
                                           size_t depth) {
   uintptr_t frame = (uintptr_t)from;
-  if (depth == 0) return public_of(empty(callstacks));
+  if (depth == 0) return &callstacks->empty;
   if (!*own) *own = metadata_map(sizeof **own);
-  if (*own) memo_renew(*own, callstacks);
+  if (*own) {
+    ASSERT(!atomic_load_explicit(&(*own)->busy, memory_order_relaxed));
+    atomic_store_explicit(&(*own)->busy, true, memory_order_relaxed);
+    memo_use(*own, callstacks);
+  }
   return capture_by(*own, callstacks, stack_word(frame + 8), frame + 16, stack_word(frame), depth);
 }
 
@@ -519,7 +428,7 @@ __attribute__((noinline)) const wn_callstack *callstack_capture_with(struct call
                                                                      const struct callstack_wish *wish) {
   uintptr_t frame = (uintptr_t)(wish->from ? wish->from : __builtin_frame_address(0));
   struct walk walk;
-  if (!wish->depth) return public_of(empty(callstacks));
+  if (!wish->depth) return &callstacks->empty;
   if (wish->language_only) return capture_with(callstacks, NULL, wish);
   uintptr_t pc = stack_word(frame + 8), sp = frame + 16, bp = stack_word(frame);
   if (!wish->language_count) return capture(callstacks, pc, sp, bp, wish->depth);
@@ -529,27 +438,56 @@ __attribute__((noinline)) const wn_callstack *callstack_capture_with(struct call
 
 const wn_callstack *callstack_of_places(struct callstacks *callstacks, const wn_place *places, size_t count,
                                         size_t depth) {
-  struct placed_memo *memo = placed_of_thread(callstacks);
-  bool busy = atomic_exchange_explicit(&memo->busy, true, memory_order_acquire), is_cut = count > depth;
-  const struct node *node =
-      enter_places(callstacks, busy || is_cut ? NULL : memo, places, is_cut ? depth : count, is_cut && depth);
-  if (!busy) atomic_store_explicit(&memo->busy, false, memory_order_release);
-  return node ? public_of(node) : give_up(callstacks);
+  uint32_t frame[CALLSTACK_DEPTH_MOST];
+  size_t most = depth < CALLSTACK_DEPTH_MOST ? depth : CALLSTACK_DEPTH_MOST, valid = 0, i = 0;
+  for (; i < count && valid < most; i++)
+    if (places_get(&callstacks->places, places[i])) frame[valid++] = FRAME_PLACE | places[i];
+  return make_stack(callstacks, memo_borrow(callstacks), 0, frame, valid, i < count && depth);
 }
 
-uint32_t callstack_id(const wn_callstack *callstack) { return node_of(callstack)->number; }
+const wn_callstack *callstack_keep(const wn_callstack *callstack) {
+  uint32_t *frames;
+  if (callstack->where != STACK_IN_MEMO) return callstack;
+  struct wn_callstack *kept = stack_store_take(&callstack->owner->kept, callstack->count, &frames);
+  if (kept) {
+    kept->owner = callstack->owner;
+    memcpy(frames, callstack->frame, callstack->count * sizeof *frames);
+  } else {
+    count_one(&callstack->owner->full);
+  }
+  callstack_release(callstack);
+  return kept ? kept : &callstack->owner->empty;
+}
 
-void callstack_node(struct callstacks *callstacks, uint32_t id, uint32_t *parent, uint32_t *module,
-                    uint64_t *offset) {
-  *parent = *module = 0;
-  *offset = 0;
-  if (!id || node_is_head(id)) return;
-  if (id >= atomic_load_explicit(&callstacks->nodes.count, memory_order_relaxed)) return;
-  const struct node *node = nodes_at(&callstacks->nodes, id);
-  *parent = node->parent;
-  struct slot *frame = levels_at(&callstacks->pcs, node->frame);
-  *module = rule_module(atomic_load_explicit(&frame->value, memory_order_acquire));
-  uint64_t pc = atomic_load_explicit(&frame->key, memory_order_relaxed) & ~PC_DEAD;
+void callstack_share(const wn_callstack *callstack) {
+  struct wn_callstack *stack = (struct wn_callstack *)callstack;
+  ASSERT(stack->where != STACK_IN_MEMO);
+  if (stack->where >= STACK_IN_STORE) atomic_fetch_add_explicit(&stack->references, 1, memory_order_relaxed);
+}
+
+void callstack_release(const wn_callstack *callstack) {
+  struct wn_callstack *stack = (struct wn_callstack *)callstack;
+  if (stack->where == STACK_IN_MEMO)
+    memo_end((struct memo *)(void *)stack);
+  else if (stack->where >= STACK_IN_STORE &&
+           atomic_fetch_sub_explicit(&stack->references, 1, memory_order_acq_rel) == 1)
+    stack_store_give(&stack->owner->kept, stack);
+}
+
+void callstack_frame(struct callstacks *callstacks, uint32_t frame, uint32_t *module, uint64_t *offset) {
+  if (frame == FRAME_CUT) {
+    *module = 0;
+    *offset = CALLSTACK_CUT;
+    return;
+  }
+  if (frame & FRAME_PLACE) {
+    *module = atomic_load_explicit(&callstacks->places.module, memory_order_acquire);
+    *offset = frame & ~FRAME_PLACE;
+    return;
+  }
+  struct slot *slot = levels_at(&callstacks->pcs, frame);
+  *module = rule_module(atomic_load_explicit(&slot->value, memory_order_acquire));
+  uint64_t pc = atomic_load_explicit(&slot->key, memory_order_relaxed) & ~PC_DEAD;
   const struct module *record = modules_get(&callstacks->modules, *module);
   *offset = record ? pc - record->object.bias : pc;
 }
@@ -590,7 +528,7 @@ void callstacks_modules_refresh(struct callstacks *callstacks, void (*gone)(void
 }
 
 struct callstack_counts callstacks_counts(struct callstacks *callstacks) {
-  return (struct callstack_counts){.nodes = atomic_load(&callstacks->nodes.used),
+  return (struct callstack_counts){.kept = stack_store_count(&callstacks->kept),
                                    .frames = atomic_load(&callstacks->pcs.used),
                                    .modules = atomic_load(&callstacks->modules.count),
                                    .truncated = atomic_load(&callstacks->truncated),

@@ -1,29 +1,26 @@
 /* Capturing call stacks inside malloc: quickly, without allocation, in signal handlers too.
  *
  * `struct callstacks` holds all that captures have found out: the modules, the code addresses met
- * with the rules to get from each to its caller (pcs.h), and all stacks as one tree (nodes.h). It
- * only grows, up to the limits given; beyond them a capture returns the empty stack and is counted.
- * Several may exist. Any thread may call all functions. Signal handlers may call them too, except
+ * with the rules to get from each to its caller (pcs.h), and the stacks that are kept (stack.h). Its
+ * tables grow with the program's code, up to the limits given; beyond them a capture returns the
+ * empty stack and is counted. Several may exist. Any thread may call all functions. Signal handlers may call them too, except
  * create, destroy and those whose comments say so. Nothing here calls malloc, takes a lock that the
  * program can hold, or changes errno. */
 #ifndef CALLSTACK_CAPTURE_H
 #define CALLSTACK_CAPTURE_H
 
 #include "callstack/object.h"
+#include "callstack/stack.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <winnow/callstack.h>
 
-/* Deeper stacks keep their innermost frames. */
-enum { CALLSTACK_DEPTH_MOST = 1024 };
-
 struct callstacks;
 
 struct callstacks_options {
-  /* How many stacks (tree nodes) and code addresses to keep at most; 0 means almost 2^24, and
-   * 2^22. */
-  uint32_t nodes_most, frames_most;
+  /* How many stacks of each size, and code addresses, to keep at most; 0 means 2^28, and 2^22. */
+  uint32_t kept_most, frames_most;
   /* Innermost frames in this range of addresses are left out: Winnow's own code. */
   uintptr_t skip_begin, skip_end;
   /* The name of the language that callstacks_place is for, up to 60 bytes; NULL is "language". */
@@ -42,15 +39,25 @@ struct lock *callstacks_places_lock(struct callstacks *callstacks);
 /* Called in the child of a fork: resets the locks that other threads of the parent held. */
 void callstacks_fork_child(struct callstacks *callstacks);
 
-/* The stack of the caller of this function, its innermost `depth` frames. Never NULL: the empty
- * stack if depth is 0 or the tables are full. */
+/* All functions that capture return a stack that the calling thread must keep or release (LIVES of
+ * stack.h); until then its captures cost more. Never NULL: the empty stack if the depth is 0, the
+ * tables are full, or there is no memory.
+ *
+ * callstack_keep: the same stack, for as long as the caller needs it; it may be the empty one, if
+ * there is no memory. callstack_share: a kept stack must be released once more. All three may be
+ * called in signal handlers; a kept stack may be released by any thread. */
+const wn_callstack *callstack_keep(const wn_callstack *callstack);
+void callstack_share(const wn_callstack *callstack);
+void callstack_release(const wn_callstack *callstack);
+
+/* The stack of the caller of this function, its innermost `depth` frames. */
 const wn_callstack *callstack_capture(struct callstacks *callstacks, size_t depth);
 
 /* The same, but the stack begins with the caller of the function whose __builtin_frame_address(0)
  * is `from`; that function must not have returned. `*memo` remembers the last stack that was
  * captured with it. The first call makes the memo, if there is memory; the owner of `*memo`
- * destroys it by memo_destroy. Two threads must not use one memo at the same time. Not for signal
- * handlers. */
+ * destroys it by memo_destroy. Two threads must not use one memo at the same time, and its last
+ * stack is released before the next capture. Not for signal handlers. */
 struct memo;
 const wn_callstack *callstack_capture_own(struct callstacks *callstacks, struct memo **memo, const void *from,
                                           size_t depth);
@@ -82,29 +89,17 @@ struct callstack_wish {
   bool language_only; /* no native frames: nothing is walked */
 };
 
-/* The caller's stack with a language's frames in it. Needs some 5 KiB of stack. Never NULL, as
- * above. */
+/* The caller's stack with a language's frames in it. Needs some 5 KiB of stack. */
 const wn_callstack *callstack_capture_with(struct callstacks *callstacks, const struct callstack_wish *wish);
 
-/* The stack of these places of the language, innermost first, and no others; of the first `depth`. Numbers that are no
- * place's are left out. Never NULL, as above. */
+/* The stack of these places of the language, innermost first, and no others; of the first `depth`.
+ * Numbers that are no place's are left out. Needs some 4 KiB of stack. */
 const wn_callstack *callstack_of_places(struct callstacks *callstacks, const wn_place *places, size_t count,
                                         size_t depth);
 
-/* CUT. Where a stack has more frames than were asked for, its outermost node is a mark and no frame:
- * the address CALLSTACK_CUT in no module, to which nothing returns. The functions of
- * winnow/callstack.h leave the mark out. */
-#define CALLSTACK_CUT 1
-
-/* A stack's number among those of its callstacks; 0 is the empty one. Numbers and what they mean
- * never change. */
-uint32_t callstack_id(const wn_callstack *callstack);
-
-/* The innermost frame of a stack and the number of the rest. `offset` is an address in the module's
- * file (a return address: subtract 1 to get into the call), or in memory if module is 0. All are 0
- * for the empty stack. */
-void callstack_node(struct callstacks *callstacks, uint32_t id, uint32_t *parent, uint32_t *module,
-                    uint64_t *offset);
+/* What a frame of a stack stands for. `offset` is an address in the module's file (a return address:
+ * subtract 1 to get into the call), or in memory if module is 0. */
+void callstack_frame(struct callstacks *callstacks, uint32_t frame, uint32_t *module, uint64_t *offset);
 
 /* The place that such an offset stands for, if the module is the language's. Its texts are valid
  * until callstacks_destroy. False for code, and for offsets that are no place's. */
@@ -130,7 +125,8 @@ void callstacks_modules_refresh(struct callstacks *callstacks, void (*gone)(void
                                 void *context);
 
 struct callstack_counts {
-  uint32_t nodes, frames, modules;
+  size_t kept; /* stacks in the store; only while no thread keeps or releases one */
+  uint32_t frames, modules;
   uint64_t truncated; /* stacks whose outer frames could not be found */
   uint64_t full;      /* stacks that found no room */
 };

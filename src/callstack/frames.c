@@ -1,19 +1,13 @@
-/* The public interface of winnow/callstack.h. Its functions get only a pointer to a callstack; the
- * head of the page where it points leads them to the tables (nodes.h). */
+/* The public interface of winnow/callstack.h. */
+#include "base/hash.h"
 #include "callstack/capture.h"
-#include "callstack/nodes.h"
+#include <stdlib.h>
+#include <string.h>
 
-static struct callstacks *owner_of(const wn_callstack *callstack) {
-  const void *owner =
-      atomic_load_explicit(&node_head((const struct node *)callstack)->owner, memory_order_relaxed);
-  return (struct callstacks *)(uintptr_t)owner;
-}
-
-/* The innermost frame of a callstack that is not empty, and the number of the rest. */
-static wn_frame frame_of(struct callstacks *owner, uint32_t id, uint32_t *parent) {
+static wn_frame frame_of(struct callstacks *owner, uint32_t number_of_frame) {
   uint32_t number;
   uint64_t offset;
-  callstack_node(owner, id, parent, &number, &offset);
+  callstack_frame(owner, number_of_frame, &number, &offset);
   struct callstack_module module = {0};
   bool in_module = callstack_module(owner, number, &module);
   wn_frame frame = {.pc = (uintptr_t)(offset + module.bias),
@@ -28,38 +22,41 @@ static wn_frame frame_of(struct callstacks *owner, uint32_t id, uint32_t *parent
   return frame;
 }
 
-/* The number of a callstack, and 0 for the mark at the outer end of one that was cut. */
-static uint32_t known(struct callstacks *owner, uint32_t id) {
-  uint32_t parent, module;
-  uint64_t offset;
-  callstack_node(owner, id, &parent, &module, &offset);
-  return !parent && !module && offset == CALLSTACK_CUT ? 0 : id;
-}
-
-static uint32_t caller_of(struct callstacks *owner, uint32_t id) {
-  uint32_t parent, module;
-  uint64_t offset;
-  callstack_node(owner, id, &parent, &module, &offset);
-  return known(owner, parent);
-}
-
 /* ---- public ---- */
 
-size_t wn_callstack_depth(const wn_callstack *callstack) { return wn_callstack_frames(callstack, NULL, 0); }
+size_t wn_callstack_depth(const wn_callstack *callstack) {
+  return callstack->count - (callstack->count && callstack->frame[0] == FRAME_CUT);
+}
 
 wn_frame wn_callstack_frame(const wn_callstack *callstack, size_t index) {
-  struct callstacks *owner = owner_of(callstack);
-  uint32_t id = callstack_id(callstack);
-  for (; index && id; index--) id = caller_of(owner, id);
-  return known(owner, id) ? frame_of(owner, id, &id) : (wn_frame){0};
+  if (index >= wn_callstack_depth(callstack)) return (wn_frame){0};
+  return frame_of(callstack->owner, callstack->frame[callstack->count - 1 - index]);
 }
 
 size_t wn_callstack_frames(const wn_callstack *callstack, wn_frame *frames, size_t most) {
-  struct callstacks *owner = owner_of(callstack);
-  uint32_t id = callstack_id(callstack);
-  size_t depth = 0;
-  for (; (id = known(owner, id)) && depth < most; depth++) frames[depth] = frame_of(owner, id, &id);
-  for (; id; depth++) id = caller_of(owner, id);
+  size_t depth = wn_callstack_depth(callstack);
+  for (size_t i = 0; i < most && i < depth; i++) frames[i] = wn_callstack_frame(callstack, i);
   return depth;
 }
+
+uint64_t wn_callstack_hash(const wn_callstack *callstack) {
+  return hash_words(callstack->frame, callstack->count);
+}
+
+bool wn_callstack_equal(const wn_callstack *one, const wn_callstack *other) {
+  return one->owner == other->owner && one->count == other->count &&
+         !memcmp(one->frame, other->frame, one->count * sizeof *one->frame);
+}
+
+wn_callstack *wn_callstack_copy(const wn_callstack *callstack) {
+  size_t bytes = callstack->count * sizeof *callstack->frame;
+  struct wn_callstack *copy = malloc(sizeof *copy + bytes);
+  if (!copy) return NULL;
+  uint32_t *frames = (uint32_t *)(copy + 1);
+  *copy = (struct wn_callstack){.owner = callstack->owner, .frame = frames, .count = callstack->count};
+  if (bytes) memcpy(frames, callstack->frame, bytes);
+  return copy;
+}
+
+void wn_callstack_free(wn_callstack *copy) { free(copy); }
 /* SPDX-License-Identifier: MIT */

@@ -27,8 +27,8 @@ struct slot {
   /* Set once, from 0, by the thread that inserts the key; read with acquire. The owner of the table
    * may set or clear flag bits in it later. */
   _Atomic(uint64_t) key;
-  /* 0 until a user of the table sets it. In pcs.h every thread would store the same value, so they
-   * store it, with release; in nodes.h they exchange it against 0. */
+  /* 0 until a user of the table sets it, with release: every thread would store the same value
+   * (pcs.h). */
   _Atomic(uint64_t) value;
 };
 

@@ -5,15 +5,18 @@
  * and its frame pointer. The caller's registers then depend on two words of the stack at most: the
  * return address and the saved frame pointer. So a walk that has the three registers of a
  * remembered step, and finds these two words unchanged, goes on to the same caller; and so on
- * outwards. If all callers are the same, the stack's node is known too. At the first caller that
- * differs, the walk unwinds again by rules. The frame pointer is compared only where the walk needs
+ * outwards. If all callers are the same, so is the stack. At the first caller that differs, the walk
+ * unwinds again by rules. The frame pointer is compared only where the walk needs
  * its value (STEP_NEEDS_BP): elsewhere compilers use the register for other things, and it may
  * differ although the callers are the same.
  *
  * `at` is in order from the outermost frame inwards. If the walk ended at a return address of 0,
- * that end is `at[0]`, with node 0. Only walks that came to an end are remembered. Of such a walk,
+ * that end is `at[0]`, and no frame. Only walks that came to an end are remembered. Of such a walk,
  * the memo gets the frames that lie further out than the last step by a slower rule. If more than
  * TRAIL of them are new, the memo gets the outermost TRAIL; later walks add the frames further in.
+ *
+ * The memo has the last stack itself too (stack.h): the frames of the steps in `at`, and the frames
+ * further in. It is in use until that stack is released.
  *
  * A context has a few memos, which its threads take in turn. A walk that finds its memo in use, by
  * another thread or by the walk that a signal handler interrupted, uses no memo. Threads that share
@@ -21,7 +24,7 @@
 #ifndef CALLSTACK_MEMO_H
 #define CALLSTACK_MEMO_H
 
-#include "callstack/nodes.h"
+#include "callstack/stack.h"
 #include "callstack/unwind.h"
 
 enum { MEMO = 64, TRAIL = 32, MEMOS = 64 };
@@ -38,12 +41,18 @@ struct memo_step {
 #define STEP_NEEDS_BP (UINT32_C(1) << 31)
 
 struct memo {
-  _Atomic(bool) busy;   /* the thread that sets it may use the rest */
-  uint32_t changes;     /* `changes` of the modules when the memo was made */
-  uint32_t count, ends; /* `ends`: 1 if at[0] is an end, else 0 */
+  struct wn_callstack stack; /* the last one, in `frame`; first, so that a stack leads to its memo */
+  _Atomic(bool) busy;        /* the thread that sets it may use the rest */
+  uint32_t changes;          /* `changes` of the modules when the memo was made */
+  uint32_t count, ends;      /* `ends`: 1 if at[0] is an end, else 0 */
   struct memo_step at[MEMO];
-  struct node *node[MEMO];
+  uint32_t frame[CALLSTACK_FRAMES_MOST];
 };
+
+/* How many of the stack's outermost frames belong to the first `steps` steps. */
+static inline uint32_t memo_frames(const struct memo *memo, uint32_t steps) {
+  return steps ? steps - memo->ends : 0;
+}
 
 /* The outermost steps of a walk so far: a ring. */
 struct trail {
@@ -109,18 +118,17 @@ static inline uint32_t memo_follow(const struct memo *memo, uintptr_t high, uint
 
 /* Forgets all but the `kept` outermost steps. If none is kept, the memo gets the end of `walk` as
  * its first step if the walk ended at a return address of 0; else the memo becomes empty. */
-static inline void memo_cut(struct memo *memo, const struct walk *walk, uint32_t kept, struct node *root) {
+static inline void memo_cut(struct memo *memo, const struct walk *walk, uint32_t kept) {
   memo->count = kept;
   if (kept) return;
   memo->ends = !walk->pc;
   memo->count = memo->ends;
   memo->at[0] = (struct memo_step){.sp = walk->sp, .bp = walk->bp};
-  memo->node[0] = root;
 }
 
 /* Adds the next step inwards. Whether it needs the frame pointer follows from its rule and from the
  * step added before it, its caller. */
-static inline void memo_add(struct memo *memo, const struct memo_step *step, struct node *node) {
+static inline void memo_add(struct memo *memo, const struct memo_step *step) {
   struct memo_step *at = &memo->at[memo->count];
   uint32_t restore = step->restore & ~STEP_NEEDS_BP;
   if (restore_kind(restore) == RULE_FRAME_POINTER)
@@ -129,7 +137,7 @@ static inline void memo_add(struct memo *memo, const struct memo_step *step, str
     restore |= at[-1].restore & STEP_NEEDS_BP;
   *at = *step;
   at->restore = restore;
-  memo->node[memo->count++] = node;
+  memo->count++;
 }
 
 #endif

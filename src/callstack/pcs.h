@@ -2,8 +2,7 @@
  *
  * The key is a return address; the rule that is cached holds for the instruction before it, key -
  * 1. An interrupted instruction is entered as its address + 1, so that a reader of any key may
- * subtract 1. The index of a slot is the id of its frame: a node of the tree of stacks has such ids
- * (nodes.h).
+ * subtract 1. The index of a slot is the number of its frame on stacks (stack.h).
  *
  * When a module is unloaded, its addresses become dead: they get the flag PC_DEAD in the key, so
  * that no search finds them while another module may lie at the same place. If the same module

@@ -6,10 +6,9 @@
 #include "base/hash.h"
 #include "base/metadata.h"
 #include "callstack/capture.h"
-#include "callstack/pcs.h"
 #include <string.h>
 
-enum { CHUNK_FIRST = TINY ? 2 : 64, SLOTS_FIRST = TINY ? 8 : 1024 };
+enum { CHUNK_FIRST = TINY ? 2 : 64, PLACE_SLOTS = TINY ? 8 : 1024 };
 
 /* ---- records ---- */
 
@@ -50,7 +49,7 @@ static uint32_t *slot_of(const struct places *places, const struct place *wanted
 static bool make_slots(struct places *places) {
   uint32_t used = atomic_load_explicit(&places->count, memory_order_relaxed), count = places->slot_count;
   if (used < count / 2) return true;
-  struct places larger = {.slot_count = count ? 2 * count : SLOTS_FIRST};
+  struct places larger = {.slot_count = count ? 2 * count : PLACE_SLOTS};
   larger.slots = metadata_map(larger.slot_count * sizeof *larger.slots);
   if (!larger.slots) return false;
   for (uint32_t number = 1; number <= used; number++) {
@@ -74,16 +73,6 @@ static uint32_t module_of(struct places *places) {
   return module;
 }
 
-/* Enters a code address for place `number`, with a rule that ends the stack, and returns its frame.
- * 0 if the table is full. */
-static uint32_t make_frame(struct places *places, uint32_t number) {
-  uint32_t frame, module = module_of(places);
-  struct slot *slot = module ? levels_insert(places->modules->pcs, PLACES_BASE + number, &frame) : NULL;
-  if (!slot) return 0;
-  atomic_store_explicit(&slot->value, rule_make(RULE_END, 0, 0) | module, memory_order_release);
-  return frame;
-}
-
 /* Copies a file's name, unless the last place has the same one: programs usually enter a file's
  * places one after another, and so most names are kept once. */
 static const char *copy_file(struct places *places, const char *file) {
@@ -97,10 +86,10 @@ static bool append(struct places *places, const struct place *wanted, uint32_t *
   uint32_t count = atomic_load_explicit(&places->count, memory_order_relaxed);
   if (count == PLACES_MOST || !make_chunk(places, count)) return false;
   struct place made = *wanted;
-  made.frame = make_frame(places, count + 1);
-  if (made.frame) made.function = texts_copy(&places->texts, wanted->function, strlen(wanted->function));
-  if (made.frame) made.file = copy_file(places, wanted->file);
-  if (!made.frame || !made.function || !made.file) return false;
+  if (!module_of(places)) return false;
+  made.function = texts_copy(&places->texts, wanted->function, strlen(wanted->function));
+  made.file = copy_file(places, wanted->file);
+  if (!made.function || !made.file) return false;
   *record_at(places, count) = made;
   *slot = count + 1;
   atomic_store_explicit(&places->count, count + 1, memory_order_release);

@@ -1,10 +1,9 @@
 /* Places in the programs of a language. On callstacks, a frame of the language is a place.
  *
- * A place is a function, a file and a line. It has a number, and is entered into the table of code
- * addresses (pcs.h) like an address, as PLACES_BASE plus its number: no code has such an address.
- * All places are in one module, which has the language's name for a path. So a stack may have
- * places among its native frames. Code that compares or encodes stacks treats all frames alike;
- * code that shows a stack looks up the places' names.
+ * A place is a function, a file and a line. It has a number, by which it stands on a stack, among
+ * native frames (FRAME_PLACE of stack.h). All places are in one module, which has the language's
+ * name for a path and lies at PLACES_BASE, where no code does. Code that compares or encodes stacks
+ * treats all frames alike; code that shows a stack looks up the places' names.
  *
  * Equal places have one number. Records and texts never move and are never freed, so they are read
  * without a lock: a record is written before the count that covers it is published. */
@@ -28,7 +27,6 @@ struct place {
   /* Written before the record is published; constant afterwards. */
   const char *function, *file; /* never NULL */
   uint32_t line, first_column, last_column;
-  uint32_t frame; /* in pcs.h's table */
   uint64_t hash;
 };
 

@@ -68,6 +68,7 @@ static inline void bury(struct memprof_entry *entry, struct profile *profile, st
   struct memprof *engine = profile->engine;
   uint64_t from = entry_word(entry), to;
   bool tabled;
+  engine_release(engine, entry_take_callstack(entry));
   do {
     ASSERT(from & ENTRY_RUNNING);
     tabled = entry_is_tabled(entry, from) && !engine->ops->parallel;
@@ -91,16 +92,29 @@ static enum entry_stage dropped(struct profile *profile, struct memprof_entry *e
   return STAGE_ZOMBIE;
 }
 
-static inline wn_allocation description(const struct memprof_entry *entry) {
+static inline wn_allocation description(const struct memprof_entry *entry, const wn_callstack *callstack) {
   return (wn_allocation){
       .n_samples = atomic_load_explicit(&entry->n_samples, memory_order_relaxed),
       .size = atomic_load_explicit(&entry->size, memory_order_relaxed),
       .source = (wn_alloc_source)entry->source,
-      .callstack = atomic_load_explicit(&entry->callstack, memory_order_relaxed),
+      .callstack = callstack,
       .bytes = atomic_load_explicit(&entry->bytes, memory_order_relaxed),
       .trials = atomic_load_explicit(&entry->trials, memory_order_relaxed),
       .previous_bytes = atomic_load_explicit(&entry->previous_bytes, memory_order_relaxed),
   };
+}
+
+/* The callstack for a callback that is about to begin. An entry of memory outside keeps it, since
+ * each of its callbacks gets the same one. */
+static inline const wn_callstack *lend_callstack(struct memprof_thread *thread, struct memprof_entry *entry) {
+  if (entry->outside) return atomic_load_explicit(&entry->callstack, memory_order_relaxed);
+  return thread->callstack = entry_take_callstack(entry);
+}
+
+static inline void take_callstack_back(struct memprof_thread *thread) {
+  const wn_callstack *callstack = thread->callstack;
+  thread->callstack = NULL;
+  engine_release(thread->owner->engine, callstack);
 }
 
 static __attribute__((noinline)) bool has_raised(const struct memprof_thread *thread) {
@@ -131,8 +145,9 @@ static inline enum entry_stage run_alloc(struct memprof_thread *thread, struct m
   void *(*alloc)(wn_domain *, const wn_allocation *, void *) =
       entry->minor ? tracker->alloc_minor : tracker->alloc_major;
   if (!alloc) return dropped(profile, entry, STAGE_ALLOC);
-  wn_allocation allocation = description(entry);
+  wn_allocation allocation = description(entry, lend_callstack(thread, entry));
   entry->metadata = alloc(thread->domain, &allocation, tracker->context);
+  take_callstack_back(thread);
   return entry->minor ? STAGE_MINOR : STAGE_MAJOR;
 }
 
@@ -150,8 +165,9 @@ static enum entry_stage run_resize(struct memprof_thread *thread, struct memprof
   const wn_tracker *tracker = &profile->tracker;
   enum entry_stage stage = entry_stage(entry_word(entry));
   if (!tracker->resize) return stage;
-  wn_allocation allocation = description(entry);
+  wn_allocation allocation = description(entry, lend_callstack(thread, entry));
   entry->metadata = tracker->resize(thread->domain, entry->metadata, &allocation, tracker->context);
+  take_callstack_back(thread);
   return stage;
 }
 
@@ -271,10 +287,12 @@ static void end_birth(struct memprof_thread *thread, struct young_table *table, 
 static inline void run_births(struct memprof_thread *thread, struct young_table *table,
                               struct profile *profile) {
   while (young_has_births(table) && !*thread->exception) {
-    struct young_row *row = &table->rows[table->pending++];
+    uint32_t number = table->pending++;
+    struct young_row *row = &table->rows[number];
     if (row->state != YOUNG_PENDING) continue;
     void *(*alloc)(wn_domain *, const wn_allocation *, void *) = profile->tracker.alloc_minor;
     if (!alloc || profile_reached(profile, PROFILE_STOPPED)) {
+      engine_release(profile->engine, table->births[number].callstack);
       row->state = YOUNG_GONE;
       table->fresh.dropped++;
       continue;
@@ -282,8 +300,10 @@ static inline void run_births(struct memprof_thread *thread, struct young_table 
     row->state = YOUNG_RUNNING;
     table->running = row;
     thread->running_step = STEP_ALLOC;
+    thread->callstack = table->births[number].callstack;
     young_unlock(table);
-    void *metadata = alloc(thread->domain, &row->allocation, profile->tracker.context);
+    void *metadata = alloc(thread->domain, &table->births[number], profile->tracker.context);
+    take_callstack_back(thread);
     end_birth(thread, table, profile, row, metadata);
   }
 }
@@ -375,6 +395,72 @@ bool memprof_drain(struct memprof_thread *thread) {
   return !*thread->exception;
 }
 
+bool callbacks_end(struct memprof_thread *thread, struct memprof_entry *entry) {
+  struct profile *profile = atomic_load_explicit(&entry->profile, memory_order_relaxed);
+  uint64_t word = entry_word(entry);
+  if (entry_stage(word) != STAGE_MAJOR || word & (ENTRY_RUNNING | ENTRY_QUEUED) || !profile->immediate)
+    return false;
+  uint64_t to = (word | ENTRY_DEAD | ENTRY_RUNNING) & ~(uint64_t)ENTRY_LINKED;
+  if (!atomic_compare_exchange_strong_explicit(&entry->word, &word, to, memory_order_seq_cst,
+                                               memory_order_relaxed))
+    return false;
+  if (profile_reached(profile, PROFILE_DISCARDED))
+    forgotten(entry, profile, STAGE_MAJOR);
+  else
+    run_dealloc(thread, entry, profile, false);
+  bury(entry, profile, &profile->stripes[thread->stripe]);
+  return true;
+}
+
+bool callbacks_resize(struct memprof_thread *thread, struct memprof_entry *entry,
+                      const wn_callstack *callstack) {
+  struct profile *profile = atomic_load_explicit(&entry->profile, memory_order_relaxed);
+  uint64_t word = entry_word(entry);
+  if (entry_stage(word) != STAGE_MAJOR || word & ENTRY_QUEUED || !entry_seize(entry, word)) return false;
+  enum entry_stage next = STAGE_MAJOR;
+  if (profile_reached(profile, PROFILE_DISCARDED)) {
+    next = forgotten(entry, profile, STAGE_MAJOR);
+  } else if (profile->tracker.resize) {
+    wn_allocation allocation = description(entry, callstack);
+    entry->metadata =
+        profile->tracker.resize(thread->domain, entry->metadata, &allocation, profile->tracker.context);
+    if (!entry->metadata) next = forgotten(entry, profile, STAGE_MAJOR);
+  }
+  if (next == STAGE_ZOMBIE) {
+    bury(entry, profile, &profile->stripes[thread->stripe]);
+    return true;
+  }
+  enum entry_step step = settle(entry, STAGE_MAJOR, &word);
+  if (step != STEP_NONE) { /* the program frees the block while it resizes it */
+    entry_postpone(entry, step);
+    pending_push(thread, entry);
+  } else if (profile_reached(profile, PROFILE_DISCARDED)) {
+    callbacks_forget(entry, word);
+  }
+  return true;
+}
+
+void callbacks_promote(struct memprof_entry *entry, wn_domain *domain) {
+  struct profile *profile = atomic_load_explicit(&entry->profile, memory_order_relaxed);
+  const wn_tracker *tracker = &profile->tracker;
+  struct profile_stripe *stripe = &profile->stripes[stripe_of_thread()];
+  uint64_t word;
+  count_one(&stripe->tally.promotes);
+  if (tracker->promote)
+    entry->metadata = tracker->promote(domain, entry->metadata, tracker->context);
+  else
+    drop(profile, entry->metadata), entry->metadata = NULL;
+  if (!entry->metadata) {
+    dropped(profile, entry, STAGE_MAJOR);
+    bury(entry, profile, stripe);
+    return;
+  }
+  enum entry_step step = settle(entry, STAGE_MAJOR, &word);
+  ASSERT(step == STEP_NONE);
+  (void)step;
+  if (profile_reached(profile, PROFILE_DISCARDED)) callbacks_forget(entry, word);
+}
+
 void callbacks_drop(struct memprof_thread *thread, struct memprof_entry *entry) {
   if (claim(thread->owner->engine, entry) == STEP_NONE) return;
   struct profile *profile = atomic_load_explicit(&entry->profile, memory_order_relaxed);
@@ -415,6 +501,7 @@ static void abandon_row(struct memprof_thread *thread) {
 }
 
 void callbacks_abandon(struct memprof_thread *thread) {
+  take_callstack_back(thread);
   if (thread->rows_of) abandon_row(thread);
   if (thread->running) abandon_entry(thread, thread->running);
 }

@@ -7,6 +7,18 @@
 /* Stops tracking an entry that the caller took out of its queue, without a callback but `drop`. */
 void callbacks_drop(struct memprof_thread *thread, struct memprof_entry *entry);
 
+/* IMMEDIATE of host.h, each for an entry in STAGE_MAJOR that this thread may claim, in a parallel
+ * host. callbacks_end: the block died; the entry is freed. callbacks_resize: the block has another
+ * size, which the entry has already. False, and nothing is done, if the entry's profile is not
+ * immediate or another thread forgets it: then the change is posted. */
+bool callbacks_end(struct memprof_thread *thread, struct memprof_entry *entry);
+bool callbacks_resize(struct memprof_thread *thread, struct memprof_entry *entry,
+                      const wn_callstack *callstack);
+
+/* IMMEDIATE of host.h. Calls `promote` for an entry in STAGE_MINOR that the caller has made, RUNNING
+ * and OLD. The world is stopped. */
+void callbacks_promote(struct memprof_entry *entry, wn_domain *domain);
+
 /* Called when this thread ends within a callback, which therefore never returns: the callback's
  * block is no longer tracked. */
 void callbacks_abandon(struct memprof_thread *thread);

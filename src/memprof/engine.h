@@ -6,6 +6,21 @@
 #include "memprof/tracked.h"
 #include "memprof/young.h"
 
+/* engine_keep: a callstack that was captured, for a callback that comes later. */
+static inline const wn_callstack *engine_keep(const struct memprof *engine, const wn_callstack *callstack) {
+  return callstack && engine->ops->keep ? engine->ops->keep(callstack) : callstack;
+}
+static inline void engine_release(const struct memprof *engine, const wn_callstack *callstack) {
+  if (callstack && engine->ops->release) engine->ops->release(callstack);
+}
+
+/* Takes the callstack that an entry has kept; NULL if it has none. A claimant that calls a callback
+ * takes it, since another thread that resizes the block gives the entry another one. */
+static inline const wn_callstack *entry_take_callstack(struct memprof_entry *entry) {
+  if (!atomic_load_explicit(&entry->callstack, memory_order_relaxed)) return NULL;
+  return atomic_exchange_explicit(&entry->callstack, NULL, memory_order_acq_rel);
+}
+
 /* owner_track_young puts a tracked block's entry in the owner's list of young blocks, owner_track in
  * the table. The caller has the owner to itself. */
 static inline void owner_track_young(struct memprof_owner *owner, struct memprof_entry *entry) {

@@ -25,6 +25,16 @@
  *   memprof_freed(thread, entry);                or memprof_after_minor, memprof_found_dead
  *   memprof_drain(thread);
  *
+ * IMMEDIATE. A tracker whose callbacks use nothing of the heap, such as that of a trace, can be
+ * called where the program's could not: births and changes of size are told inside the report, and
+ * so are what a minor collection decides of rows (young.h) and, in a parallel host, frees. Nothing
+ * of these waits, and no callstack is copied. The other deaths wait in the owner's queue. See
+ * memprof_start_immediate.
+ *
+ * WAITING. The births of other trackers wait, at most BIRTHS_MOST of them in a thread beside its
+ * owner's rows; the samples beyond are counted as lost. A host that drains before it allocates has
+ * hardly any waiting.
+ *
  * Nothing here calls malloc, or changes errno except through the user's callbacks. In a parallel
  * host nothing takes a lock; in a collected one there is the guard of a table of young samples
  * (young.h), the lock of what ended owners left, and those of the table of old blocks (tracked.h).
@@ -38,8 +48,8 @@
 
 #include "base/check.h"
 #include "base/lock.h"
+#include "base/slots.h"
 #include "memprof/owner.h"
-#include "memprof/slots.h"
 #include "memprof/thread.h"
 #include "memprof/tracked.h"
 #include <stdbool.h>
@@ -64,9 +74,12 @@ struct memprof_ops {
    * The caller has the owner to itself. NULL where the host drains at every safepoint. */
   void (*wake)(struct memprof_owner *owner);
 
-  /* The calling thread's callstack, at most `depth` frames, innermost first, valid until the engine
-   * is closed. NULL if there is no memory for it: the sample is kept. */
+  /* The calling thread's callstack, of at most `depth` frames. NULL if there is no memory for it: the
+   * sample is kept. The engine soon releases it, or keeps it for later: then `keep` returns what it
+   * releases in the end. Both NULL: callstacks last for ever. */
   const wn_callstack *(*capture)(struct memprof_thread *thread, size_t depth);
+  const wn_callstack *(*keep)(const wn_callstack *callstack);
+  void (*release)(const wn_callstack *callstack);
 
   /* Returns where the host stores whether an exception that a callback raised waits for the program
    * to take it: meanwhile no callback begins. The memory lasts as long as the thread; the engine
@@ -83,7 +96,7 @@ struct memprof_ops {
   struct memprof_thread *(*current)(struct memprof *engine);
 };
 
-enum { OWNER_LISTS = TINY ? 2 : 64 };
+enum { OWNER_LISTS = TINY ? 2 : 64, BIRTHS_MOST = TINY ? 1 << 12 : 1 << 16 };
 
 /* One engine: one heap's profiling. Provided by the host, zeroed; hosts read `host` and nothing
  * else. */
@@ -192,7 +205,7 @@ struct memprof_birth {
 };
 
 /* Reports that a sampled block exists, or will when its allocator returns. Captures the callstack
- * now and makes the alloc callback pending on this thread. NULL if sampling ended meanwhile, or if
+ * now and makes the alloc callback pending on this thread, or calls it (IMMEDIATE). NULL if sampling ended meanwhile, or if
  * there is no memory (counted as lost): then the block is treated as an unsampled one. A host
  * reports the blocks of a group one by one. */
 struct memprof_entry *memprof_allocated(struct memprof_thread *thread, const struct memprof_birth *birth);
@@ -268,6 +281,11 @@ bool memprof_is_due(const struct memprof_thread *thread);
  * errors. */
 wn_status memprof_start(struct memprof_thread *thread, const wn_memprof_options *options,
                         const wn_tracker *tracker, wn_profile **profile);
+/* IMMEDIATE. The callbacks of the tracker use no function and no block of the heap, do not raise, and
+ * wait for no thread that is in the engine or in the heap. They may run inside any report, with the
+ * world stopped and locks of the engine held, for blocks of other threads of the owner, too. */
+wn_status memprof_start_immediate(struct memprof_thread *thread, const wn_memprof_options *options,
+                                  const wn_tracker *tracker, wn_profile **profile);
 wn_status memprof_stop(struct memprof_thread *thread);
 wn_status memprof_join(struct memprof_thread *thread, wn_profile *profile);
 wn_status memprof_leave(struct memprof_thread *thread);

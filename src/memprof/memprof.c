@@ -57,8 +57,38 @@ static wn_status discard(uint64_t handle) {
   return WN_OK;
 }
 
-/* Makes a tracked block's entry, with its alloc callback pending; the entry is not yet in a queue
- * or list. NULL: the owner does not sample, or the sample is lost. */
+/* IMMEDIATE. Calls the alloc callback. Returns the entry's stage. */
+static enum entry_stage tell_birth(struct memprof_thread *thread, struct memprof_entry *entry,
+                                   struct profile *profile, const wn_allocation *allocation) {
+  const wn_tracker *tracker = &profile->tracker;
+  void *(*alloc)(wn_domain *, const wn_allocation *, void *) =
+      entry->minor ? tracker->alloc_minor : tracker->alloc_major;
+  entry->metadata = alloc ? alloc(thread->domain, allocation, tracker->context) : NULL;
+  if (entry->metadata) return entry->minor ? STAGE_MINOR : STAGE_MAJOR;
+  profile_count_dropped(profile, entry, STAGE_ALLOC);
+  profile_let_go(profile, &profile->stripes[thread->stripe]);
+  return STAGE_ZOMBIE;
+}
+
+/* A callback `resize` of memory outside gets the callstack of the allocation (outside.c). */
+static void keep_for_shrinks(const struct memprof *engine, struct memprof_entry *entry, uint64_t stage) {
+  const wn_callstack *callstack = entry_take_callstack(entry);
+  if (entry->outside && stage != STAGE_ZOMBIE)
+    atomic_store_explicit(&entry->callstack, engine_keep(engine, callstack), memory_order_relaxed);
+  else
+    engine_release(engine, callstack);
+}
+
+/* Whether one more birth may wait. */
+static inline bool may_wait(struct memprof_thread *thread, const struct profile *profile,
+                            wn_alloc_source source) {
+  if (profile->immediate || source == WN_SOURCE_MARSHAL) return true; /* a message is read at once */
+  if (!pending_is_any(thread)) thread->births = 0;
+  return thread->births++ < BIRTHS_MOST;
+}
+
+/* Makes a tracked block's entry, which is not yet in a queue or list; its alloc callback is pending,
+ * or has run (IMMEDIATE). NULL: the owner does not sample, or the sample is lost. */
 static inline struct memprof_entry *entry_birth(struct memprof_thread *thread,
                                                 const struct memprof_birth *birth) {
   const struct memprof_owner *owner = thread->owner;
@@ -70,7 +100,8 @@ static inline struct memprof_entry *entry_birth(struct memprof_thread *thread,
   struct profile_stripe *stripe = &profile->stripes[thread->stripe];
   if (!profile_hold(handle, stripe)) return NULL;
   uint32_t number;
-  struct memprof_entry *entry = slots_take(&engine->entries, thread->stripe, &number);
+  struct memprof_entry *entry =
+      may_wait(thread, profile, birth->source) ? slots_take(&engine->entries, thread->stripe, &number) : NULL;
   if (!entry) {
     count_one(&stripe->tally.lost);
     profile_let_go(profile, stripe);
@@ -92,7 +123,15 @@ static inline struct memprof_entry *entry_birth(struct memprof_thread *thread,
                                     .previous_bytes = birth->previous_bytes};
   entry_describe(entry, &allocation);
   count_one(birth->minor ? &stripe->tally.allocs_minor : &stripe->tally.allocs_major);
-  entry_publish(entry, STAGE_ALLOC | ENTRY_QUEUED | ENTRY_LINKED | (birth->minor ? 0 : ENTRY_OLD));
+  uint64_t state = ENTRY_LINKED | (birth->minor ? 0 : ENTRY_OLD);
+  if (!profile->immediate) {
+    atomic_store_explicit(&entry->callstack, engine_keep(engine, allocation.callstack), memory_order_relaxed);
+    entry_publish(entry, STAGE_ALLOC | ENTRY_QUEUED | state);
+    return entry;
+  }
+  uint64_t stage = tell_birth(thread, entry, profile, &allocation);
+  keep_for_shrinks(engine, entry, stage);
+  entry_publish(entry, stage | state);
   return entry;
 }
 
@@ -103,11 +142,12 @@ struct memprof_entry *memprof_allocated(struct memprof_thread *thread, const str
   young_settle(owner); /* so that callbacks of older blocks come before */
   struct memprof_entry *entry = entry_birth(thread, birth);
   if (!entry) return NULL;
+  bool waits = entry_word(entry) & ENTRY_QUEUED; /* read while the entry is linked, and so not freed */
   if (birth->minor && !birth->outside)
     owner_track_young(owner, entry);
   else if (!owner->engine->ops->parallel)
     owner_track(owner, entry);
-  pending_push(thread, entry);
+  if (waits) pending_push(thread, entry);
   return entry;
 }
 
@@ -132,8 +172,8 @@ void memprof_close(struct memprof *engine) {
   tracked_unmap(&engine->tracked);
 }
 
-wn_status memprof_start(struct memprof_thread *thread, const wn_memprof_options *options,
-                        const wn_tracker *tracker, wn_profile **profile) {
+static wn_status start(struct memprof_thread *thread, const wn_memprof_options *options,
+                       const wn_tracker *tracker, bool immediate, wn_profile **profile) {
   struct memprof_owner *owner = thread->owner;
   wn_status error = check_options(options, tracker, profile);
   if (error) return error;
@@ -141,6 +181,7 @@ wn_status memprof_start(struct memprof_thread *thread, const wn_memprof_options 
   if (profile_status(seen) == PROFILE_SAMPLING) return already_sampling();
   struct profile *fresh = profile_create(owner->engine, options, tracker);
   if (!fresh) return error_set(WN_ENOMEM, "memprof start: no memory for a profile");
+  fresh->immediate = immediate;
   if (!owner_enter(owner, &seen, profile_handle(fresh))) {
     unmake(fresh);
     return already_sampling();
@@ -149,6 +190,16 @@ wn_status memprof_start(struct memprof_thread *thread, const wn_memprof_options 
   *profile = (wn_profile *)(uintptr_t)profile_handle(fresh);
   rearm(owner);
   return WN_OK;
+}
+
+wn_status memprof_start(struct memprof_thread *thread, const wn_memprof_options *options,
+                        const wn_tracker *tracker, wn_profile **profile) {
+  return start(thread, options, tracker, false, profile);
+}
+
+wn_status memprof_start_immediate(struct memprof_thread *thread, const wn_memprof_options *options,
+                                  const wn_tracker *tracker, wn_profile **profile) {
+  return start(thread, options, tracker, true, profile);
 }
 
 wn_status memprof_stop(struct memprof_thread *thread) {

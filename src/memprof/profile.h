@@ -58,6 +58,7 @@ struct profile {
   struct memprof *engine;
   wn_tracker tracker;
   wn_memprof_options options;
+  bool immediate; /* IMMEDIATE of host.h */
   uint32_t number;
   /* How many owners take part. At 0 the profile does not sample, and never will again. */
   _Atomic(uint32_t) participants;

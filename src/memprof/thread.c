@@ -129,6 +129,7 @@ static uint64_t link_of(struct memprof *engine, struct memprof_entry *entry) {
 
 void memprof_freed(struct memprof_thread *thread, struct memprof_entry *entry) {
   struct memprof *engine = thread->owner->engine;
+  if (engine->ops->parallel && callbacks_end(thread, entry)) return;
   if (entry_post(engine, entry, ENTRY_DEAD, link_of(engine, entry))) enqueue(thread, entry);
 }
 
@@ -140,14 +141,9 @@ static void move(struct memprof_owner *owner, struct memprof_entry *entry, uintp
   if (moves) owner_track(owner, entry);
 }
 
-/* Stores a block's new size for the resize callback; nothing for a zombie, which has no
- * callbacks. */
-static void note_size(struct memprof_thread *thread, struct memprof_entry *entry, size_t size, size_t bytes,
-                      size_t trials, size_t n_samples) {
-  if (entry_stage(entry_word(entry)) == STAGE_ZOMBIE) return;
-  const wn_callstack *callstack = thread->owner->engine->ops->capture(thread, entry->depth);
+static void note_size(struct memprof_entry *entry, size_t size, size_t bytes, size_t trials,
+                      size_t n_samples) {
   size_t previous = atomic_load_explicit(&entry->bytes, memory_order_relaxed);
-  atomic_store_explicit(&entry->callstack, callstack, memory_order_relaxed);
   atomic_store_explicit(&entry->previous_bytes, previous, memory_order_relaxed);
   atomic_store_explicit(&entry->size, size, memory_order_relaxed);
   atomic_store_explicit(&entry->bytes, bytes, memory_order_relaxed);
@@ -155,11 +151,23 @@ static void note_size(struct memprof_thread *thread, struct memprof_entry *entry
   atomic_store_explicit(&entry->n_samples, n_samples, memory_order_relaxed);
 }
 
+static bool is_immediate(const struct memprof_entry *entry) {
+  return atomic_load_explicit(&entry->profile, memory_order_relaxed)->immediate;
+}
+
 void memprof_resized(struct memprof_thread *thread, struct memprof_entry *entry, uintptr_t address,
                      size_t size, size_t bytes, size_t trials, size_t n_samples) {
+  struct memprof *engine = thread->owner->engine;
   move(thread->owner, entry, address);
-  note_size(thread, entry, size, bytes, trials, n_samples);
-  if (entry_post(thread->owner->engine, entry, ENTRY_RESIZED, 0)) enqueue(thread, entry);
+  if (entry_stage(entry_word(entry)) == STAGE_ZOMBIE) return; /* it has no callbacks */
+  const wn_callstack *callstack = engine->ops->capture(thread, entry->depth);
+  note_size(entry, size, bytes, trials, n_samples);
+  if (engine->ops->parallel && is_immediate(entry) && callbacks_resize(thread, entry, callstack)) {
+    engine_release(engine, callstack);
+    return;
+  }
+  engine_release(engine, atomic_exchange(&entry->callstack, engine_keep(engine, callstack)));
+  if (entry_post(engine, entry, ENTRY_RESIZED, 0)) enqueue(thread, entry);
 }
 
 bool memprof_is_due(const struct memprof_thread *thread) {

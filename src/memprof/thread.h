@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <winnow/callstack.h>
 #include <winnow/domain.h>
 
 /* Provided by the host, zeroed, at a fixed address while attached. Hosts read `owner` and `host`
@@ -27,11 +28,13 @@ struct memprof_thread {
       arrived; /* entries added while it was busy, newest first; pairs with pending_take_arrived */
   /* Written by this thread while it is busy. */
   struct entry_list pending; /* callbacks to run, through `pending_next` */
+  uint32_t births; /* entries made pending since it last had no pending callback; BIRTHS_MOST of host.h */
   /* Written by the callback loop of this thread, which suspends the thread. */
   struct memprof_entry *running;
-  unsigned running_step; /* an enum entry_step */
-  uint64_t rows_of;      /* while it runs callbacks of rows (young.h): the profile's handle; else 0 */
-  uint64_t sampled;      /* the profile that `sampler` is seeded for; 0 for none */
+  unsigned running_step;         /* an enum entry_step */
+  const wn_callstack *callstack; /* that the running callback got, to be released after it; or NULL */
+  uint64_t rows_of;              /* while it runs callbacks of rows (young.h): the profile's handle; else 0 */
+  uint64_t sampled;              /* the profile that `sampler` is seeded for; 0 for none */
   struct sampler sampler;
 };
 

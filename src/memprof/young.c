@@ -35,6 +35,10 @@ static void count_fresh(struct young_table *table) {
   *fresh = (struct young_counts){0};
 }
 
+static wn_allocation *birth_of(struct young_table *table, const struct young_row *row) {
+  return &table->births[row - table->rows];
+}
+
 /* Makes an entry in this state in place of a row. The caller has the guard, so the table still
  * holds the profile. If it returns NULL, the row is LOST. */
 static struct memprof_entry *make_entry(struct young_table *table, struct young_row *row, uint64_t state) {
@@ -42,13 +46,17 @@ static struct memprof_entry *make_entry(struct young_table *table, struct young_
   count_fresh(table);
   uint32_t number;
   struct memprof_entry *entry = take_entry(profile, &number);
-  row->state = entry ? YOUNG_GONE : YOUNG_LOST;
-  if (!entry && profile_reached(profile, PROFILE_DISCARDED)) return NULL;
   if (!entry) {
-    count_one(&profile->stripes[stripe_of_thread()].tally.lost);
+    if (row->state == YOUNG_PENDING) engine_release(profile->engine, birth_of(table, row)->callstack);
+    row->state = YOUNG_LOST;
+    if (!profile_reached(profile, PROFILE_DISCARDED))
+      count_one(&profile->stripes[stripe_of_thread()].tally.lost);
     return NULL;
   }
-  entry_describe(entry, &row->allocation);
+  if (row->state == YOUNG_PENDING)
+    entry_describe(entry, birth_of(table, row));
+  else
+    atomic_store_explicit(&entry->callstack, NULL, memory_order_relaxed);
   atomic_store_explicit(&entry->profile, profile, memory_order_relaxed);
   atomic_store_explicit(&entry->address, row->address, memory_order_relaxed);
   entry->metadata = row->metadata;
@@ -56,6 +64,8 @@ static struct memprof_entry *make_entry(struct young_table *table, struct young_
   entry->number = number;
   entry->minor = true;
   entry->outside = false;
+  row->state = YOUNG_GONE;
+  row->address = 0; /* no row is asked again where its block is, so none may seem to hold it */
   entry_publish(entry, state);
   return entry;
 }
@@ -120,6 +130,26 @@ static bool settle_all(struct memprof_owner *owner, struct young_table *table) {
   return !is_lost;
 }
 
+/* IMMEDIATE: the metadata of a row that is LOST here is dropped at the next drain. */
+static void promote_now(struct memprof_owner *owner, struct young_table *table, struct young_row *row) {
+  struct memprof_entry *entry =
+      make_entry(table, row, STAGE_MINOR | ENTRY_OLD | ENTRY_RUNNING | ENTRY_LINKED);
+  if (!entry) return;
+  owner_track(owner, entry);
+  callbacks_promote(entry, table->domain);
+}
+
+static void end_now(struct young_table *table, struct young_row *row) {
+  const struct profile *profile = profile_of(table->handle);
+  const wn_tracker *tracker = &profile->tracker;
+  row->state = YOUNG_GONE;
+  table->fresh.died++;
+  if (tracker->dealloc_minor)
+    tracker->dealloc_minor(table->domain, row->metadata, tracker->context);
+  else if (tracker->drop)
+    tracker->drop(row->metadata, tracker->context);
+}
+
 /* ---- tables ---- */
 
 static struct young_table *take_table(struct memprof *engine) {
@@ -152,6 +182,7 @@ static bool bind(struct memprof_owner *owner, uint64_t handle) {
     surplus = table->handle ? profile_of(table->handle) : NULL;
     table->handle = handle;
     table->depth = profile_of(handle)->options.callstack_size;
+    table->immediate = profile_of(handle)->immediate;
   }
   young_unlock(table);
   if (surplus) profile_let_go(surplus, &surplus->stripes[stripe]);
@@ -160,32 +191,56 @@ static bool bind(struct memprof_owner *owner, uint64_t handle) {
 
 /* ---- births ---- */
 
-/* False if the owner has no table, or the table is full or another profile's. */
-static inline bool add_row(struct memprof_thread *thread, uintptr_t address, size_t words, size_t n_samples,
-                           wn_alloc_source source) {
+/* What became of a birth: the owner has no table, or the table is full or another profile's; its
+ * callback waits; or it has been told (IMMEDIATE). */
+enum row_result { ROW_NO_ROOM, ROW_WAITS, ROW_TOLD };
+
+static void add_pending_row(struct young_table *table, uintptr_t address, const wn_allocation *birth) {
+  uint32_t number = table->count++;
+  table->rows[number] = (struct young_row){.state = YOUNG_PENDING, .address = address};
+  table->births[number] = *birth;
+}
+
+static void add_told_row(struct young_table *table, wn_domain *domain, uintptr_t address,
+                         const wn_allocation *birth) {
+  const wn_tracker *tracker = &profile_of(table->handle)->tracker;
+  void *metadata = tracker->alloc_minor ? tracker->alloc_minor(domain, birth, tracker->context) : NULL;
+  table->domain = domain;
+  if (metadata)
+    table->rows[table->count++] =
+        (struct young_row){.state = YOUNG_KEPT, .address = address, .metadata = metadata};
+  else
+    table->fresh.dropped++;
+  table->pending = table->count;
+}
+
+static inline enum row_result add_row(struct memprof_thread *thread, uintptr_t address, size_t words,
+                                      size_t n_samples, wn_alloc_source source) {
   struct memprof_owner *owner = thread->owner;
   struct young_table *table = owner->table;
-  if (!table) return false;
-  const wn_callstack *callstack = owner->engine->ops->capture(thread, table->depth);
+  enum row_result result = ROW_NO_ROOM;
+  if (!table) return result;
+  wn_allocation birth = {.n_samples = n_samples,
+                         .size = words,
+                         .source = source,
+                         .callstack = owner->engine->ops->capture(thread, table->depth),
+                         .bytes = 8 * words,
+                         .trials = words + 1};
+  if (!table->immediate) birth.callstack = engine_keep(owner->engine, birth.callstack);
   uint64_t handle = atomic_load_explicit(&owner->profile, memory_order_relaxed);
   young_lock(table);
-  bool fits = handle && table->handle == handle && table->count < YOUNG_MOST && profile_is_sampling(handle);
-  if (fits) {
-    struct young_row *row = &table->rows[table->count++];
-    table->thread = thread;
-    row->state = YOUNG_PENDING;
-    row->address = address;
-    row->metadata = NULL;
-    row->allocation = (wn_allocation){.n_samples = n_samples,
-                                      .size = words,
-                                      .source = source,
-                                      .callstack = callstack,
-                                      .bytes = 8 * words,
-                                      .trials = words + 1};
+  if (handle && table->handle == handle && table->count < YOUNG_MOST && profile_is_sampling(handle)) {
     table->fresh.born++;
+    table->thread = thread;
+    result = table->immediate ? ROW_TOLD : ROW_WAITS;
+    if (table->immediate)
+      add_told_row(table, thread->domain, address, &birth);
+    else
+      add_pending_row(table, address, &birth);
   }
   young_unlock(table);
-  return fits;
+  if (result != ROW_WAITS) engine_release(owner->engine, birth.callstack);
+  return result;
 }
 
 /* True if there may be room for a row now, since the table has become this profile's. */
@@ -206,7 +261,8 @@ static bool born_as_entry(struct memprof_thread *thread, uintptr_t address, size
                                       .n_samples = n_samples,
                                       .source = source,
                                       .minor = true};
-  return memprof_allocated(thread, &birth) != NULL;
+  const struct memprof_entry *entry = memprof_allocated(thread, &birth);
+  return entry && entry_word(entry) & ENTRY_QUEUED;
 }
 
 /* ---- the engine ---- */
@@ -251,6 +307,11 @@ void young_settle_rows(struct memprof_owner *owner) {
   young_unlock(owner->table);
 }
 
+/* IMMEDIATE: nothing waits in the rows, unless one is LOST. */
+static void pass_told(struct young_table *table) {
+  while (table->told < table->aged && table->rows[table->told].state == YOUNG_GONE) table->told++;
+}
+
 bool young_after_minor(struct memprof_owner *owner, memprof_fate_function *fate, void *context) {
   struct young_table *table = owner->table;
   if (!table) return false;
@@ -261,14 +322,17 @@ bool young_after_minor(struct memprof_owner *owner, memprof_fate_function *fate,
     if (row->state != YOUNG_KEPT) continue;
     struct memprof_fate now = fate(row->address, context);
     row->address = now.address;
-    if (now.age == MEMPROF_DEAD)
-      row->state = YOUNG_DEAD;
-    else if (now.age == MEMPROF_OLD)
-      promote(owner, table, row);
-    else
+    if (now.age == MEMPROF_YOUNG)
       settle_kept(owner, table, row);
+    else if (table->immediate)
+      now.age == MEMPROF_DEAD ? end_now(table, row) : promote_now(owner, table, row);
+    else if (now.age == MEMPROF_DEAD)
+      row->state = YOUNG_DEAD;
+    else
+      promote(owner, table, row);
   }
   table->aged = table->count;
+  if (table->immediate) pass_told(table);
   young_empty(table);
   bool is_due = young_has_deaths(table);
   young_unlock(table);
@@ -287,6 +351,7 @@ size_t young_forget(struct young_table *table, uint64_t handle, void **metadata,
   for (; is_bound && table->told < table->count && found < room; table->told++) {
     struct young_row *row = &table->rows[table->told];
     if (row->state == YOUNG_GONE || row->state == YOUNG_RUNNING) continue;
+    if (row->state == YOUNG_PENDING) engine_release(profile->engine, birth_of(table, row)->callstack);
     row->state = YOUNG_GONE;
     count_one(&stripe->tally.dropped_minor);
     if (row->metadata) metadata[found++] = row->metadata;
@@ -347,7 +412,8 @@ void young_close(struct memprof *engine) {
 bool memprof_born_young(struct memprof_thread *thread, uintptr_t address, size_t words, size_t n_samples,
                         wn_alloc_source source) {
   do {
-    if (__builtin_expect(add_row(thread, address, words, n_samples, source), 1)) return true;
+    enum row_result result = add_row(thread, address, words, n_samples, source);
+    if (__builtin_expect(result != ROW_NO_ROOM, 1)) return result == ROW_WAITS;
   } while (make_fit(thread));
   return born_as_entry(thread, address, words, n_samples, source);
 }

@@ -29,6 +29,11 @@
  * a table with users does not become empty, and takes no rows of another profile. If a discard
  * finds users, the last of them releases the table's hold of the profile.
  *
+ * IMMEDIATE (host.h). The callback of a birth runs before there is a row, which is KEPT then, and
+ * nothing is pending ever: the collection that decides a row's fate calls `dealloc_minor` or
+ * `promote` itself. These callbacks run with the guard held, since they wait for no thread that
+ * wants it.
+ *
  * COUNTS. Births and ends of rows are counted in the table, in `fresh`. They are added to the
  * profile's counts at the next collection, when a row becomes an entry, and when a thread reads the
  * counts. So no event is missed, and no end of a row is counted before its birth.
@@ -66,7 +71,6 @@ struct young_row {
   enum young_state state;
   uintptr_t address;
   void *metadata;
-  wn_allocation allocation;
 };
 
 struct young_table {
@@ -76,7 +80,9 @@ struct young_table {
   _Atomic(bool) seized;     /* GUARD: the other side has it or waits for it */
   size_t depth;             /* frames of a callstack; written and read by the owner's threads */
   /* Used by the side that has the guard. */
-  uint64_t handle; /* the profile's handle; 0: no profile, and no rows */
+  uint64_t handle;   /* the profile's handle; 0: no profile, and no rows */
+  bool immediate;    /* the profile is: each row is KEPT from its birth on */
+  wn_domain *domain; /* what the callbacks of immediate rows get */
   uint32_t told, aged, pending, count, users;
   struct memprof_thread *thread; /* to which the PENDING and RUNNING rows belong */
   struct young_row *running;     /* or NULL */
@@ -84,6 +90,9 @@ struct young_table {
     uint64_t born, died, dropped;
   } fresh; /* COUNTS */
   struct young_row rows[YOUNG_MOST];
+  /* What the callback of a row's birth gets, while the row is PENDING or RUNNING. Its callstack is
+   * kept for that. */
+  wn_allocation births[YOUNG_MOST];
 };
 
 /* Take and release the guard on the owner's side. */

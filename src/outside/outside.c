@@ -7,7 +7,6 @@
  */
 #include "base/error.h"
 #include "base/metadata.h"
-#include "base/words.h"
 #include "callstack/capture.h"
 #include "record/recorder.h"
 #include "record/requested.h"
@@ -41,8 +40,8 @@ static uint32_t number_of_thread(wn_domain *unused) {
 static wn_status check(const char *path, const wn_writer_options *options, wn_writer **writer) {
   if (!path || !options || !writer || !options->heap)
     return error_set(WN_EINVAL, "wn_writer_open: a NULL argument");
-  if (!rate_is_valid(options->sampling.sampling_rate))
-    return error_set(WN_EINVAL, "wn_writer_open: the sampling rate must be 0, or from 1e-9 to 1");
+  if (!(options->sampling.sampling_rate >= 0 && options->sampling.sampling_rate <= 1))
+    return error_set(WN_EINVAL, "wn_writer_open: the sampling rate must be from 0 to 1");
   return WN_OK;
 }
 
@@ -63,9 +62,11 @@ static wn_status open_recorder(struct wn_writer *writer, const char *path, const
   return recorder_open(&of, &writer->recorder);
 }
 
-/* Fills in members that the host left 0. */
-static wn_allocation complete(const wn_allocation *allocation) {
+/* Fills in the callstack, which the caller releases, and members that the host left 0. */
+static wn_allocation complete(const struct wn_writer *writer, const wn_allocation *allocation,
+                              const wn_place *places, size_t count) {
   wn_allocation whole = *allocation;
+  whole.callstack = callstack_of_places(writer->callstacks, places, count, writer->depth);
   if (!whole.bytes) whole.bytes = whole.size * sizeof(uintptr_t);
   if (!whole.trials) whole.trials = whole.size + 1;
   if (!whole.n_samples) whole.n_samples = 1;
@@ -142,16 +143,14 @@ wn_place wn_writer_place(wn_writer *writer, const wn_place_text *place) {
                                                                         .last_column = place->last_column});
 }
 
-const wn_callstack *wn_writer_callstack(wn_writer *writer, const wn_place *places, size_t count) {
-  return callstack_of_places(writer->callstacks, places, count, writer->depth);
-}
-
-uint64_t wn_writer_alloc(wn_writer *writer, const wn_allocation *allocation, wn_writer_area area) {
+uint64_t wn_writer_alloc(wn_writer *writer, const wn_allocation *allocation, const wn_place *places,
+                         size_t count, wn_writer_area area) {
   int saved = errno;
-  wn_allocation whole = complete(allocation);
+  wn_allocation whole = complete(writer, allocation, places, count);
   wn_tracker tracker = recorder_tracker(writer->recorder);
   void *metadata =
       (area == WN_WRITER_MAJOR ? tracker.alloc_major : tracker.alloc_minor)(NULL, &whole, tracker.context);
+  callstack_release(whole.callstack);
   errno = saved;
   return (uint64_t)(uintptr_t)metadata;
 }
@@ -163,11 +162,14 @@ void wn_writer_promote(wn_writer *writer, uint64_t block) {
   errno = saved;
 }
 
-void wn_writer_resize(wn_writer *writer, uint64_t block, const wn_allocation *allocation) {
+void wn_writer_resize(wn_writer *writer, uint64_t block, const wn_allocation *allocation,
+                      const wn_place *places, size_t count) {
   int saved = errno;
-  wn_allocation whole = complete(allocation);
+  if (!block) return;
+  wn_allocation whole = complete(writer, allocation, places, count);
   wn_tracker tracker = recorder_tracker(writer->recorder);
-  if (block) tracker.resize(NULL, metadata_of(block), &whole, tracker.context);
+  tracker.resize(NULL, metadata_of(block), &whole, tracker.context);
+  callstack_release(whole.callstack);
   errno = saved;
 }
 

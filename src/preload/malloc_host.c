@@ -135,8 +135,12 @@ static struct memprof_thread *current(struct memprof *asking) {
   return self.attached ? &self.engine : NULL;
 }
 
-static const struct memprof_ops ops = {
-    .parallel = true, .rearm = rearm, .capture = capture, .current = current};
+static const struct memprof_ops ops = {.parallel = true,
+                                       .rearm = rearm,
+                                       .capture = capture,
+                                       .keep = callstack_keep,
+                                       .release = callstack_release,
+                                       .current = current};
 
 struct memprof_thread *memprof_host_thread(wn_domain *domain) {
   struct memprof_thread *thread = current(&engine);
@@ -479,10 +483,12 @@ bool host_open(void) {
   return true;
 }
 
-wn_status host_start(const wn_memprof_options *options, const wn_tracker *tracker, wn_profile **profile) {
+wn_status host_start(const wn_memprof_options *options, const wn_tracker *tracker, bool immediate,
+                     wn_profile **profile) {
   struct muted saved = mute();
   attach();
-  wn_status status = memprof_start(&self.engine, options, tracker, profile);
+  wn_status status = immediate ? memprof_start_immediate(&self.engine, options, tracker, profile)
+                               : memprof_start(&self.engine, options, tracker, profile);
   if (!status)
     atomic_store_explicit(&has_companions, options->sampling_rate <= COMPANION_RATE, memory_order_relaxed);
   if (!status && saved.left < MUTED / 2) {

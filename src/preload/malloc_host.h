@@ -51,7 +51,8 @@ bool host_open(void);
 
 /* Start, stop and discard the sampling profile of the heap, by the engine's functions of these
  * names. They set the calling thread up if it is not. */
-wn_status host_start(const wn_memprof_options *options, const wn_tracker *tracker, wn_profile **profile);
+wn_status host_start(const wn_memprof_options *options, const wn_tracker *tracker, bool immediate,
+                     wn_profile **profile);
 wn_status host_stop(void);
 wn_status host_discard(wn_profile *profile);
 

@@ -64,8 +64,8 @@ static enum recorder_map_kind kind_of(int flags) {
                                       : RECORDER_MAP_ANONYMOUS;
 }
 
-static uint32_t capture(void) {
-  return callstack_id(callstack_capture(host_callstacks(), process_stack_depth()));
+static const wn_callstack *capture(void) {
+  return callstack_keep(callstack_capture(host_callstacks(), process_stack_depth()));
 }
 
 static void measure(void) {

@@ -5,6 +5,7 @@
 #include "base/lock.h"
 #include "base/metadata.h"
 #include "base/os.h"
+#include "callstack/capture.h"
 #include "preload/malloc_host.h"
 #include "preload/pagemap.h"
 #include "preload/process.h"
@@ -15,7 +16,7 @@ struct piece {
   uintptr_t begin, end;
   uint64_t number;            /* in the trace; 0: not there yet (LAZY) */
   struct resident_bytes told; /* the sizes that the trace has */
-  uint32_t stack;
+  const wn_callstack *stack;  /* kept by the piece; NULL: none */
   enum recorder_map_kind kind;
 };
 
@@ -113,6 +114,10 @@ static bool has_room(void) {
   return room;
 }
 
+static void release_stack(const struct piece *piece) {
+  if (piece->stack) callstack_release(piece->stack);
+}
+
 static void insert(struct piece piece) {
   size_t at = find(piece.begin);
   if (count == used) order[used] = (uint32_t)used, used++;
@@ -123,6 +128,7 @@ static void insert(struct piece piece) {
   atomic_store_explicit(&any, true, memory_order_relaxed);
 }
 
+/* The caller has released the pieces' stacks, or keeps them. */
 static void take_out(size_t at, size_t behind) {
   uint32_t place[64];
   for (size_t some; at < behind; behind -= some) {
@@ -162,6 +168,7 @@ static size_t cut(size_t at, uintptr_t begin, uintptr_t end) {
   if (!below || !above || !has_room()) return at + 1;
   upper.begin = end;
   upper.number = 0;
+  if (upper.stack) callstack_share(upper.stack);
   insert(upper);
   return at + 2;
 }
@@ -173,8 +180,10 @@ static bool is_within(const struct piece *piece, uintptr_t begin, uintptr_t end)
 static void remove_range(uintptr_t begin, uintptr_t end) {
   for (size_t at = find(begin); at < count && piece_of(at)->begin < end;) {
     size_t behind = at;
-    for (; behind < count && is_within(piece_of(behind), begin, end); behind++)
+    for (; behind < count && is_within(piece_of(behind), begin, end); behind++) {
       tell_size(piece_of(behind), 0);
+      release_stack(piece_of(behind));
+    }
     if (behind > at)
       take_out(at, behind);
     else
@@ -186,7 +195,13 @@ static void remove_stack(uintptr_t address) {
   size_t at = find(address);
   if (at == count || piece_of(at)->begin > address || piece_of(at)->kind != RECORDER_MAP_STACK) return;
   tell_size(piece_of(at), 0);
+  release_stack(piece_of(at));
   take_out(at, at + 1);
+}
+
+static bool has_same_stack(const struct piece *one, const struct piece *other) {
+  return one->stack && other->stack ? wn_callstack_equal(one->stack, other->stack)
+                                    : one->stack == other->stack;
 }
 
 /* Makes the piece below larger, if `more` is a step of the data segment with the same callstack. */
@@ -194,7 +209,7 @@ static bool extend(const struct piece *more) {
   size_t at = find(more->begin);
   struct piece *below = at ? piece_of(at - 1) : NULL;
   if (more->kind != RECORDER_MAP_BREAK || !below || below->end != more->begin || below->kind != more->kind ||
-      below->stack != more->stack)
+      !has_same_stack(below, more))
     return false;
   below->end = more->end;
   tell_size(below, below->end - below->begin);
@@ -203,7 +218,10 @@ static bool extend(const struct piece *more) {
 
 static void add(struct piece piece) {
   remove_range(piece.begin, piece.end);
-  if (!extend(&piece) && has_room()) insert(piece);
+  if (!extend(&piece) && has_room())
+    insert(piece);
+  else
+    release_stack(&piece);
 }
 
 /* ---- changes in handlers ---- */
@@ -223,6 +241,7 @@ static void put(enum what what, struct piece piece) {
   do
     if ((int64_t)(ticket - atomic_load(&head)) >= QUEUED_MOST) {
       miss();
+      release_stack(&piece);
       return;
     }
   while (!atomic_compare_exchange_weak(&tail, &ticket, ticket + 1));
@@ -325,7 +344,7 @@ bool mappings_any(void) { return atomic_load_explicit(&any, memory_order_relaxed
 
 bool mappings_wanted(void) { return is_recorded() && !host_is_working(); }
 
-void mappings_add(uintptr_t begin, size_t bytes, enum recorder_map_kind kind, uint32_t stack) {
+void mappings_add(uintptr_t begin, size_t bytes, enum recorder_map_kind kind, const wn_callstack *stack) {
   change_or_queue(
       QUEUED_ADD,
       (struct piece){.begin = begin, .end = begin + whole_pages(bytes), .stack = stack, .kind = kind});
@@ -346,10 +365,12 @@ bool mappings_move(uintptr_t begin, size_t bytes, uintptr_t to, size_t to_bytes)
     piece.begin = to;
     piece.end = to + whole_pages(to_bytes);
     remove_range(piece.begin, piece.end);
-    if (has_room()) /* the removal may have split a piece in two */
+    if (has_room()) { /* the removal may have split a piece in two */
       insert(piece);
-    else
+    } else {
       piece.end = piece.begin;
+      release_stack(&piece);
+    }
     tell_size(&piece, piece.end - piece.begin);
   }
   leave();

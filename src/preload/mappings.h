@@ -55,9 +55,10 @@ bool mappings_wanted(void);
 /* Whether a mapping was ever noted. If not, a removal has nothing to do. */
 bool mappings_any(void);
 
-/* Note that the program mapped or unmapped addresses. `begin` is the begin of a page, and `stack`
- * the number of a callstack. The calling thread is within host_enter. */
-void mappings_add(uintptr_t begin, size_t bytes, enum recorder_map_kind kind, uint32_t stack);
+/* Note that the program mapped or unmapped addresses. `begin` is the begin of a page. The table
+ * releases `stack`, a callstack that the caller has kept, or NULL. The calling thread is within
+ * host_enter. */
+void mappings_add(uintptr_t begin, size_t bytes, enum recorder_map_kind kind, const wn_callstack *stack);
 void mappings_remove(uintptr_t begin, size_t bytes);
 
 /* Notes that a piece moved or changed its size. False if [begin, begin + bytes) is not a whole

@@ -275,7 +275,7 @@ static void start_recording(void) {
   }
   wn_memprof_options sampling = {settings.rate, settings.depth, settings.seed};
   wn_tracker tracker = recorder_tracker(opened);
-  if (host_start(&sampling, &tracker, &profile)) {
+  if (host_start(&sampling, &tracker, true, &profile)) {
     recorder_forget(opened);
     tell("cannot start the profile", error_text());
     return;

@@ -53,7 +53,7 @@ wn_status wn_malloc_profile_start(const wn_memprof_options *options, const wn_ma
       .resize = tracker->resize ? resized : NULL,
       .release = release,
   };
-  wn_status status = host_start(options, &engine_tracker, profile);
+  wn_status status = host_start(options, &engine_tracker, false, profile);
   if (status) release(adaptor);
   return error_publish(status);
 }

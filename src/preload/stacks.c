@@ -36,8 +36,8 @@ static uintptr_t page_behind(uintptr_t address) {
   return address / size * size + size;
 }
 
-static uint32_t capture(void) {
-  return callstack_id(callstack_capture(host_callstacks(), process_stack_depth()));
+static const wn_callstack *capture(void) {
+  return callstack_keep(callstack_capture(host_callstacks(), process_stack_depth()));
 }
 
 /* The size of a new thread's stack. 0 if it is not known, or if the program provides the stack. */
@@ -60,7 +60,7 @@ struct start { /* HANDED OVER */
   int (*run_c11)(void *); /* or this one */
   void *argument;
   size_t stack_bytes;
-  uint32_t stack;
+  const wn_callstack *stack; /* kept by the one that uses the place */
 };
 
 /* Places for `struct start`; not from malloc, since the caller may be a signal handler that
@@ -85,6 +85,11 @@ static void give_back(struct start *start) {
     metadata_unmap(start, sizeof *start);
 }
 
+static void give_up(struct start *start) {
+  callstack_release(start->stack);
+  give_back(start);
+}
+
 /* What begin_thread needs. NULL: the new thread calls the program's function without begin_thread,
  * and its stack is not noted, since the program provides the stack, or it is smaller than
  * MAPPING_LEAST, or there is no memory. */
@@ -98,9 +103,12 @@ static struct start *start_of(const pthread_attr_t *attributes, void *(*run)(voi
   return start;
 }
 
-static void note_own_stack(size_t bytes, uint32_t stack) {
+static void note_own_stack(const struct start *start) {
   uintptr_t end = page_behind((uintptr_t)pthread_self());
-  if (bytes < end) mappings_add(end - bytes, bytes, RECORDER_MAP_STACK, stack);
+  if (start->stack_bytes < end)
+    mappings_add(end - start->stack_bytes, start->stack_bytes, RECORDER_MAP_STACK, start->stack);
+  else
+    callstack_release(start->stack);
 }
 
 static struct start note_begin(struct start *handed_over) {
@@ -108,7 +116,10 @@ static struct start note_begin(struct start *handed_over) {
   bool wanted = mappings_wanted();
   struct host_visit visit = host_enter();
   give_back(handed_over);
-  if (wanted) note_own_stack(start.stack_bytes, start.stack);
+  if (wanted)
+    note_own_stack(&start);
+  else
+    callstack_release(start.stack);
   host_leave(visit);
   return start;
 }
@@ -163,7 +174,7 @@ void stacks_look(void) {
   bool deep = is_deep();
   if (!deep && (state == FIRST_WITHOUT_CALLERS || !was_deep())) return;
   atomic_store_explicit(&first_state, deep ? FIRST_NOTED : FIRST_WITHOUT_CALLERS, memory_order_relaxed);
-  mappings_add(first.begin, first.end - first.begin, RECORDER_MAP_STACK, deep ? capture() : 0);
+  mappings_add(first.begin, first.end - first.begin, RECORDER_MAP_STACK, deep ? capture() : NULL);
 }
 
 void stacks_thread_ends(void) { mappings_stack_ends((uintptr_t)__builtin_frame_address(0)); }
@@ -176,7 +187,7 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
   struct start *start = mappings_wanted() ? start_of(attributes, run, NULL, argument) : NULL;
   if (!start) return next(thread, attributes, run, argument);
   int error = next(thread, attributes, begin_thread, start);
-  if (error) give_back(start);
+  if (error) give_up(start);
   return error;
 }
 
@@ -185,7 +196,7 @@ EXPORT int thrd_create(thrd_t *thread, thrd_start_t run, void *argument) {
   struct start *start = mappings_wanted() ? start_of(NULL, NULL, run, argument) : NULL;
   if (!start) return next_c11(thread, run, argument);
   int result = next_c11(thread, begin_thread_c11, start);
-  if (result != thrd_success) give_back(start);
+  if (result != thrd_success) give_up(start);
   return result;
 }
 /* SPDX-License-Identifier: MIT */

@@ -85,6 +85,11 @@ static uint64_t now(const struct recorder *recorder) { return os_monotonic_ns() 
 static uint64_t block_of(void *metadata) { return (uint64_t)(uintptr_t)metadata; }
 static void *metadata_of(uint64_t block) { return (void *)(uintptr_t)block; }
 
+/* `callstack` may be NULL: there was no memory for it. */
+static struct trace_stack stack_of(const wn_callstack *callstack) {
+  return callstack ? (struct trace_stack){callstack->frame, callstack->count} : (struct trace_stack){0};
+}
+
 /* Reads the second number of /proc/self/statm, which is the resident pages, and the third, which is
  * those of them that belong to files or are shared. The sixth number, of private data, counts
  * addresses whether touched or not: a heap that reserves room would seem to fill it. Once the first
@@ -188,7 +193,6 @@ static void *write_birth(struct recorder *recorder, wn_domain *domain, const wn_
   struct trace_sample sample = {
       .time_ns = time,
       .thread = thread,
-      .stack = allocation->callstack ? callstack_id(allocation->callstack) : 0,
       .block = block,
       .size = allocation->bytes,
       .words = allocation->trials,
@@ -198,7 +202,7 @@ static void *write_birth(struct recorder *recorder, wn_domain *domain, const wn_
       .grown = allocation->previous_bytes != 0,
       .previous_size = allocation->previous_bytes,
   };
-  bool written = trace_write_sample(recorder->writer, &sample);
+  bool written = trace_write_sample(recorder->writer, &sample, stack_of(allocation->callstack));
   count_hits(recorder, allocation->n_samples);
   write_memory_if_due(recorder, time, thread);
   return written ? metadata_of(block) : NULL;
@@ -219,12 +223,11 @@ static void *resized(wn_domain *domain, void *metadata, const wn_allocation *all
   struct trace_resize resize = {
       .time_ns = now(recorder),
       .thread = recorder->thread(domain),
-      .stack = allocation->callstack ? callstack_id(allocation->callstack) : 0,
       .block = block_of(metadata),
       .size = allocation->bytes,
       .words = allocation->trials,
   };
-  trace_write_resize(recorder->writer, &resize);
+  trace_write_resize(recorder->writer, &resize, stack_of(allocation->callstack));
   write_memory_if_due(recorder, resize.time_ns, resize.thread);
   return metadata;
 }
@@ -249,9 +252,9 @@ static void died(wn_domain *domain, void *metadata, void *context) {
 
 _Static_assert((int)TRACE_CUT == CALLSTACK_CUT, "the mark of a stack that was cut is written as it is");
 
-/* The functions by which the writer looks up nodes, modules and places. */
-static void tell_node(void *context, uint32_t node, uint32_t *parent, uint32_t *module, uint64_t *offset) {
-  callstack_node(context, node, parent, module, offset);
+/* The functions by which the writer looks up frames, modules and places. */
+static void tell_frame(void *context, uint32_t frame, uint32_t *module, uint64_t *offset) {
+  callstack_frame(context, frame, module, offset);
 }
 
 static void tell_module(void *context, uint32_t module, struct trace_module *out) {
@@ -328,7 +331,7 @@ static wn_status open_writer(struct recorder *recorder, const struct recorder_op
   struct trace_options file = {
       .path = options->path, .taken_since_ns = options->taken_since_ns, .cut = tell_of_cut};
   struct trace_stack_source source = {
-      .node = tell_node, .module = tell_module, .place = tell_place, .context = options->callstacks};
+      .frame = tell_frame, .module = tell_module, .place = tell_place, .context = options->callstacks};
   recorder->start_ns = run.monotonic_ns;
   recorder->pid = run.pid;
   titles_begin(&recorder->titles, &run, MEMORY_INTERVAL);
@@ -450,15 +453,14 @@ void recorder_memory(struct recorder *recorder) {
 }
 
 void recorder_map(struct recorder *recorder, uint64_t mapping, enum recorder_map_kind kind, uint64_t bytes,
-                  uint32_t stack) {
+                  const wn_callstack *stack) {
   if (!recorder_is_ours(recorder)) return;
   struct trace_map event = {.time_ns = now(recorder),
                             .thread = recorder->thread(NULL),
                             .mapping = mapping,
                             .kind = (uint8_t)kind,
-                            .bytes = bytes,
-                            .stack = stack};
-  trace_write_map(recorder->writer, &event);
+                            .bytes = bytes};
+  trace_write_map(recorder->writer, &event, stack_of(stack));
 }
 
 void recorder_map_size(struct recorder *recorder, uint64_t mapping, uint64_t bytes) {

@@ -26,7 +26,7 @@ struct recorder_options {
    * process's: recorder_open returns WN_EBUSY. 0: no trace is. */
   uint64_t taken_since_ns;
 
-  /* The heap's interned callstacks, and a function that returns the calling thread's number in the
+  /* The heap's table of code addresses, and a function that returns the calling thread's number in the
    * trace; no other thread ever has that number. */
   struct callstacks *callstacks;
   uint32_t (*thread)(wn_domain *domain);
@@ -74,7 +74,7 @@ enum recorder_map_kind {
   RECORDER_MAP_STACK   /* a thread's stack: the C library's, or the kernel's for the first thread */
 };
 void recorder_map(struct recorder *recorder, uint64_t mapping, enum recorder_map_kind kind, uint64_t bytes,
-                  uint32_t stack);
+                  const wn_callstack *stack);
 void recorder_map_size(struct recorder *recorder, uint64_t mapping, uint64_t bytes);
 /* `bytes` are resident; `files` of them belong to a file or are shared. */
 void recorder_map_touched(struct recorder *recorder, uint64_t mapping, uint64_t bytes, uint64_t files);

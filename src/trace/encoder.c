@@ -96,14 +96,15 @@ static void put_thread(struct encoder *encoder, uint32_t thread) {
   state->thread_known = true;
 }
 
-static void define_stack(struct encoder *encoder, uint32_t stack) {
-  encoder->local = stack_encode(&encoder->stacks, &encoder->sink, stack);
+static void define_given_stack(struct encoder *encoder) {
+  encoder->local = stack_encode(&encoder->stacks, &encoder->sink, encoder->stack);
 }
 
 static void define_module(struct encoder *encoder, uint32_t module) {
   encoder->local = module_encode(&encoder->stacks, &encoder->sink, module);
 }
 
+#define define_stack(encoder, value) define_given_stack(encoder);
 /* Other fields refer to nothing. */
 #define define_unsigned(encoder, value)
 #define define_amount(encoder, value)

@@ -21,14 +21,16 @@ struct coding_state {
 struct encoder {
   struct byte_sink sink;
   struct coding_state state;
-  uint32_t local; /* the chunk's number for the stack or module of the record at hand */
+  struct trace_stack stack; /* of the record at hand */
+  uint32_t local;           /* the chunk's number for the stack or module of that record */
   struct stack_encoder stacks;
 };
 
 /* Starts on a chunk's record bytes. */
 void encoder_begin(struct encoder *encoder, unsigned char *at, unsigned char *end, uint64_t base_time);
 
-/* Puts one event record with all it needs before it. `event` is the struct of the record's type. */
+/* Puts one event record with all it needs before it. `event` is the struct of the record's type; if
+ * that has a stack, it is encoder->stack. */
 bool encoder_put(struct encoder *encoder, enum trace_record record, const void *event);
 
 bool encoder_put_run(struct encoder *encoder, const struct trace_run *run);

@@ -12,6 +12,12 @@ static void forget(struct dictionary *dictionary, struct dictionary_slot *slots,
   dictionary->generation = 1;
 }
 
+static void forget_known(struct stack_encoder *encoder) {
+  if (++encoder->nodes.generation) return;
+  memset(encoder->known, 0, sizeof encoder->known);
+  encoder->nodes.generation = 1;
+}
+
 /* The slot that holds the key, or the one where it belongs. There always is one, since at most 3/4
  * are in use. */
 static struct dictionary_slot *find(const struct dictionary *dictionary, struct dictionary_slot *slots,
@@ -30,10 +36,6 @@ static uint32_t insert(struct dictionary *dictionary, struct dictionary_slot *sl
   *slot =
       (struct dictionary_slot){.key = key, .local = dictionary->count, .generation = dictionary->generation};
   return dictionary->count;
-}
-
-static struct dictionary_slot *find_node(struct stack_encoder *encoder, uint32_t node) {
-  return find(&encoder->nodes, encoder->node_slots, NODE_SLOTS - 1, node);
 }
 
 /* ---- definitions ---- */
@@ -87,21 +89,6 @@ static void define_place(struct stack_encoder *encoder, struct byte_sink *sink, 
   put_record_end(sink, body);
 }
 
-/* Collects the frames that the chunk lacks and returns the chunk's number of the node they hang
- * from. */
-static uint32_t collect(struct stack_encoder *encoder, uint32_t node, uint32_t *count) {
-  const struct trace_stack_source *source = encoder->source;
-  uint32_t known = 0;
-  *count = 0;
-  while (node && !known && *count < STACK_FRAMES_MOST) {
-    struct coded_frame *frame = &encoder->frames[(*count)++];
-    frame->node = node;
-    source->node(source->context, node, &node, &frame->module, &frame->offset);
-    if (node) known = local_of(&encoder->nodes, find_node(encoder, node));
-  }
-  return known;
-}
-
 static void put_frame(struct stack_encoder *encoder, struct byte_sink *sink, const struct coded_frame *frame,
                       uint32_t *module) {
   bool changes = frame->module != *module;
@@ -111,28 +98,86 @@ static void put_frame(struct stack_encoder *encoder, struct byte_sink *sink, con
   *module = frame->module;
 }
 
-static uint32_t define_stack(struct stack_encoder *encoder, struct byte_sink *sink, uint32_t node) {
-  uint32_t count;
-  uint32_t parent = collect(encoder, node, &count);
-  encoder->changed = true;
-  if (encoder->nodes.count + count > NODES_MOST) sink->full = true;
-  for (uint32_t i = count; i-- > 0 && !sink->full;) {
-    struct coded_frame *frame = &encoder->frames[i];
-    uint32_t module = frame->module;
-    frame->module = module_encode(encoder, sink, module);
-    define_place(encoder, sink, module, frame->module, frame->offset);
+/* Looks a stack's frames up from `from` on, and defines the modules and names that they need. */
+static void define_frames(struct stack_encoder *encoder, struct byte_sink *sink, struct trace_stack stack,
+                          uint32_t from) {
+  const struct trace_stack_source *source = encoder->source;
+  for (uint32_t i = from; i < stack.count && !sink->full; i++) {
+    struct coded_frame *coded = &encoder->coded[i];
+    uint32_t module;
+    source->frame(source->context, stack.frame[i], &module, &coded->offset);
+    coded->module = module_encode(encoder, sink, module);
+    define_place(encoder, sink, module, coded->module, coded->offset);
   }
-  if (sink->full) return 0;
-  put_byte(sink, TRACE_RECORD_STACK);
-  put_varint(sink, parent);
-  put_varint(sink, count);
+}
+
+/* ---- the last stacks ---- */
+
+/* How many outermost frames two stacks have in common. */
+static uint32_t common(const struct last_stack *last, struct trace_stack stack) {
+  uint32_t most = last->count < stack.count ? last->count : stack.count, i = 0;
+  while (i < most && last->frame[i] == stack.frame[i]) i++;
+  return i;
+}
+
+/* The last stack that this one follows longest, and for how many frames. */
+static struct last_stack *nearest(struct stack_encoder *encoder, struct trace_stack stack, uint32_t *frames) {
+  struct last_stack *best = &encoder->last[0];
+  *frames = common(best, stack);
+  for (unsigned i = 1; i < LAST_STACKS && *frames < stack.count; i++) {
+    uint32_t here = common(&encoder->last[i], stack);
+    if (here <= *frames) continue;
+    best = &encoder->last[i];
+    *frames = here;
+  }
+  return best;
+}
+
+/* Where a new stack goes that leaves `near` after so many frames: over the rest of it, or, if that
+ * is long, over the oldest stack. */
+static struct last_stack *make_room(struct stack_encoder *encoder, struct last_stack *near, uint32_t frames) {
+  if (near->count - frames < LEFT_FRAMES) return near;
+  struct last_stack *room = &encoder->last[encoder->oldest];
+  encoder->oldest = (encoder->oldest + 1) % LAST_STACKS;
+  if (room == near) return near;
+  memcpy(room->frame, near->frame, frames * sizeof *near->frame);
+  memcpy(room->local, near->local, frames * sizeof *near->local);
+  return room;
+}
+
+static bool is_known(const struct stack_encoder *encoder, const struct known_stack *known) {
+  return known->generation == encoder->nodes.generation;
+}
+
+/* The slot that has the hash, or the one where it is to stand: a free one, or the oldest. */
+static struct known_stack *known_slot(struct stack_encoder *encoder, uint64_t hash) {
+  struct known_stack *ways = &encoder->known[hash % (KNOWN_STACKS / KNOWN_WAYS) * KNOWN_WAYS], *oldest = ways;
+  for (struct known_stack *known = ways; known < ways + KNOWN_WAYS; known++) {
+    if (!is_known(encoder, known) || known->hash == hash) return known;
+    if (known->local < oldest->local) oldest = known;
+  }
+  return oldest;
+}
+
+/* Defines the nodes of a stack that leaves `near` after `from` frames. */
+static uint32_t define_stack(struct stack_encoder *encoder, struct byte_sink *sink, struct trace_stack stack,
+                             struct last_stack *near, uint32_t from) {
   uint32_t module = 0;
-  for (uint32_t i = count; i-- > 0;) {
-    struct coded_frame *frame = &encoder->frames[i];
-    put_frame(encoder, sink, frame, &module);
-    parent = insert(&encoder->nodes, find_node(encoder, frame->node), frame->node);
+  encoder->changed = true;
+  if (encoder->nodes.count + (stack.count - from) > NODES_MOST) sink->full = true;
+  define_frames(encoder, sink, stack, from);
+  if (sink->full) return 0;
+  struct last_stack *last = make_room(encoder, near, from);
+  put_byte(sink, TRACE_RECORD_STACK);
+  put_varint(sink, from ? last->local[from - 1] : 0);
+  put_varint(sink, stack.count - from);
+  for (uint32_t i = from; i < stack.count; i++) {
+    put_frame(encoder, sink, &encoder->coded[i], &module);
+    last->frame[i] = stack.frame[i];
+    last->local[i] = ++encoder->nodes.count;
   }
-  return parent;
+  last->count = stack.count;
+  return encoder->nodes.count;
 }
 
 /* ---- shared ---- */
@@ -155,7 +200,8 @@ void stack_encoder_keep(struct stack_encoder *encoder) {
 }
 
 void stack_encoder_go_back(struct stack_encoder *encoder) {
-  forget(&encoder->nodes, encoder->node_slots, NODE_SLOTS);
+  for (unsigned i = 0; i < LAST_STACKS; i++) encoder->last[i].count = 0;
+  forget_known(encoder);
   stack_encoder_pass_checkpoint(encoder);
   encoder->nodes.count = encoder->kept.nodes;
   encoder->modules.count = encoder->kept.modules;
@@ -163,10 +209,23 @@ void stack_encoder_go_back(struct stack_encoder *encoder) {
   encoder->changed = false;
 }
 
-uint32_t stack_encode(struct stack_encoder *encoder, struct byte_sink *sink, uint32_t node) {
-  if (!node) return 0;
-  uint32_t local = local_of(&encoder->nodes, find_node(encoder, node));
-  return local ? local : define_stack(encoder, sink, node);
+uint32_t stack_encode(struct stack_encoder *encoder, struct byte_sink *sink, struct trace_stack stack) {
+  if (stack.count > STACK_FRAMES_MOST) {
+    stack.frame += stack.count - STACK_FRAMES_MOST;
+    stack.count = STACK_FRAMES_MOST;
+  }
+  if (!stack.count) return 0;
+  uint32_t frames;
+  struct last_stack *near = nearest(encoder, stack, &frames);
+  if (frames == stack.count) return near->local[frames - 1];
+  uint64_t hash = hash_words(stack.frame, stack.count);
+  struct known_stack *known = known_slot(encoder, hash);
+  if (known->hash == hash && is_known(encoder, known)) return known->local;
+  uint32_t local = define_stack(encoder, sink, stack, near, frames);
+  if (local)
+    *known =
+        (struct known_stack){.hash = hash, .local = (uint16_t)local, .generation = encoder->nodes.generation};
+  return local;
 }
 
 uint32_t module_encode(struct stack_encoder *encoder, struct byte_sink *sink, uint32_t module) {

@@ -303,29 +303,14 @@ static bool may_write(struct trace_writer *writer, const struct trace_at *at) {
 
 /* ---- records ---- */
 
-static bool has_stack(enum trace_record record) {
-  return record == TRACE_RECORD_SAMPLE || record == TRACE_RECORD_SAMPLE_FULL ||
-         record == TRACE_RECORD_GROWN || record == TRACE_RECORD_MAJOR || record == TRACE_RECORD_RESIZE;
-}
-
 /* A fresh chunk is too small for the record's stack: the record goes without. */
 static bool put_without_stack(struct trace_writer *writer, struct stream *stream, enum trace_record record,
                               const void *event) {
-  if (!has_stack(record)) return false;
+  if (!stream->encoder.stack.count) return false;
   begin_records(stream, ((const struct trace_at *)event)->time_ns);
-  union {
-    struct trace_sample sample;
-    struct trace_resize resize;
-  } bare;
-  if (record == TRACE_RECORD_RESIZE) {
-    bare.resize = *(const struct trace_resize *)event;
-    bare.resize.stack = 0;
-  } else {
-    bare.sample = *(const struct trace_sample *)event;
-    bare.sample.stack = 0;
-  }
+  stream->encoder.stack = (struct trace_stack){0};
   lose(writer, TRACE_LOSS_STACK);
-  return encoder_put(&stream->encoder, record, &bare);
+  return encoder_put(&stream->encoder, record, event);
 }
 
 /* Again, with more room in the same chunk. */
@@ -362,16 +347,22 @@ static bool write_into(struct trace_writer *writer, struct stream *stream, enum 
   return true;
 }
 
-static bool write_event(struct trace_writer *writer, enum trace_record record, const void *event) {
+static bool write_stacked(struct trace_writer *writer, enum trace_record record, const void *event,
+                          struct trace_stack stack) {
   if (!may_write(writer, event)) return false;
   struct stream *stream = claim(writer);
   if (!stream) {
     lose(writer, TRACE_LOSS_STREAMS);
     return false;
   }
+  stream->encoder.stack = stack;
   bool written = write_into(writer, stream, record, event);
   release(stream);
   return written;
+}
+
+static bool write_event(struct trace_writer *writer, enum trace_record record, const void *event) {
+  return write_stacked(writer, record, event, (struct trace_stack){0});
 }
 
 /* Tries every stream's reserve, since the first may be full while another has room. `prepare`, if
@@ -496,16 +487,24 @@ unmap_writer:
   return status;
 }
 
-bool trace_write_sample(struct trace_writer *writer, const struct trace_sample *sample) {
-  if (sample->grown) return write_event(writer, TRACE_RECORD_GROWN, sample);
-  if (sample->major) return write_event(writer, TRACE_RECORD_MAJOR, sample);
+bool trace_write_sample(struct trace_writer *writer, const struct trace_sample *sample,
+                        struct trace_stack stack) {
   bool usual = sample->words == malloc_words(sample->size) && sample->n_samples == 1 && !sample->source;
-  return write_event(writer, usual ? TRACE_RECORD_SAMPLE : TRACE_RECORD_SAMPLE_FULL, sample);
+  enum trace_record record = sample->grown   ? TRACE_RECORD_GROWN
+                             : sample->major ? TRACE_RECORD_MAJOR
+                             : usual         ? TRACE_RECORD_SAMPLE
+                                             : TRACE_RECORD_SAMPLE_FULL;
+  return write_stacked(writer, record, sample, stack);
 }
 
 #define WRITER_PLAIN(type, RECORD)                                                         \
   bool trace_write_##type(struct trace_writer *writer, const struct trace_##type *event) { \
     return write_event(writer, TRACE_RECORD_##RECORD, event);                              \
+  }
+#define WRITER_STACK(type, RECORD)                                                       \
+  bool trace_write_##type(struct trace_writer *writer, const struct trace_##type *event, \
+                          struct trace_stack stack) {                                    \
+    return write_stacked(writer, TRACE_RECORD_##RECORD, event, stack);                   \
   }
 #define WRITER_OWN(type, RECORD)
 #define TRACE_STRUCT(type, EVENT, WRITER, members) WRITER_##WRITER(type, EVENT)

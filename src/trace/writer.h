@@ -46,18 +46,23 @@ wn_status trace_writer_open(const struct trace_options *options, const struct tr
                             const struct trace_stack_source *source, struct trace_writer **out);
 
 /* trace_write_free and so on, one for each kind of event (events.def). False: the record is lost,
- * and counted. */
+ * and counted. The stack's memory is the caller's. */
 #define WRITER_PLAIN(type) \
   bool trace_write_##type(struct trace_writer *writer, const struct trace_##type *event);
+#define WRITER_STACK(type)                                                               \
+  bool trace_write_##type(struct trace_writer *writer, const struct trace_##type *event, \
+                          struct trace_stack stack);
 #define WRITER_OWN(type)
 #define TRACE_STRUCT(type, EVENT, WRITER, members) WRITER_##WRITER(type)
 #include "trace/events.def"
 #undef WRITER_PLAIN
+#undef WRITER_STACK
 #undef WRITER_OWN
 
 /* Likewise. Which record is short enough for a sample depends on it; a loss and the end have room
  * of their own. */
-bool trace_write_sample(struct trace_writer *writer, const struct trace_sample *sample);
+bool trace_write_sample(struct trace_writer *writer, const struct trace_sample *sample,
+                        struct trace_stack stack);
 bool trace_write_loss(struct trace_writer *writer, const struct trace_loss *loss);
 bool trace_write_end(struct trace_writer *writer, const struct trace_end *end);
 

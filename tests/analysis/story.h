@@ -7,7 +7,7 @@
 
 #include "analysis/names.h"
 #include "base/words.h"
-#include "trace/writer.h"
+#include "support/tree_source.h"
 #include <stdio.h>
 #include <unistd.h>
 
@@ -33,14 +33,14 @@ static const char *story_path(void) {
 }
 
 static inline struct trace_writer *story_begin(double rate, uint32_t repeat) {
-  static struct trace_stack_source source;
+  static struct tree_source source;
   story_repeat = repeat;
-  source = (struct trace_stack_source){.context = &story_repeat, .node = story_node, .module = story_module};
+  source = (struct tree_source){.context = &story_repeat, .node = story_node, .module = story_module};
   struct trace_options options = {.path = story_path()};
   struct trace_run run = {
       .command = trace_text_of("story"), .rate = rate, .word_bytes = 8, .stack_depth = 1024};
   struct trace_writer *writer;
-  assert_int_equal(trace_writer_open(&options, &run, &source, &writer), WN_OK);
+  assert_int_equal(tree_writer_open(&options, &run, &source, &writer), WN_OK);
   return writer;
 }
 
@@ -49,7 +49,7 @@ static inline void story_alloc(struct trace_writer *writer, uint64_t block, uint
   struct trace_sample sample = {.time_ns = time, .thread = 1, .block = block, .size = size, .stack = stack};
   sample.words = malloc_words(size);
   sample.n_samples = 1;
-  assert_true(trace_write_sample(writer, &sample));
+  assert_true(tree_write_sample(writer, &sample));
 }
 
 static inline void story_free(struct trace_writer *writer, uint64_t block, uint64_t time) {
@@ -57,12 +57,12 @@ static inline void story_free(struct trace_writer *writer, uint64_t block, uint6
 }
 
 static inline void story_resize(struct trace_writer *writer, uint64_t block, uint64_t time, uint64_t size) {
-  trace_write_resize(writer, &(struct trace_resize){.time_ns = time,
-                                                    .thread = 1,
-                                                    .stack = 1,
-                                                    .block = block,
-                                                    .size = size,
-                                                    .words = malloc_words(size)});
+  tree_write_resize(writer, &(struct trace_resize){.time_ns = time,
+                                                   .thread = 1,
+                                                   .stack = 1,
+                                                   .block = block,
+                                                   .size = size,
+                                                   .words = malloc_words(size)});
 }
 
 static inline struct samples *story_load(struct trace_writer *writer) {

@@ -48,7 +48,7 @@ static bool place_told(void *context, uint32_t module, uint64_t offset, struct t
 }
 
 static struct recording *record(const struct told *of) {
-  struct trace_stack_source source = {.node = node_told, .module = module_told, .place = place_told};
+  struct tree_source source = {.node = node_told, .module = module_told, .place = place_told};
   struct trace_options options = {.path = story_path()};
   struct trace_run run = {.command = trace_text_of(of->command ? of->command : "story"),
                           .host = trace_text_of("host"),
@@ -60,7 +60,7 @@ static struct recording *record(const struct told *of) {
   struct trace_writer *writer;
   struct recording *recording;
   told = of;
-  assert_int_equal(trace_writer_open(&options, &run, &source, &writer), WN_OK);
+  assert_int_equal(tree_writer_open(&options, &run, &source, &writer), WN_OK);
   for (uint64_t i = 1; i <= BLOCKS; i++) {
     story_alloc(writer, i, i * 1000, 64, 1 + (uint32_t)i % STACKS);
     if (of->lives_ns) story_free(writer, i, i * 1000 + of->lives_ns);

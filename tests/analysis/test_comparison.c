@@ -156,14 +156,14 @@ static void versioned_module(void *context, uint32_t module, struct trace_module
   out->path = trace_text_of(library);
 }
 static struct recording *record_library(const char *path) {
-  struct trace_stack_source source = {.node = named_node, .module = versioned_module, .place = named_place};
+  struct tree_source source = {.node = named_node, .module = versioned_module, .place = named_place};
   struct trace_options options = {.path = story_path()};
   struct trace_run run = {.command = trace_text_of("story"), .rate = 0.01, .word_bytes = 8, .stack_depth = 9};
   struct trace_writer *writer;
   uint64_t block = 0;
   library = path;
   named_nodes = old_nodes;
-  assert_int_equal(trace_writer_open(&options, &run, &source, &writer), WN_OK);
+  assert_int_equal(tree_writer_open(&options, &run, &source, &writer), WN_OK);
   allocate_some(writer, &block, 2, 100, 64);
   allocate_some(writer, &block, 3, 100, 64);
   return load(writer);

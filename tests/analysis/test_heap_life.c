@@ -55,7 +55,7 @@ static void born(struct trace_writer *writer, uint64_t block, uint64_t time, uin
                                 .stack = stack,
                                 .source = source,
                                 .major = major};
-  assert_true(trace_write_sample(writer, &sample));
+  assert_true(tree_write_sample(writer, &sample));
 }
 
 static const struct row *row_of(const struct samples *samples, uint64_t block) {

@@ -4,12 +4,12 @@
 #include "analysis/samples.h"
 
 static void map(struct trace_writer *writer, uint64_t mapping, uint64_t time, uint64_t bytes, uint8_t kind) {
-  assert_true(trace_write_map(writer, &(struct trace_map){.time_ns = time,
-                                                          .thread = 1,
-                                                          .mapping = mapping,
-                                                          .bytes = bytes,
-                                                          .kind = kind,
-                                                          .stack = (uint32_t)mapping}));
+  assert_true(tree_write_map(writer, &(struct trace_map){.time_ns = time,
+                                                         .thread = 1,
+                                                         .mapping = mapping,
+                                                         .bytes = bytes,
+                                                         .kind = kind,
+                                                         .stack = (uint32_t)mapping}));
 }
 
 static void size(struct trace_writer *writer, uint64_t mapping, uint64_t time, uint64_t bytes) {

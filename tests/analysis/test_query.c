@@ -33,7 +33,7 @@ static struct samples *make_collected_blocks(void) {
     sample.time_ns = (sample.block - 1) * 1000000;
     sample.major = sample.block == 3;
     sample.source = sample.block == 4 ? TRACE_SOURCE_CUSTOM : TRACE_SOURCE_NORMAL;
-    assert_true(trace_write_sample(writer, &sample));
+    assert_true(tree_write_sample(writer, &sample));
   }
   trace_write_promote(writer, &(struct trace_promote){.time_ns = 2000000, .block = 2});
   trace_write_promote(writer, &(struct trace_promote){.time_ns = 4000000, .block = 4});

@@ -51,7 +51,7 @@ static void a_block_first_seen_when_it_grew_counts_what_it_grew_to(void **state)
   grown.n_samples = 1;
   grown.grown = true;
   grown.previous_size = 400;
-  trace_write_sample(writer, &grown);
+  tree_write_sample(writer, &grown);
   struct samples *samples = story_load(writer);
   double p = inclusion_probability(1e-3, malloc_words(1000));
   struct sums all = timeline_allocated(samples, NULL, NULL), live = timeline_live_at(samples, 5, NULL, NULL);
@@ -70,7 +70,7 @@ static void of_a_block_known_from_its_birth_nothing_is_missing(void **state) {
   story_alloc(writer, 1, 5, 100, 1);
   struct trace_resize larger = {
       .time_ns = 6, .thread = 1, .block = 1, .size = 200, .words = malloc_words(200)};
-  assert_true(trace_write_resize(writer, &larger));
+  assert_true(tree_write_resize(writer, &larger));
   struct samples *samples = story_load(writer);
   assert_int_equal(samples->row_count, 2);
   for (int i = 0; i < 2; i++) {
@@ -115,7 +115,7 @@ static void no_function_holds_more_than_it_allocated(void **state) {
       struct trace_resize resize = {.time_ns = ++time, .thread = 1, .block = block, .size = size};
       resize.stack = 1 + (uint32_t)(random_bits(&random) % 5);
       resize.words = malloc_words(1000);
-      assert_true(trace_write_resize(writer, &resize));
+      assert_true(tree_write_resize(writer, &resize));
     }
   }
   struct samples *samples = story_load(writer);

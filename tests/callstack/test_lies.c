@@ -10,7 +10,9 @@ typedef void leaf_function(void);
 static struct callstacks *callstacks;
 static const wn_callstack *captured;
 
-static __attribute__((noinline)) void capture(void) { captured = callstack_capture(callstacks, SIZE_MAX); }
+static __attribute__((noinline)) void capture(void) {
+  captured = callstack_keep(callstack_capture(callstacks, SIZE_MAX));
+}
 
 #ifdef __x86_64__
 

@@ -39,7 +39,7 @@ static __attribute__((noinline)) void compare(void) {
   struct expected expected = {.count = 0};
   size_t limit = choose(8) ? FRAMES : 1 + choose(20);
   _Unwind_Backtrace(expect, &expected);
-  const wn_callstack *captured = callstack_capture(callstacks, limit);
+  const wn_callstack *captured = callstack_keep(callstack_capture(callstacks, limit));
   size_t count = expected.count < limit ? expected.count : limit;
   assert_int_equal(wn_callstack_depth(captured), count);
   for (size_t i = 1; i < count; i++) { /* 1 more where an instruction was interrupted (pcs.h) */
@@ -133,8 +133,9 @@ static void each_context_has_stacks_of_its_own_in_turn(void **state) {
 /* Tables that are full give the empty stack, and no stack is mistaken for another afterwards. */
 static void a_full_table_spoils_no_later_stack(void **state) {
   (void)state;
-  callstacks = callstacks_create(&(struct callstacks_options){.nodes_most = 1});
-  for (int i = 0; i < 100; i++) kept = wn_callstack_depth(callstack_capture(callstacks, SIZE_MAX));
+  callstacks = callstacks_create(&(struct callstacks_options){.kept_most = 1});
+  for (int i = 0; i < 100; i++)
+    kept = wn_callstack_depth(callstack_keep(callstack_capture(callstacks, SIZE_MAX)));
   struct callstacks *full = callstacks;
   callstacks = callstacks_create(&(struct callstacks_options){0});
   for (int round = 0; round < 100; round++) steps[choose(4)](choose(10));
@@ -147,7 +148,7 @@ static volatile sig_atomic_t interruptions;
 
 static void on_interruption(int number) {
   (void)number;
-  interrupted[interruptions++] = callstack_capture(callstacks, SIZE_MAX);
+  interrupted[interruptions++] = callstack_keep(callstack_capture(callstacks, SIZE_MAX));
 }
 
 static bool is_in(const wn_callstack *callstack, uintptr_t pc) {

@@ -20,7 +20,7 @@ static _Unwind_Reason_Code note(struct _Unwind_Context *context, void *unused) {
 }
 
 static __attribute__((noinline)) int capture_here(void) {
-  captured = callstack_capture(callstacks, FRAMES);
+  captured = callstack_keep(callstack_capture(callstacks, FRAMES));
   expected_count = 0;
   _Unwind_Backtrace(note, NULL);
   return (int)expected_count;
@@ -55,7 +55,7 @@ static void code_without_frame_pointers_does_no_harm(void **state) {
 
 static void depth_is_kept(void **state) {
   (void)state;
-  captured = callstack_capture(callstacks, 1);
+  captured = callstack_keep(callstack_capture(callstacks, 1));
   assert_int_equal(wn_callstack_depth(captured), 1);
 }
 

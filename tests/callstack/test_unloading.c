@@ -29,7 +29,7 @@ static bool is_plugin(const char *path) {
 
 static int capture(void *context) {
   struct thread *thread = context;
-  const wn_callstack *stack = callstack_capture(thread->callstacks, 8);
+  const wn_callstack *stack = callstack_keep(callstack_capture(thread->callstacks, 8));
   thread->captured++;
   thread->wrong += wn_callstack_depth(stack) < 3 || !is_plugin(wn_callstack_frame(stack, 1).module);
   return 1;

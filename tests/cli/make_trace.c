@@ -19,8 +19,8 @@
  *   many N     N samples, for speed */
 #include "base/hash.h"
 #include "base/words.h"
+#include "support/tree_source.h"
 #include "trace/finish.h"
-#include "trace/writer.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,7 +131,7 @@ static void write_named(struct trace_writer *writer) {
     struct trace_map map = {.time_ns = i, .thread = 1, .stack = (uint32_t)(30 + i), .mapping = i};
     map.kind = i > 5 ? TRACE_MAP_STACK : TRACE_MAP_ANONYMOUS;
     map.bytes = i << 20;
-    if (!trace_write_map(writer, &map)) exit(1);
+    if (!tree_write_map(writer, &map)) exit(1);
     trace_write_map_touched(
         writer, &(struct trace_map_touched){.time_ns = 500000, .thread = 1, .mapping = i, .bytes = i << 20});
   }
@@ -155,7 +155,7 @@ static void write_samples(struct trace_writer *writer, uint64_t count, uint32_t 
     sample.words = malloc_words(sample.size);
     sample.n_samples = 1;
     sample.stack = bare && i % 10 == 1 ? 0 : 1 + (uint32_t)(i * 7 % (nodes - 1));
-    if (!trace_write_sample(writer, &sample)) exit(1);
+    if (!tree_write_sample(writer, &sample)) exit(1);
     if (level && i > 100)
       trace_write_free(writer, &(struct trace_free){.time_ns = i * 1000, .thread = 1, .block = i - 100});
     if (!level && i % 4 == 0)
@@ -170,7 +170,7 @@ static void write_shrunk(struct trace_writer *writer) {
         .time_ns = i * 1000 + 10, .thread = 1, .block = i, .size = 80, .stack = 200};
     sample.words = resize.words = malloc_words(sample.size);
     sample.n_samples = 1;
-    if (!trace_write_sample(writer, &sample) || !trace_write_resize(writer, &resize)) exit(1);
+    if (!tree_write_sample(writer, &sample) || !tree_write_resize(writer, &resize)) exit(1);
     trace_write_free(writer, &(struct trace_free){.time_ns = i * 1000 + 20, .thread = 1, .block = i});
   }
 }
@@ -217,7 +217,7 @@ static void write_collected(struct trace_writer *writer, uint64_t count) {
     sample.words = malloc_words(sample.size);
     sample.stack = 1 + (uint32_t)(i * 7 % (NODES - 1));
     sample.major = i % 10 == 0;
-    if (!trace_write_sample(writer, &sample)) exit(1);
+    if (!tree_write_sample(writer, &sample)) exit(1);
     uint64_t after = i * 1000000;
     if (i % 2 && !sample.major)
       trace_write_free(writer, &(struct trace_free){.time_ns = after, .thread = 1, .block = i});
@@ -245,14 +245,11 @@ int main(int argc, char **argv) {
   const char *kind = argv[1];
   bool collected = strstr(kind, "collected");
   bool named = strstr(kind, "named"), hostile = !strcmp(kind, "hostile"), odd = !strcmp(kind, "odd");
-  struct trace_stack_source source = {.node = node, .module = module};
-  if (named)
-    source = (struct trace_stack_source){.node = named_node, .module = named_module, .place = named_place};
+  struct tree_source source = {.node = node, .module = module};
+  if (named) source = (struct tree_source){.node = named_node, .module = named_module, .place = named_place};
   if (hostile)
-    source =
-        (struct trace_stack_source){.node = named_node, .module = hostile_module, .place = hostile_place};
-  if (odd)
-    source = (struct trace_stack_source){.node = named_node, .module = named_module, .place = odd_place};
+    source = (struct tree_source){.node = named_node, .module = hostile_module, .place = hostile_place};
+  if (odd) source = (struct tree_source){.node = named_node, .module = named_module, .place = odd_place};
   if (!strncmp(kind, "build_", 6)) {
     build = (uint8_t)atoi(kind + 6);
     source.module = module_of_build;
@@ -275,7 +272,7 @@ int main(int argc, char **argv) {
       .monotonic_ns = run_ns,
   };
   struct trace_writer *writer;
-  if (trace_writer_open(&options, &run, &source, &writer)) return puts(wn_last_error()), 1;
+  if (tree_writer_open(&options, &run, &source, &writer)) return puts(wn_last_error()), 1;
   trace_write_thread_name(
       writer, &(struct trace_thread_name){
                   .time_ns = 1, .thread = 1, .name = trace_text_of(hostile ? BREAKS_OUT : "main")});

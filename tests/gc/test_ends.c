@@ -208,8 +208,11 @@ static void a_thread_that_attached_may_end_anywhere_and_its_domain_ends(void **s
 
 static void leave_births(wn_domain *domain, void *argument) {
   const struct scene *scene = argument;
+  const wn_shape shapes[] = {{3, 0}, {3, 0}, {3, 0}, {3, 0}, {3, 0}};
+  wn_ref blocks[5];
+  WN_SCOPE(domain);
   end_in = scene->place;
-  allocate(domain, 5, 3);
+  assert_int_equal(wn_alloc_group(domain, 5, shapes, blocks), WN_OK); /* all wait for its end */
 }
 
 static void a_thread_may_end_in_its_last_callbacks(void **state) {

@@ -1,7 +1,7 @@
 /* Slots, as entries and profiles use them. */
 #include "support/test.h"
 
-#include "memprof/slots.h"
+#include "base/slots.h"
 #include <pthread.h>
 #include <string.h>
 

@@ -35,20 +35,22 @@ static struct recording *end(wn_writer *writer) {
   return recording;
 }
 
-static const wn_callstack *stack_of(wn_writer *writer, uint32_t line) {
-  const wn_place places[] = {wn_writer_place(writer, &(wn_place_text){"leaf", "a.lang", line, 3, 9}),
-                             wn_writer_place(writer, &(wn_place_text){"root", "a.lang", 1, 0, 0})};
-  return wn_writer_callstack(writer, places, 2);
+struct places {
+  wn_place place[2];
+};
+static struct places places_of(wn_writer *writer, uint32_t line) {
+  return (struct places){{wn_writer_place(writer, &(wn_place_text){"leaf", "a.lang", line, 3, 9}),
+                          wn_writer_place(writer, &(wn_place_text){"root", "a.lang", 1, 0, 0})}};
 }
 
 static void a_blocks_life_is_what_was_told(void **state) {
   (void)state;
   wn_writer *writer = begin("ocaml");
-  wn_allocation young = {.n_samples = 2, .size = 4, .callstack = stack_of(writer, 5)};
+  wn_allocation young = {.n_samples = 2, .size = 4};
   wn_allocation old = {
       .n_samples = 1, .size = 1000, .bytes = 7999, .trials = 1001, .source = WN_SOURCE_MARSHAL};
-  uint64_t first = wn_writer_alloc(writer, &young, WN_WRITER_MINOR),
-           second = wn_writer_alloc(writer, &old, WN_WRITER_MAJOR);
+  uint64_t first = wn_writer_alloc(writer, &young, places_of(writer, 5).place, 2, WN_WRITER_MINOR),
+           second = wn_writer_alloc(writer, &old, NULL, 0, WN_WRITER_MAJOR);
   assert_int_not_equal(first, 0);
   assert_int_not_equal(second, first);
   wn_writer_promote(writer, first);
@@ -90,8 +92,8 @@ static void a_blocks_life_is_what_was_told(void **state) {
 static void a_heap_of_malloc_has_no_areas(void **state) {
   (void)state;
   wn_writer *writer = begin("malloc");
-  uint64_t block = wn_writer_alloc(writer, &(wn_allocation){.size = 8}, WN_WRITER_MAJOR);
-  wn_writer_resize(writer, block, &(wn_allocation){.size = 16});
+  uint64_t block = wn_writer_alloc(writer, &(wn_allocation){.size = 8}, NULL, 0, WN_WRITER_MAJOR);
+  wn_writer_resize(writer, block, &(wn_allocation){.size = 16}, NULL, 0);
   wn_writer_exits(writer, 3);
   wn_writer_exits(writer, 4); /* once is enough */
   struct recording *recording = end(writer);
@@ -106,9 +108,9 @@ static void a_heap_of_malloc_has_no_areas(void **state) {
 static void *tell(void *argument) {
   wn_writer *writer = argument;
   for (uint32_t i = 0; i < BLOCKS; i++) {
-    wn_allocation allocation = {
-        .n_samples = 1, .size = 1 + i % 10, .callstack = stack_of(writer, i % 100 + 1)};
-    uint64_t block = wn_writer_alloc(writer, &allocation, WN_WRITER_MINOR);
+    wn_allocation allocation = {.n_samples = 1, .size = 1 + i % 10};
+    struct places places = places_of(writer, i % 100 + 1);
+    uint64_t block = wn_writer_alloc(writer, &allocation, places.place, 2, WN_WRITER_MINOR);
     if (i % 2) wn_writer_promote(writer, block);
     if (i % 3) wn_writer_free(writer, block);
   }
@@ -140,33 +142,55 @@ static void threads_tell_at_once_and_nothing_is_lost(void **state) {
 static void a_forked_child_writes_nothing_and_the_parent_goes_on(void **state) {
   (void)state;
   wn_writer *writer = begin("lang");
-  wn_writer_alloc(writer, &(wn_allocation){.size = 1}, WN_WRITER_MINOR);
+  wn_writer_alloc(writer, &(wn_allocation){.size = 1}, NULL, 0, WN_WRITER_MINOR);
   pid_t child = fork();
-  if (!child) _exit(wn_writer_alloc(writer, &(wn_allocation){.size = 1}, WN_WRITER_MINOR) != 0);
+  if (!child) _exit(wn_writer_alloc(writer, &(wn_allocation){.size = 1}, NULL, 0, WN_WRITER_MINOR) != 0);
   int status;
   assert_int_equal(waitpid(child, &status, 0), child);
   assert_int_equal(status, 0);
-  wn_writer_alloc(writer, &(wn_allocation){.size = 1}, WN_WRITER_MINOR);
+  wn_writer_alloc(writer, &(wn_allocation){.size = 1}, NULL, 0, WN_WRITER_MINOR);
   struct recording *recording = end(writer);
   assert_int_equal(recording->samples->row_count, 2);
   recording_free(recording);
 }
 
-static void equal_places_and_stacks_are_one(void **state) {
+static void equal_places_are_one(void **state) {
   (void)state;
   wn_writer *writer = begin("lang");
   wn_place_text text = {"f", "file", 3, 1, 5}, other = {"f", "file", 3, 1, 6};
   assert_int_equal(wn_writer_place(writer, &text), wn_writer_place(writer, &text));
   assert_int_not_equal(wn_writer_place(writer, &text), wn_writer_place(writer, &other));
-  assert_ptr_equal(stack_of(writer, 4), stack_of(writer, 4));
-  assert_ptr_not_equal(stack_of(writer, 4), stack_of(writer, 5));
-  wn_place none = 0, one = wn_writer_place(writer, &text), deep[300];
-  assert_int_equal(wn_callstack_depth(wn_writer_callstack(writer, &none, 1)), 0);
-  assert_int_equal(wn_callstack_depth(wn_writer_callstack(writer, NULL, 0)), 0);
-  for (int i = 0; i < 300; i++) deep[i] = one;
-  assert_int_equal(wn_callstack_depth(wn_writer_callstack(writer, deep, 300)), 100); /* callstack_size */
   assert_int_not_equal(wn_writer_place(writer, &(wn_place_text){0}), 0);
   recording_free(end(writer));
+}
+
+/* Places that are none are left out, and the innermost callstack_size of the others are kept. */
+static void stacks_have_the_innermost_places(void **state) {
+  (void)state;
+  enum { DEEP = 300, KEPT = 100 };
+  wn_writer *writer = begin("malloc");
+  wn_place place[DEEP], none[] = {0, 12345};
+  for (uint32_t i = 0; i < DEEP; i++)
+    place[i] = wn_writer_place(writer, &(wn_place_text){"f", "file", i + 1, 0, 0});
+  const wn_allocation one = {.size = 1};
+  wn_writer_alloc(writer, &one, place, DEEP, WN_WRITER_MAJOR);
+  wn_writer_alloc(writer, &one, none, 2, WN_WRITER_MAJOR);
+  wn_writer_alloc(writer, &one, NULL, 0, WN_WRITER_MAJOR);
+  struct recording *recording = end(writer);
+  const struct samples *samples = recording->samples;
+  assert_int_equal(samples->row_count, 3);
+  uint32_t node = samples->rows[0].stack, depth = 0;
+  for (; node; node = source_stack(samples->source, node).parent, depth++) {
+    struct trace_node frame = source_stack(samples->source, node);
+    struct trace_place found;
+    if (!frame.module) break; /* the mark of a stack that was cut */
+    assert_true(source_place(samples->source, frame.module, frame.offset, &found));
+    assert_int_equal(found.line, depth + 1);
+  }
+  assert_int_equal(depth, KEPT);
+  assert_int_equal(samples->rows[1].stack, 0);
+  assert_int_equal(samples->rows[2].stack, 0);
+  recording_free(recording);
 }
 
 static void wrong_uses_are_refused_in_words(void **state) {
@@ -184,9 +208,9 @@ static void wrong_uses_are_refused_in_words(void **state) {
   writer = begin("lang");
   wn_writer_free(writer, 0);
   wn_writer_promote(writer, 0);
-  wn_writer_resize(writer, 0, &(wn_allocation){.size = 1});
+  wn_writer_resize(writer, 0, &(wn_allocation){.size = 1}, NULL, 0);
   errno = 77;
-  wn_writer_alloc(writer, &(wn_allocation){.size = 1}, WN_WRITER_MINOR);
+  wn_writer_alloc(writer, &(wn_allocation){.size = 1}, NULL, 0, WN_WRITER_MINOR);
   assert_int_equal(errno, 77);
   recording_free(end(writer));
 }
@@ -226,7 +250,8 @@ int main(void) {
       cmocka_unit_test(a_heap_of_malloc_has_no_areas),
       cmocka_unit_test(threads_tell_at_once_and_nothing_is_lost),
       cmocka_unit_test(a_forked_child_writes_nothing_and_the_parent_goes_on),
-      cmocka_unit_test(equal_places_and_stacks_are_one),
+      cmocka_unit_test(equal_places_are_one),
+      cmocka_unit_test(stacks_have_the_innermost_places),
       cmocka_unit_test(wrong_uses_are_refused_in_words),
       cmocka_unit_test(the_environment_asks_for_a_trace),
   };

@@ -8,7 +8,7 @@
 #include "analysis/estimate.h"
 #include "base/random.h"
 #include "base/words.h"
-#include "trace/writer.h"
+#include "support/tree_source.h"
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -135,7 +135,7 @@ static inline void planted_write_event(const struct planted *planted, const stru
     sample.n_samples = 1;
     sample.stack = event->node;
     sample.major = planted->collected && event->node == SPIKES;
-    trace_write_sample(planted->writer, &sample);
+    tree_write_sample(planted->writer, &sample);
     return;
   case PLANTED_PROMOTED:
     trace_write_promote(planted->writer,
@@ -171,7 +171,7 @@ static inline void planted_write_heap(const struct planted *planted, uint64_t n)
 
 static inline wn_status planted_write(const char *path, enum planted_kind kind, uint64_t seed) {
   bool collected = kind == PLANTED_COLLECTED;
-  struct trace_stack_source source = {.node = planted_node, .module = planted_module, .place = planted_place};
+  struct tree_source source = {.node = planted_node, .module = planted_module, .place = planted_place};
   struct planted planted = {.collected = collected, .exits = kind == PLANTED_EXITS, .rate = 2e-4};
   struct trace_options options = {.path = path};
   struct trace_run run = {.command = trace_text_of("planted"),
@@ -183,7 +183,7 @@ static inline wn_status planted_write(const char *path, enum planted_kind kind, 
                           .stack_depth = 1024,
                           .seed = seed,
                           .wall_ns = 1700000000000000000u};
-  wn_status error = trace_writer_open(&options, &run, &source, &planted.writer);
+  wn_status error = tree_writer_open(&options, &run, &source, &planted.writer);
   if (error) return error;
   random_seed(&planted.random, seed, 0, 0);
   planted_plant(&planted);

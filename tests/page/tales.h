@@ -72,7 +72,7 @@ static inline void tale_block(struct tale *tale, uint64_t block) {
     sample.grown = true;
     sample.previous_size = 1 + tale_draw(tale, sample.size - 1);
   }
-  assert_true(trace_write_sample(tale->writer, &sample));
+  assert_true(tree_write_sample(tale->writer, &sample));
 }
 
 static inline void tale_resize(struct tale *tale, uint64_t block) {
@@ -82,7 +82,7 @@ static inline void tale_resize(struct tale *tale, uint64_t block) {
                                 .size = tale_size(tale),
                                 .stack = 1 + (uint32_t)tale_draw(tale, 11)};
   resize.words = malloc_words(resize.size);
-  trace_write_resize(tale->writer, &resize);
+  tree_write_resize(tale->writer, &resize);
 }
 
 /* A change of some block so far; not always a possible one. */
@@ -121,7 +121,7 @@ static inline void tale_map(struct tale *tale, uint64_t step) {
   struct trace_map map = {.time_ns = tale->time, .thread = 1, .mapping = step + 7, .bytes = 4096 * step};
   map.stack = 1 + (uint32_t)tale_draw(tale, 11);
   map.kind = (uint8_t)tale_draw(tale, TRACE_MAP_KINDS);
-  trace_write_map(tale->writer, &map);
+  tree_write_map(tale->writer, &map);
   trace_write_map_touched(tale->writer, &(struct trace_map_touched){.time_ns = tale->time + 10,
                                                                     .thread = 1,
                                                                     .mapping = step + 7,
@@ -157,10 +157,10 @@ static inline void tale_step(struct tale *tale, uint64_t block) {
 }
 
 static inline void tale_open(struct tale *tale) {
-  static struct trace_stack_source source;
+  static struct tree_source source;
   static const char command[] = "/bin/te</script>st\0--op\x02tion\0\xff";
   named_nodes = tale_nodes;
-  source = (struct trace_stack_source){.node = named_node, .module = named_module, .place = named_place};
+  source = (struct tree_source){.node = named_node, .module = named_module, .place = named_place};
   struct trace_options options = {.path = story_path()};
   struct trace_run run = {.command = {.bytes = command, .length = sizeof command},
                           .host = trace_text_of("host"),
@@ -171,7 +171,7 @@ static inline void tale_open(struct tale *tale) {
                           .word_bytes = 8,
                           .stack_depth = 1024,
                           .wall_ns = 1700000000000000000u};
-  assert_int_equal(trace_writer_open(&options, &run, &source, &tale->writer), WN_OK);
+  assert_int_equal(tree_writer_open(&options, &run, &source, &tale->writer), WN_OK);
   for (uint32_t thread = 0; thread < 3; thread++) {
     struct trace_thread_name name = {.time_ns = thread, .thread = thread};
     name.name = trace_text_of(thread ? "worker" : "</script><b>");

@@ -125,14 +125,13 @@ static void module_of_build(void *context, uint32_t module, struct trace_module 
 
 /* A file without symbols, of a build; six functions allocate. */
 static struct recording *record_build(uint32_t build) {
-  struct trace_stack_source source = {
-      .context = &story_repeat, .node = story_node, .module = module_of_build};
+  struct tree_source source = {.context = &story_repeat, .node = story_node, .module = module_of_build};
   struct trace_options options = {.path = story_path()};
   struct trace_run run = {.command = trace_text_of("story"), .rate = 0.01, .word_bytes = 8, .stack_depth = 9};
   struct trace_writer *writer;
   struct recording *recording;
   story_repeat = build; /* also the number of functions */
-  assert_int_equal(trace_writer_open(&options, &run, &source, &writer), WN_OK);
+  assert_int_equal(tree_writer_open(&options, &run, &source, &writer), WN_OK);
   for (uint64_t i = 1; i <= 60; i++) story_alloc(writer, i, i * 1000, 64, 1 + (uint32_t)i % 6);
   trace_writer_close(writer);
   assert_int_equal(recording_load(story_path(), &(struct recording_options){0}, &recording), WN_OK);

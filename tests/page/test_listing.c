@@ -5,7 +5,7 @@
 #include "base/words.h"
 #include "packed.h"
 #include "page/answers.h"
-#include "trace/writer.h"
+#include "support/tree_source.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -51,8 +51,7 @@ static char folder[64];
 
 /* A recording of a block of 1000 bytes on each node, and its listing from files below the folder. */
 static struct recording *record(const struct scene *given, uint32_t nodes) {
-  static struct trace_stack_source source = {
-      .node = scene_node, .module = scene_module, .place = scene_place};
+  static struct tree_source source = {.node = scene_node, .module = scene_module, .place = scene_place};
   char path[128];
   const char *search[] = {folder, NULL};
   scenes = given;
@@ -63,12 +62,12 @@ static struct recording *record(const struct scene *given, uint32_t nodes) {
                           .stack_depth = 100,
                           .wall_ns = RECORDED * 1000000000ull};
   struct trace_writer *writer;
-  assert_int_equal(trace_writer_open(&(struct trace_options){.path = path}, &run, &source, &writer), WN_OK);
+  assert_int_equal(tree_writer_open(&(struct trace_options){.path = path}, &run, &source, &writer), WN_OK);
   for (uint32_t node = 1; node <= nodes; node++) {
     struct trace_sample sample = {.time_ns = node, .thread = 1, .block = node, .size = 1000, .stack = node};
     sample.words = malloc_words(1000);
     sample.n_samples = 1;
-    assert_true(trace_write_sample(writer, &sample));
+    assert_true(tree_write_sample(writer, &sample));
   }
   trace_writer_close(writer);
   struct recording *recording = NULL;

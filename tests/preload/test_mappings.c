@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "base/lock.h"
 #include "base/random.h"
+#include "callstack/capture.h"
 #include "preload/malloc_host.h"
 #include "preload/mappings.h"
 #include "preload/process.h"
@@ -47,15 +48,33 @@ bool recorder_is_ours(const struct recorder *recorder) {
 }
 bool host_is_working(void) { return false; }
 
+/* Stacks that are numbers, which the table must release as often as it was given or has shared
+ * them. */
+static long held;
+
+static const wn_callstack *numbered(uint32_t number) {
+  held++;
+  return (const wn_callstack *)(uintptr_t)number;
+}
+void callstack_share(const wn_callstack *callstack) {
+  (void)callstack;
+  held++;
+}
+void callstack_release(const wn_callstack *callstack) {
+  (void)callstack;
+  held--;
+}
+bool wn_callstack_equal(const wn_callstack *one, const wn_callstack *other) { return one == other; }
+
 void recorder_map(struct recorder *recorder, uint64_t mapping, enum recorder_map_kind kind, uint64_t bytes,
-                  uint32_t stack) {
+                  const wn_callstack *callstack) {
   (void)kind;
   assert_non_null(recorder);
   be_interrupted();
   assert_int_equal(mapping, ++numbers); /* they never come again */
   assert_true(bytes && bytes % PAGE == 0 && mapping < MAPPINGS_MOST);
   bytes_of[mapping] = bytes;
-  stack_of[mapping] = stack;
+  stack_of[mapping] = (uint32_t)(uintptr_t)callstack;
 }
 
 void recorder_map_size(struct recorder *recorder, uint64_t mapping, uint64_t bytes) {
@@ -110,9 +129,9 @@ static void a_full_table_takes_no_more(void **state) {
   (void)state;
   uint64_t first = numbers, most;
   assert_true(mappings_measure(0, true));
-  mappings_add(BASE, 3 * PAGE, RECORDER_MAP_ANONYMOUS, 1);
+  mappings_add(BASE, 3 * PAGE, RECORDER_MAP_ANONYMOUS, numbered(1));
   for (uintptr_t i = 0; i < (TINY ? 100 : 70000); i++)
-    mappings_add(BASE + (4 + i) * PAGE, PAGE, RECORDER_MAP_ANONYMOUS, 1);
+    mappings_add(BASE + (4 + i) * PAGE, PAGE, RECORDER_MAP_ANONYMOUS, numbered(1));
   assert_false(mappings_measure(0, true)); /* some were missed */
   most = numbers - first;
   assert_true(most > 10 && most < (TINY ? 100 : 70000));
@@ -142,7 +161,7 @@ static void random_calls_tell_what_is_mapped(void **state) {
     case 0:
     case 1:
       mappings_add(BASE + first * PAGE, count * PAGE - random_bits(&random) % PAGE, RECORDER_MAP_ANONYMOUS,
-                   ++stack);
+                   numbered(++stack));
       own(first, count, stack);
       break;
     case 2:
@@ -166,13 +185,13 @@ static void what_is_gone_before_it_is_measured_is_not_told(void **state) {
   (void)state;
   uint64_t before = numbers;
   for (int i = 0; i < 1000; i++) {
-    mappings_add(BASE, 5 * PAGE, RECORDER_MAP_ANONYMOUS, 1);
+    mappings_add(BASE, 5 * PAGE, RECORDER_MAP_ANONYMOUS, numbered(1));
     mappings_remove(BASE + PAGE, PAGE);
     mappings_remove(BASE, 5 * PAGE);
   }
   mappings_measure(0, true);
   assert_int_equal(numbers, before);
-  mappings_add(BASE, 5 * PAGE, RECORDER_MAP_ANONYMOUS, 1);
+  mappings_add(BASE, 5 * PAGE, RECORDER_MAP_ANONYMOUS, numbered(1));
   mappings_inherit(); /* a child tells its trace anew */
   mappings_measure(0, true);
   mappings_inherit();
@@ -192,17 +211,17 @@ static uint64_t told_bytes(void) {
 
 static void map_and_unmap(void) {
   mappings_remove(BASE + 8 * PAGE, 2 * PAGE); /* others may have these addresses next */
-  mappings_add(BASE + 20 * PAGE, 3 * PAGE, RECORDER_MAP_ANONYMOUS, 3);
+  mappings_add(BASE + 20 * PAGE, 3 * PAGE, RECORDER_MAP_ANONYMOUS, numbered(3));
   assert_false(mappings_move(BASE + 20 * PAGE, 3 * PAGE, BASE + 30 * PAGE, 4 * PAGE));
   mappings_remove(BASE + 20 * PAGE, 3 * PAGE);
-  mappings_add(BASE + 30 * PAGE, 4 * PAGE, RECORDER_MAP_ANONYMOUS, 3);
+  mappings_add(BASE + 30 * PAGE, 4 * PAGE, RECORDER_MAP_ANONYMOUS, numbered(3));
   assert_false(mappings_measure(0, true)); /* not here */
 }
 
 static void what_a_handler_maps_while_the_table_is_locked_is_told_by_the_next_who_locks_it(void **state) {
   (void)state;
   uint64_t first = numbers;
-  mappings_add(BASE, 10 * PAGE, RECORDER_MAP_ANONYMOUS, 1);
+  mappings_add(BASE, 10 * PAGE, RECORDER_MAP_ANONYMOUS, numbered(1));
   interrupt = map_and_unmap;
   assert_true(mappings_measure(0, true)); /* the piece is told with the lock held */
   assert_null(interrupt);
@@ -213,7 +232,7 @@ static void what_a_handler_maps_while_the_table_is_locked_is_told_by_the_next_wh
   interrupt = map_and_unmap;
   mappings_remove(BASE + 4 * PAGE, 4 * PAGE);
   assert_null(interrupt);
-  mappings_add(BASE + 8 * PAGE, PAGE, RECORDER_MAP_ANONYMOUS, 4); /* behind the handler's removal */
+  mappings_add(BASE + 8 * PAGE, PAGE, RECORDER_MAP_ANONYMOUS, numbered(4)); /* behind the handler's removal */
   assert_true(mappings_measure(0, true));
   assert_int_equal(told_bytes(), (4 + 1 + 4) * PAGE);
   mappings_remove(BASE, PAGES * PAGE);
@@ -224,7 +243,7 @@ static void what_a_handler_maps_first_is_known_to_be_there(void **state) {
   (void)state;
   assert_false(mappings_any());
   begin_handler();
-  mappings_add(BASE, PAGE, RECORDER_MAP_ANONYMOUS, 1);
+  mappings_add(BASE, PAGE, RECORDER_MAP_ANONYMOUS, numbered(1));
   assert_false(mappings_measure(0, true)); /* nothing can be measured there */
   end_handler();
   assert_true(mappings_any() && mappings_measure(0, true));
@@ -238,8 +257,8 @@ static void what_a_handler_maps_first_is_known_to_be_there(void **state) {
 
 static void a_stack_that_ends_in_a_handler_is_gone(void **state) {
   (void)state;
-  mappings_add(BASE, 4 * PAGE, RECORDER_MAP_STACK, 1);
-  mappings_add(BASE + 4 * PAGE, 4 * PAGE, RECORDER_MAP_ANONYMOUS, 1);
+  mappings_add(BASE, 4 * PAGE, RECORDER_MAP_STACK, numbered(1));
+  mappings_add(BASE + 4 * PAGE, 4 * PAGE, RECORDER_MAP_ANONYMOUS, numbered(1));
   assert_true(mappings_measure(0, true));
   begin_handler();
   mappings_stack_ends(BASE + PAGE);
@@ -262,7 +281,8 @@ static int in_child(int (*function)(void)) {
 static void forget_the_recorder(void) { forgotten = true; }
 
 static int be_forked_while_measuring(void) {
-  for (uintptr_t i = 0; i < 3; i++) mappings_add(BASE + 4 * i * PAGE, PAGE, RECORDER_MAP_ANONYMOUS, 1);
+  for (uintptr_t i = 0; i < 3; i++)
+    mappings_add(BASE + 4 * i * PAGE, PAGE, RECORDER_MAP_ANONYMOUS, numbered(1));
   interrupt = forget_the_recorder;
   mappings_measure(0, true);
   mappings_remove(BASE, 8 * PAGE);
@@ -278,7 +298,7 @@ static int queue_too_much(void) {
   bool before = mappings_measure(0, true);
   begin_handler();
   for (int i = 0; i < 1000; i++) {
-    mappings_add(BASE, PAGE, RECORDER_MAP_ANONYMOUS, 1);
+    mappings_add(BASE, PAGE, RECORDER_MAP_ANONYMOUS, numbered(1));
     mappings_remove(BASE, PAGE);
   }
   end_handler();

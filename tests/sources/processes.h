@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "base/words.h"
 #include "sources/joined.h"
-#include "trace/writer.h"
+#include "support/tree_source.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,15 +94,15 @@ static inline void make_blocks(struct made_process *process) {
 /* Of a collected heap the block numbers are the same, too. */
 static inline void write_block(struct trace_writer *writer, const struct made_block *block, uint64_t number) {
   uint32_t thread = 1 + (uint32_t)(number % 3);
-  assert_true(trace_write_sample(writer, &(struct trace_sample){.time_ns = block->born_ns,
-                                                                .thread = thread,
-                                                                .block = number,
-                                                                .size = block->size,
-                                                                .words = malloc_words(block->size),
-                                                                .n_samples = 1,
-                                                                .stack = block->stack}));
+  assert_true(tree_write_sample(writer, &(struct trace_sample){.time_ns = block->born_ns,
+                                                               .thread = thread,
+                                                               .block = number,
+                                                               .size = block->size,
+                                                               .words = malloc_words(block->size),
+                                                               .n_samples = 1,
+                                                               .stack = block->stack}));
   if (block->resized_ns)
-    trace_write_resize(
+    tree_write_resize(
         writer, &(struct trace_resize){
                     .time_ns = block->resized_ns,
                     .thread = thread,
@@ -121,7 +121,7 @@ static inline uint64_t measured_ns(const struct made_process *process, int i) {
 
 /* Writes a process's trace: each third block is known only from a late record. */
 static inline void write_process(struct made_process *process) {
-  struct trace_stack_source source = {
+  struct tree_source source = {
       .context = process, .node = made_node, .module = made_module, .place = made_place};
   struct trace_options options = {.path = process->path};
   struct trace_run run = {.command = {process->command, (uint32_t)strlen(process->command) + 1},
@@ -136,7 +136,7 @@ static inline void write_process(struct made_process *process) {
                           .wall_ns = process->wall_ns,
                           .monotonic_ns = process->wall_ns / 2};
   struct trace_writer *writer;
-  assert_int_equal(trace_writer_open(&options, &run, &source, &writer), WN_OK);
+  assert_int_equal(tree_writer_open(&options, &run, &source, &writer), WN_OK);
   for (int i = 0; i < BLOCKS; i++) write_block(writer, &process->blocks[i], 1 + (uint64_t)i);
   for (int i = 0; i < MEASUREMENTS; i++) {
     process->rss[i] = 100000 + made_random(process) % 100000;

@@ -23,7 +23,7 @@ static bool source_place(void *context, uint32_t module, uint64_t offset, struct
   return fixture_place(module, offset, out);
 }
 
-const struct trace_stack_source fixture_source = {
+const struct tree_source fixture_source = {
     .node = source_node, .module = source_module, .place = source_place};
 
 static uint64_t any_width(struct random *random) { return random_bits(random) >> (random_bits(random) & 63); }
@@ -230,7 +230,7 @@ struct trace_writer *fixture_open(const char *path, uint64_t limit_bytes) {
   struct trace_options options = {.path = path, .limit_bytes = limit_bytes};
   struct trace_run run = fixture_run();
   struct trace_writer *writer = NULL;
-  if (trace_writer_open(&options, &run, &fixture_source, &writer)) fail_msg("%s", wn_last_error());
+  if (tree_writer_open(&options, &run, &fixture_source, &writer)) fail_msg("%s", wn_last_error());
   return writer;
 }
 
@@ -264,13 +264,15 @@ static bool write_exec(struct trace_writer *writer, const struct trace_exec *exe
 
 bool fixture_write(struct trace_writer *writer, const struct trace_event *event) {
   switch (event->kind) {
-  case TRACE_SAMPLE: return trace_write_sample(writer, &event->sample);
+  case TRACE_SAMPLE: return tree_write_sample(writer, &event->sample);
   case TRACE_LOSS: return trace_write_loss(writer, &event->loss);
   case TRACE_END: return trace_write_end(writer, &event->end);
   case TRACE_EXEC: return write_exec(writer, &event->exec);
-#define WRITER_PLAIN(type, EVENT) \
-  case TRACE_##EVENT:             \
-    return trace_write_##type(writer, &event->type);
+#define WRITES(type, EVENT, write) \
+  case TRACE_##EVENT:              \
+    return write(writer, &event->type);
+#define WRITER_PLAIN(type, EVENT) WRITES(type, EVENT, trace_write_##type)
+#define WRITER_STACK(type, EVENT) WRITES(type, EVENT, tree_write_##type)
 #define WRITER_OWN(type, EVENT)
 #define TRACE_STRUCT(type, EVENT, WRITER, members) WRITER_##WRITER(type, EVENT)
 #include "trace/events.def"

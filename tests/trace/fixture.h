@@ -3,15 +3,15 @@
 #define TESTS_TRACE_FIXTURE_H
 
 #include "base/random.h"
+#include "support/tree_source.h"
 #include "trace/event.h"
 #include "trace/finish.h"
 #include "trace/reader.h"
-#include "trace/writer.h"
 
 /* A call tree that can be computed: node n > 0 hangs from node (n - 1) / 3, so the root's children
  * are 1 to 3. */
 enum { FIXTURE_MODULES = 9, FIXTURE_LANGUAGE = 9 /* whose frames have names */ };
-extern const struct trace_stack_source fixture_source;
+extern const struct tree_source fixture_source;
 void fixture_node(uint32_t node, uint32_t *parent, uint32_t *module, uint64_t *offset);
 void fixture_module(uint32_t module, struct trace_module *out);
 bool fixture_place(uint32_t module, uint64_t offset, struct trace_place *out);

@@ -104,7 +104,7 @@ static void a_writer_writes_no_such_amount(void **state) {
   struct trace_sample sample = {.thread = 1, .block = 1, .size = UINT64_MAX, .words = UINT64_MAX};
   sample.n_samples = UINT64_MAX;
   sample.time_ns = UINT64_MAX;
-  assert_true(trace_write_sample(writer, &sample));
+  assert_true(tree_write_sample(writer, &sample));
   trace_writer_close(writer);
   struct trace_reader *reader;
   struct trace_event event;

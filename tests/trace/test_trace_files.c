@@ -54,7 +54,7 @@ static void expect_left_alone(const char *path, const char *text, size_t length)
   struct trace_writer *writer;
   char found[64];
   fixture_write_file(path, text, length);
-  assert_int_equal(trace_writer_open(&options, &run, &fixture_source, &writer), WN_EINVAL);
+  assert_int_equal(tree_writer_open(&options, &run, &fixture_source, &writer), WN_EINVAL);
   assert_non_null(strstr(wn_last_error(), "exists and is not a trace"));
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   assert_int_equal(read(fd, found, sizeof found), length);
@@ -104,7 +104,7 @@ static void expect_untouched(const char *path, const char *words) {
   struct trace_run run = fixture_run();
   struct trace_options options = {.path = path};
   struct trace_writer *writer;
-  assert_int_equal(trace_writer_open(&options, &run, &fixture_source, &writer), WN_EINVAL);
+  assert_int_equal(tree_writer_open(&options, &run, &fixture_source, &writer), WN_EINVAL);
   assert_non_null(strstr(wn_last_error(), words));
 }
 
@@ -188,7 +188,7 @@ static void nothing_is_written_to_a_file_that_was_cut(void **state) {
   for (off_t rest = 0; rest <= 2 * CHUNK_BYTES; rest += CHUNK_BYTES) {
     uint64_t time = 1;
     cuts = 0;
-    assert_int_equal(trace_writer_open(&options, &run, &fixture_source, &writer), WN_OK);
+    assert_int_equal(tree_writer_open(&options, &run, &fixture_source, &writer), WN_OK);
     while (bytes_of(path) <= 4 * CHUNK_BYTES) assert_true(write_free(writer, time += 10));
     assert_int_equal(truncate(path, rest), 0);
     assert_false(write_free(writer, time += 1000000));

@@ -2,11 +2,11 @@
  * for the program; and the end by exec, which is written before and taken back when the exec
  * fails. */
 #include "support/test.h"
+#include "support/tree_source.h"
 #include "trace/chunk.h"
 #include "trace/finish.h"
 #include "trace/fixture.h"
 #include "trace/stamp.h"
-#include "trace/writer.h"
 #include <fcntl.h>
 #include <string.h>
 #include <sys/file.h>
@@ -39,7 +39,7 @@ static struct content read_content(void) {
 static bool write_sample(struct trace_writer *writer, uint64_t number) {
   struct trace_sample sample = {
       .time_ns = number * 10, .thread = 7, .block = number, .size = 8, .words = 2, .n_samples = 1};
-  return trace_write_sample(writer, &sample);
+  return tree_write_sample(writer, &sample);
 }
 
 static void write_samples(uint64_t count, uint64_t limit_bytes) {

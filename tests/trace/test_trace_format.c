@@ -2,6 +2,7 @@
 #include "support/test.h"
 
 #include "base/hash.h"
+#include "support/tree_source.h"
 #include "trace/checkpoint.h"
 #include "trace/decoder.h"
 #include "trace/encoder.h"
@@ -32,12 +33,29 @@ static void give_module(void *context, uint32_t module, struct trace_module *out
       .base = 0x400000, .bias = 0x400000, .size = 0x1000, .path = trace_text_of("/bin/x")};
 }
 
+/* The stack of node 20, in a tree where it hangs from node 10 or from none. */
+static struct trace_stack_source source;
+static void use_tree(struct encoder *encoder, const struct tree_source *tree) {
+  static uint32_t path[2];
+  uint32_t parent, module;
+  uint64_t offset;
+  tree->node(NULL, 20, &parent, &module, &offset);
+  path[0] = parent;
+  path[1] = 20;
+  source = (struct trace_stack_source){.frame = tree_frame,
+                                       .module = tree_module,
+                                       .place = tree->place ? tree_place : NULL,
+                                       .context = (void *)(uintptr_t)tree};
+  encoder->stacks.source = &source;
+  encoder->stack = parent ? (struct trace_stack){path, 2} : (struct trace_stack){path + 1, 1};
+}
+
 static void the_encoder_writes_the_example(void **state) {
   (void)state;
-  const struct trace_stack_source source = {.node = give_node, .module = give_module};
+  const struct tree_source tree = {.node = give_node, .module = give_module};
   struct encoder *encoder = calloc(1, sizeof *encoder);
   unsigned char bytes[100];
-  encoder->stacks.source = &source;
+  use_tree(encoder, &tree);
   encoder_begin(encoder, bytes, bytes + sizeof bytes, 1000);
   struct trace_sample sample = {.time_ns = 1000, .thread = 7, .stack = 20, .block = 1, .size = 24};
   assert_true(encoder_put(encoder, TRACE_RECORD_SAMPLE, &sample));
@@ -148,11 +166,10 @@ static bool give_place(void *context, uint32_t module, uint64_t offset, struct t
 
 static void the_encoder_names_frames_of_a_language(void **state) {
   (void)state;
-  const struct trace_stack_source source = {
-      .node = give_any_node, .module = give_any_module, .place = give_place};
+  const struct tree_source tree = {.node = give_any_node, .module = give_any_module, .place = give_place};
   struct encoder *encoder = calloc(1, sizeof *encoder);
   unsigned char bytes[100];
-  encoder->stacks.source = &source;
+  use_tree(encoder, &tree);
   encoder_begin(encoder, bytes, bytes + sizeof bytes, 1000);
   struct trace_sample sample = {.time_ns = 1000, .thread = 7, .stack = 20, .block = 1, .size = 24};
   assert_true(encoder_put(encoder, TRACE_RECORD_SAMPLE, &sample));
@@ -227,12 +244,13 @@ static const struct {
 
 static void records_of_heaps_are_written_as_the_page_says(void **state) {
   (void)state;
-  const struct trace_stack_source source = {.node = give_node, .module = give_module};
+  const struct tree_source tree = {.node = give_node, .module = give_module};
   struct encoder *encoder = calloc(1, sizeof *encoder);
   unsigned char bytes[200];
-  encoder->stacks.source = &source;
+  use_tree(encoder, &tree);
   encoder_begin(encoder, bytes, bytes + sizeof bytes, 1000);
   encoder->state.thread_known = true; /* thread 0, without a record */
+  encoder->stack = (struct trace_stack){0};
   for (size_t i = 0; i < sizeof of_heaps / sizeof *of_heaps; i++) {
     const unsigned char *begin = encoder->sink.at;
     assert_true(encoder_put(encoder, of_heaps[i].record, &of_heaps[i].at));
@@ -244,10 +262,9 @@ static void records_of_heaps_are_written_as_the_page_says(void **state) {
 
 static void a_record_that_does_not_fit_changes_no_state(void **state) {
   (void)state;
-  const struct trace_stack_source source = {
-      .node = give_any_node, .module = give_any_module, .place = give_place};
+  const struct tree_source tree = {.node = give_any_node, .module = give_any_module, .place = give_place};
   struct encoder *encoder = calloc(1, sizeof *encoder);
-  encoder->stacks.source = &source;
+  use_tree(encoder, &tree);
   struct trace_sample sample = {.time_ns = 1000, .thread = 7, .stack = 20, .block = 1, .size = 24};
   for (size_t room = 0; room < sizeof language_example; room++) {
     unsigned char *bytes = malloc(room + !room); /* so that AddressSanitizer watches the end */

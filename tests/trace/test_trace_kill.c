@@ -34,7 +34,7 @@ static void *write_for_ever(void *argument) {
         .time_ns = i, .thread = worker->thread, .block = i, .size = i % 999, .n_samples = 1};
     sample.words = malloc_words(sample.size);
     sample.stack = (uint32_t)(i * 7 % STACKS);
-    if (!trace_write_sample(worker->writer, &sample)) abort();
+    if (!tree_write_sample(worker->writer, &sample)) abort();
     atomic_store_explicit(&worker->progress->written[worker->thread], i + 1, memory_order_release);
   }
   return NULL;

@@ -26,7 +26,7 @@ static bool write_sample(struct trace_writer *writer, uint32_t thread, uint64_t 
   sample.n_samples = 1;
   sample.words = malloc_words(sample.size);
   sample.stack = (uint32_t)(block % 1000);
-  return trace_write_sample(writer, &sample);
+  return tree_write_sample(writer, &sample);
 }
 
 struct count {
@@ -119,7 +119,7 @@ static void begin_without_room(const char *path) {
   struct trace_run run = fixture_run();
   struct trace_options options = {.path = path};
   struct trace_writer *writer;
-  require(trace_writer_open(&options, &run, &fixture_source, &writer) == WN_EIO);
+  require(tree_writer_open(&options, &run, &fixture_source, &writer) == WN_EIO);
   require(strstr(wn_last_error(), "no room for a trace"));
   require(strstr(wn_last_error(), "the limit on the size of files was reached"));
   require(access(path, F_OK));
@@ -273,16 +273,16 @@ static void many_modules(void *context, uint32_t node, uint32_t *parent, uint32_
 
 static void a_stack_too_large_for_a_chunk_leaves_its_sample(void **state) {
   (void)state;
-  const struct trace_stack_source source = {.node = many_modules, .module = huge_module};
+  const struct tree_source source = {.node = many_modules, .module = huge_module};
   struct trace_options options = {.path = fixture_path()};
   struct trace_run run = fixture_run();
   struct trace_writer *writer;
-  assert_int_equal(trace_writer_open(&options, &run, &source, &writer), WN_OK);
+  assert_int_equal(tree_writer_open(&options, &run, &source, &writer), WN_OK);
   struct trace_sample sample = {
       .time_ns = 5, .thread = 1, .block = 1, .n_samples = 1, .words = 1, .stack = 100};
-  assert_true(trace_write_sample(writer, &sample));
+  assert_true(tree_write_sample(writer, &sample));
   sample.stack = 2;
-  assert_true(trace_write_sample(writer, &sample));
+  assert_true(tree_write_sample(writer, &sample));
   assert_int_equal(trace_writer_lost(writer), 0);
   trace_writer_close(writer);
   struct count count = read_trace(fixture_path());
@@ -298,14 +298,14 @@ static void a_file_that_is_being_written_is_not_taken(void **state) {
   struct trace_writer *writer = fixture_open(fixture_path(), 0), *second;
   struct trace_options options = {.path = fixture_path()};
   struct trace_run run = fixture_run();
-  assert_int_equal(trace_writer_open(&options, &run, &fixture_source, &second), WN_EBUSY);
+  assert_int_equal(tree_writer_open(&options, &run, &fixture_source, &second), WN_EBUSY);
   assert_true(write_sample(writer, 1, 1));
   trace_writer_close(writer);
   assert_int_equal(read_trace(fixture_path()).samples, 1);
   options.path = "no/such/folder/x.trace";
-  assert_int_equal(trace_writer_open(&options, &run, &fixture_source, &second), WN_EIO);
+  assert_int_equal(tree_writer_open(&options, &run, &fixture_source, &second), WN_EIO);
   options = (struct trace_options){.path = "/dev/null"};
-  assert_int_equal(trace_writer_open(&options, &run, &fixture_source, &second), WN_EINVAL);
+  assert_int_equal(tree_writer_open(&options, &run, &fixture_source, &second), WN_EINVAL);
   unlink(fixture_path());
 }
 
@@ -320,15 +320,15 @@ static void a_trace_that_was_written_since_is_not_taken(void **state) {
   struct stat found;
   close(open(fixture_path(), O_CREAT | O_RDWR, 0600)); /* nobody's yet */
   options.taken_since_ns = second_ns;
-  assert_int_equal(trace_writer_open(&options, &run, &fixture_source, &writer), WN_OK);
+  assert_int_equal(tree_writer_open(&options, &run, &fixture_source, &writer), WN_OK);
   assert_true(write_sample(writer, 1, 1));
   trace_writer_close(writer);
   assert_int_equal(stat(fixture_path(), &found), 0);
   options.taken_since_ns = (uint64_t)found.st_mtim.tv_sec * second_ns;
-  assert_int_equal(trace_writer_open(&options, &run, &fixture_source, &writer), WN_EBUSY);
+  assert_int_equal(tree_writer_open(&options, &run, &fixture_source, &writer), WN_EBUSY);
   assert_int_equal(read_trace(fixture_path()).samples, 1);
   options.taken_since_ns += 2 * second_ns;
-  assert_int_equal(trace_writer_open(&options, &run, &fixture_source, &writer), WN_OK);
+  assert_int_equal(tree_writer_open(&options, &run, &fixture_source, &writer), WN_OK);
   trace_writer_close(writer);
   assert_int_equal(read_trace(fixture_path()).samples, 0);
   unlink(fixture_path());
@@ -499,11 +499,11 @@ static void leave_module(void *context, uint32_t module, struct trace_module *ou
 static void a_write_that_is_left_by_longjmp_costs_one_stream(void **state) {
   enum { STREAMS = 64 };
   (void)state;
-  const struct trace_stack_source source = {.node = fixture_source.node, .module = leave_module};
+  const struct tree_source source = {.node = fixture_source.node, .module = leave_module};
   struct trace_options options = {.path = fixture_path()};
   struct trace_run run = fixture_run();
   struct trace_writer *writer;
-  assert_int_equal(trace_writer_open(&options, &run, &source, &writer), WN_OK);
+  assert_int_equal(tree_writer_open(&options, &run, &source, &writer), WN_OK);
   volatile int left = 0;
   struct trace_free event = {.time_ns = 1, .thread = 1, .block = 7};
   if (setjmp(escape)) {

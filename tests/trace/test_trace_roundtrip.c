@@ -106,7 +106,7 @@ static void *write_until_stopped(void *argument) {
   struct trace_sample sample = {.thread = 1, .size = 8, .words = malloc_words(8), .n_samples = 1};
   while (!stop_writing && sample.block < 200000) {
     sample.stack = (uint32_t)(++sample.block % READ_STACKS);
-    if (!trace_write_sample(argument, &sample)) return (void *)1;
+    if (!tree_write_sample(argument, &sample)) return (void *)1;
   }
   return NULL;
 }
@@ -171,7 +171,7 @@ static void equal_stacks_in_different_chunks_have_one_number(void **state) {
   for (uint64_t i = 0; i < 40000; i++) {
     struct trace_sample sample = {
         .time_ns = i, .stack = 77, .block = i, .size = i, .words = malloc_words(i), .n_samples = 1};
-    assert_true(trace_write_sample(writer, &sample));
+    assert_true(tree_write_sample(writer, &sample));
   }
   trace_writer_close(writer);
   struct trace_reader *reader;
@@ -209,13 +209,13 @@ static bool one_place(void *context, uint32_t module, uint64_t offset, struct tr
 }
 
 static void write_places(char *name, uint32_t count) {
-  const struct trace_stack_source source = {one_node, one_module, one_place, name};
+  const struct tree_source source = {one_node, one_module, one_place, name};
   struct trace_options options = {.path = fixture_path()};
   struct trace_run run = fixture_run();
   struct trace_writer *writer;
-  assert_int_equal(trace_writer_open(&options, &run, &source, &writer), WN_OK);
+  assert_int_equal(tree_writer_open(&options, &run, &source, &writer), WN_OK);
   for (uint32_t i = 1; i <= count; i++)
-    assert_true(trace_write_sample(
+    assert_true(tree_write_sample(
         writer, &(struct trace_sample){.stack = i, .block = i, .size = 8, .words = 2, .n_samples = 1}));
   trace_writer_close(writer);
 }
@@ -273,11 +273,11 @@ static void program_node(void *context, uint32_t node, uint32_t *parent, uint32_
 static void budget_of_32_bytes_a_sampled_block_is_kept(void **state) {
   (void)state;
   enum { SAMPLES = 10000, STACKS = 300 };
-  const struct trace_stack_source source = {.node = program_node, .module = fixture_source.module};
+  const struct tree_source source = {.node = program_node, .module = fixture_source.module};
   struct trace_options options = {.path = fixture_path()};
   struct trace_run run = fixture_run();
   struct trace_writer *writer;
-  assert_int_equal(trace_writer_open(&options, &run, &source, &writer), WN_OK);
+  assert_int_equal(tree_writer_open(&options, &run, &source, &writer), WN_OK);
   struct random random;
   random_seed(&random, 5, 0, 0);
   uint64_t time = 1000000;
@@ -288,7 +288,7 @@ static void budget_of_32_bytes_a_sampled_block_is_kept(void **state) {
     sample.stack = (uint32_t)(random_bits(&random) % STACKS) * 32 + 20;
     sample.words = malloc_words(size);
     sample.n_samples = 1;
-    assert_true(trace_write_sample(writer, &sample));
+    assert_true(tree_write_sample(writer, &sample));
     if (i < 500) continue;
     time += random_bits(&random) % 2000000;
     struct trace_free event = {.time_ns = time, .thread = 1, .block = i + 1 - random_bits(&random) % 500};
@@ -310,7 +310,7 @@ static void finish_cuts_the_unused_tail_and_counts(void **state) {
       .time_ns = 1, .thread = 1, .block = 1, .size = 8, .words = 2, .n_samples = 1, .stack = 9};
   struct trace_end end = {.time_ns = 2, .thread = 1, .kind = TRACE_END_EXIT, .code = 3};
   struct trace_totals totals;
-  assert_true(trace_write_sample(writer, &sample) && trace_write_end(writer, &end));
+  assert_true(tree_write_sample(writer, &sample) && trace_write_end(writer, &end));
   assert_int_equal(trace_finish(fixture_path(), &totals), WN_EBUSY);
   trace_writer_close(writer);
   assert_int_equal(trace_finish(fixture_path(), &totals), WN_OK);

@@ -326,18 +326,18 @@ static bool is_cut(const struct recorder *recorder, const struct codes *codes, v
   return outermost && outermost->count > 0;
 }
 
-/* The callstack of the innermost places, of which the last one says so if there are more. There is
- * room for one more place. */
-static const wn_callstack *record_callstack(struct recorder *recorder, wn_place *places, size_t count,
-                                            bool is_cut) {
+/* Records a block with the callstack of the innermost places, of which the last one says so if there
+ * are more. There is room for one more place. */
+static long record_block(struct recorder *recorder, const wn_allocation *allocation, wn_writer_area area,
+                         wn_place *places, size_t count, bool is_cut) {
   if (recorder->depth < 2 || !(is_cut || count > recorder->depth))
-    return wn_writer_callstack(recorder->writer, places, count);
+    return (long)wn_writer_alloc(recorder->writer, allocation, places, count, area);
   size_t kept = count < recorder->depth ? count : recorder->depth - 1;
   wn_place replaced = places[kept];
   places[kept] = recorder->not_recorded;
-  const wn_callstack *callstack = wn_writer_callstack(recorder->writer, places, kept + 1);
+  long block = (long)wn_writer_alloc(recorder->writer, allocation, places, kept + 1, area);
   places[kept] = replaced; /* STACKS: the next callstack may share it */
-  return callstack;
+  return block;
 }
 
 static long add_block(struct recorder *recorder, value n_samples, value size, value kind, value callstack) {
@@ -347,17 +347,15 @@ static long add_block(struct recorder *recorder, value n_samples, value size, va
   wn_place *places = last.places + PLACES_MOST - count;
   if (count == TOO_MANY) count = set_innermost(codes, callstack, depth), places = last.places;
   if (count < 0) return count;
-  const wn_callstack *recorded =
-      record_callstack(recorder, places, (size_t)count, is_cut(recorder, codes, callstack));
   size_t words = (size_t)Long_val(size);
   wn_alloc_source source = (wn_alloc_source)(Long_val(kind) & 3);
   wn_allocation allocation = {.n_samples = (size_t)Long_val(n_samples),
                               .size = words,
                               .trials = source == WN_SOURCE_CUSTOM ? words : words + 1,
-                              .source = source,
-                              .callstack = recorded};
+                              .source = source};
   wn_writer_area area = Long_val(kind) & 4 ? WN_WRITER_MAJOR : WN_WRITER_MINOR;
-  return (long)wn_writer_alloc(recorder->writer, &allocation, area);
+  bool cut = is_cut(recorder, codes, callstack);
+  return record_block(recorder, &allocation, area, places, (size_t)count, cut);
 }
 
 /* recorder -> n_samples -> size -> kind -> callstack -> int. A kind is a source, plus 4 if the

@@ -103,6 +103,7 @@ static bool is_made_to_fail(struct wn_domain *domain, size_t words) {
 }
 
 static inline bool make_room(struct wn_domain *domain, size_t extent) {
+  host_run_waiting(domain);
   if (is_made_to_fail(domain, extent)) return false;
   return has_room_with_sample(domain, extent) || find_room(domain, extent);
 }
@@ -144,6 +145,7 @@ static void pay_slices(struct wn_domain *domain) {
 
 bool allocate_begin_old(struct wn_domain *domain, size_t words) {
   struct wn_heap *heap = domain->heap;
+  host_run_waiting(domain);
   if (is_made_to_fail(domain, words)) return false;
   if (world_is_stopping(heap)) world_wait(domain);
   if (turn_must_yield(&domain->turn)) domain_yield(domain);

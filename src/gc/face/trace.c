@@ -168,7 +168,7 @@ static wn_status begin(struct heap_trace *made, struct wn_domain *domain, const 
   while (!world_stop(domain, STOP_LISTENERS)) {}
   begin_listening(made, domain);
   world_release(domain);
-  wn_status status = wn_memprof_start(domain, options, &tracker, &profile);
+  wn_status status = memprof_start_immediate(&domain->running->profiled, options, &tracker, &profile);
   if (status) {
     end_listening_now(made, domain);
     return status;

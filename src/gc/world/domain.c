@@ -8,6 +8,7 @@
 #include "gc/world/caller.h"
 #include "gc/world/debug.h"
 #include "gc/world/futex.h"
+#include "gc/world/host.h"
 #include "gc/world/safepoint.h"
 
 /* ---- shared ---- */
@@ -59,6 +60,7 @@ void wn_domain_set_data(wn_domain *domain, void *data) {
 void wn_blocking_begin(wn_domain *domain) {
   DEBUG_DOMAIN(domain);
   if (caller_check(domain, "blocking begin")) return;
+  if (!domain->running->over) host_run_waiting(domain);
   domain->running->blocking = true;
   thread_pause(domain->running);
   turn_give(domain);

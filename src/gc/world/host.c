@@ -102,6 +102,8 @@ static struct memprof_thread *current(struct memprof *engine) {
 static const struct memprof_ops ops = {.rearm = rearm,
                                        .wake = wake,
                                        .capture = capture,
+                                       .keep = callstack_keep,
+                                       .release = callstack_release,
                                        .exception = exception,
                                        .raised = raised,
                                        .current = current};
@@ -295,6 +297,14 @@ void host_visit_old(struct wn_heap *heap, wn_visit *visit, void *visitor) {
 }
 
 void host_run_pending(struct wn_domain *domain) { memprof_drain(&domain->running->profiled); }
+
+/* An exception that waits keeps the flag: taking it makes all callbacks pending again. */
+void host_run_callbacks(struct wn_domain *domain) {
+  if (exception_is_pending(domain) || host_in_callback(domain->running)) return;
+  uintptr_t others = domain->context.pending & ~(uintptr_t)PENDING_PROFILE;
+  __atomic_store_n(&domain->context.pending, others, __ATOMIC_RELAXED);
+  host_run_pending(domain);
+}
 
 wn_place wn_place_of(wn_heap *heap, const char *function, const char *file, unsigned line) {
   if (!heap) return error_set(WN_EINVAL, "place: the heap is NULL"), 0;

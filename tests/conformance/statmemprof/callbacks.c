@@ -1,5 +1,6 @@
 /* Callbacks of profiles on the collected heap: when they run, in which order, and what they may
  * do. */
+#include "memprof/host.h"
 #include "tracker.h"
 
 enum { LEAST_MINOR_HEAP = 512 };
@@ -10,21 +11,44 @@ static void set_minor_heap(wn_domain *domain, long words) {
 
 /* ---- when ---- */
 
-static void an_allocation_calls_nothing_and_the_next_safepoint_does(void **state) {
+static long told(const struct tracked *all) { return all->allocs_minor + all->allocs_major; }
+
+/* A block's own allocation calls nothing; the next one does, since each takes the slow path. */
+static void a_birth_is_told_at_the_next_allocation_or_safepoint(void **state) {
   struct tracked all;
   (void)state;
   tracked_open(&all, 1);
   set_minor_heap(all.of.domain, LEAST_MINOR_HEAP);
-  long collections = quick_stat(all.of.domain).minor_collections;
-  allocate(all.of.domain, 1000, 5);
-  allocate(all.of.domain, 3, 1000);
-  assert_true(quick_stat(all.of.domain).minor_collections > collections);
-  assert_int_equal(all.allocs_minor + all.allocs_major + all.deallocs_minor, 0);
+  for (long i = 0; i < 1000; i++) {
+    allocate(all.of.domain, 1, i % 100 ? 5 : 1000);
+    assert_int_equal(told(&all), i);
+  }
   wn_poll(all.of.domain);
-  assert_int_equal(all.allocs_minor, 1000);
-  assert_int_equal(all.allocs_major, 3);
+  assert_int_equal(all.allocs_minor, 990);
+  assert_int_equal(all.allocs_major, 10);
   assert_true(all.deallocs_minor > 0);
   tracked_check(&all);
+  tracked_close(&all);
+}
+
+/* No more than a fixed number of births wait, however long a program does not take an exception. */
+static void births_that_cannot_be_told_are_lost_beyond_a_bound(void **state) {
+  enum { BLOCKS = 1 << 17 };
+  struct tracked all;
+  (void)state;
+  tracked_open(&all, 1);
+  {
+    WN_SCOPE(all.of.domain);
+    wn_raise(all.of.domain, wn_root(all.of.domain, wn_int(1)));
+  }
+  allocate(all.of.domain, BLOCKS, 1);
+  assert_int_equal(told(&all), 0);
+  WN_SCOPE(all.of.domain);
+  assert_false(wn_is_null(wn_take_exception(all.of.domain)));
+  wn_poll(all.of.domain);
+  wn_memprof_count count = counts_of(all.profile);
+  assert_true(told(&all) >= BIRTHS_MOST && count.lost > 0);
+  assert_int_equal((uint64_t)told(&all) + count.lost, BLOCKS);
   tracked_close(&all);
 }
 
@@ -147,6 +171,7 @@ static void calls_of_one_block_come_in_order_and_once_though_all_are_late(void *
   tracked_start(&all, 0.01);
   {
     WN_SCOPE(all.of.domain);
+    wn_raise(all.of.domain, wn_root(all.of.domain, wn_int(1))); /* so that all calls wait */
     make_list(all.of.domain, 1000, 10);
     wn_alloc(all.of.domain, 5000, 0);
   }
@@ -155,7 +180,11 @@ static void calls_of_one_block_come_in_order_and_once_though_all_are_late(void *
     WN_SCOPE(all.of.domain);
     make_list(all.of.domain, 20, 20);
   }
-  assert_int_equal(lives.count, 0); /* no safepoint yet, but three cycles */
+  assert_int_equal(lives.count, 0);
+  {
+    WN_SCOPE(all.of.domain);
+    assert_false(wn_is_null(wn_take_exception(all.of.domain)));
+  }
   wn_poll(all.of.domain);
   assert_true(lives.died_old > 20);
   assert_int_equal(wn_memprof_stop(all.of.domain), WN_OK);
@@ -457,15 +486,18 @@ static void the_null_tracker_is_called_for_nothing_and_harms_nothing(void **stat
 /* ---- callstacks ---- */
 
 struct stacks {
-  const wn_callstack *of[8];
+  wn_callstack *of[8]; /* copies */
   size_t count;
 };
 static void *note_stack(wn_domain *domain, const wn_allocation *allocation, void *context) {
   struct stacks *stacks = ((struct tracked *)context)->test;
   (void)domain;
   assert_true(stacks->count < 8);
-  stacks->of[stacks->count++] = allocation->callstack;
+  stacks->of[stacks->count++] = wn_callstack_copy(allocation->callstack);
   return NULL;
+}
+static void free_stacks(struct stacks *stacks) {
+  while (stacks->count) wn_callstack_free(stacks->of[--stacks->count]);
 }
 static __attribute__((noinline)) void allocate_here(wn_domain *domain) {
   allocate(domain, 1, 2);
@@ -489,9 +521,10 @@ static void a_callstack_is_that_of_the_allocation_though_the_call_is_late(void *
   allocate_there(all.of.domain);
   wn_poll(all.of.domain);
   assert_int_equal(stacks.count, 3);
-  assert_ptr_equal(stacks.of[0], stacks.of[1]); /* of one place */
-  assert_ptr_not_equal(stacks.of[0], stacks.of[2]);
+  assert_true(wn_callstack_equal(stacks.of[0], stacks.of[1])); /* of one place */
+  assert_false(wn_callstack_equal(stacks.of[0], stacks.of[2]));
   assert_int_equal(wn_callstack_depth(stacks.of[2]), wn_callstack_depth(stacks.of[0]) + 1);
+  free_stacks(&stacks);
   tracked_close(&all);
 }
 
@@ -511,8 +544,9 @@ static void blocks_of_a_group_have_one_callstack(void **state) {
     wn_poll(all.of.domain);
   }
   assert_int_equal(stacks.count, 3);
-  assert_ptr_equal(stacks.of[0], stacks.of[1]);
-  assert_ptr_equal(stacks.of[0], stacks.of[2]);
+  assert_true(wn_callstack_equal(stacks.of[0], stacks.of[1]));
+  assert_true(wn_callstack_equal(stacks.of[0], stacks.of[2]));
+  free_stacks(&stacks);
   tracked_close(&all);
 }
 
@@ -535,13 +569,15 @@ static void callstacks_are_as_deep_as_asked(void **state) {
     if (i == 3) whole = depth;
     assert_true(whole > 3);
     assert_int_equal(depth, most[i] < whole ? most[i] : whole);
+    free_stacks(&stacks);
     tracked_close(&all);
   }
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(an_allocation_calls_nothing_and_the_next_safepoint_does),
+      cmocka_unit_test(a_birth_is_told_at_the_next_allocation_or_safepoint),
+      cmocka_unit_test(births_that_cannot_be_told_are_lost_beyond_a_bound),
       cmocka_unit_test(every_safepoint_runs_pending_callbacks),
       cmocka_unit_test(births_are_told_in_the_order_of_allocation),
       cmocka_unit_test(calls_of_one_block_come_in_order_and_once_though_all_are_late),

@@ -390,6 +390,49 @@ static void a_program_that_is_killed_leaves_what_it_told(void **state) {
   free(seen);
 }
 
+/* Each birth is in the file when its allocation returns, with a time of its own, and so is what
+ * collections found: the program comes to no poll, and is then killed. */
+enum { UNPOLLED = 3000 };
+static void live_without_a_poll(const char *path) {
+  struct journal of;
+  journal_open(&of, NULL);
+  start_all(&of, path);
+  WN_SCOPE(of.domain);
+  wn_ref list = wn_root(of.domain, wn_int(0));
+  for (long i = 0; i < UNPOLLED; i++) {
+    wn_push_int(of.domain, list, 0, i);
+    if (i % 100 == 99) wn_assign_int(list, 0);
+    if (i == UNPOLLED / 2) wn_gc_set_domain_minor_heap(of.domain, 512);
+  }
+  kill(getpid(), SIGKILL);
+}
+
+static void a_program_that_does_not_poll_has_its_births_in_the_trace_at_once(void **state) {
+  struct file file = new_file();
+  struct trace_reader *reader;
+  struct trace_event event;
+  uint64_t births = 0, times = 0, ends = 0, last = 0;
+  int status;
+  (void)state;
+  pid_t child = fork();
+  if (!child) live_without_a_poll(file.path);
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_true(WIFSIGNALED(status));
+  assert_int_equal(trace_reader_open(file.path, &reader), WN_OK);
+  while (trace_reader_next(reader, &event)) {
+    ends += event.kind == TRACE_FREE;
+    if (event.kind != TRACE_SAMPLE) continue;
+    births++;
+    times += event.sample.time_ns != last;
+    last = event.sample.time_ns;
+  }
+  trace_reader_close(reader);
+  unlink(file.path);
+  assert_int_equal(births, UNPOLLED);
+  assert_true(times > UNPOLLED / 2);
+  assert_true(ends > UNPOLLED / 4);
+}
+
 /* The heap's domains come, go and collect while traces begin and end. */
 static void traces_begin_and_end_while_other_domains_collect(void **state) {
   struct journal of;
@@ -424,6 +467,7 @@ int main(void) {
       cmocka_unit_test(every_trace_of_a_heap_has_its_life),
       cmocka_unit_test(a_trace_that_ends_with_its_heap_has_the_last_counters),
       cmocka_unit_test(a_program_that_is_killed_leaves_what_it_told),
+      cmocka_unit_test(a_program_that_does_not_poll_has_its_births_in_the_trace_at_once),
       cmocka_unit_test(traces_begin_and_end_while_other_domains_collect),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -56,7 +56,7 @@ function warningsOf({ trace, kept, became }: Head): string[] {
     );
   else if (lost.length) lines.push(`${lost.join('; ')}.`);
   if (trace.stacks_cut > 0)
-    lines.push(`The callstacks of ${numberOf(trace.stacks_cut, 'block')} have more frames than were recorded: their outermost callers are missing, and stand as (cut). Record with a larger --stack-depth.`);
+    lines.push(`The callstacks of ${numberOf(trace.stacks_cut, 'block')} were cut. Record with a larger --stack-depth.`);
   if (!trace.complete && !running.value)
     lines.push(`The end ${trace.processes ? 'of a process ' : ''}was not recorded: the program was killed, left by _exit, or still runs. Its last moments may be missing.`);
   if (trace.samples > 0 && trace.samples < FEW && trace.rate < 1)

@@ -16,7 +16,7 @@ const STATES: Record<SourceFile['state'], string> = {
   there: '',
   changed: 'changed after the recording, or after the program was built: other lines may have run',
   absent: 'is not where the page was written',
-  unfit: 'was not read: too large, no text, not named as a source file, or below none of the folders (--search)',
+  unfit: 'was not read: too large, no text, not named as a source file, or below no --search folder',
   unlisted: 'is not among the files with the most bytes',
 };
 

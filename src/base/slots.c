@@ -1,5 +1,5 @@
 /* Slots of one size: chunks that double, and lists of free ones by number. */
-#include "memprof/slots.h"
+#include "base/slots.h"
 
 #include "base/check.h"
 #include "base/metadata.h"

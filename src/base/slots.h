@@ -12,8 +12,8 @@
  * back meanwhile is not mistaken for an unchanged one (ABA). A thread that has a pointer to a slot
  * may still read the slot after it was given back: memory is never unmapped before slots_close, and
  * only the first word of a free slot changes. */
-#ifndef MEMPROF_SLOTS_H
-#define MEMPROF_SLOTS_H
+#ifndef BASE_SLOTS_H
+#define BASE_SLOTS_H
 
 #include "base/stripe.h"
 #include <stdatomic.h>

@@ -1,6 +1,8 @@
-/* The tables: one pointer a stack, from any thread, up to the limit. */
+/* Stacks as values: from any thread, kept, shared and released, up to the limit; and the table of
+ * code addresses. */
 #include "support/test.h"
 
+#include "base/metadata.h"
 #include "callstack/capture.h"
 #include "callstack/levels.h"
 #include "callstack/pcs.h"
@@ -10,7 +12,6 @@
 enum { THREADS = 4, STACKS = 3000, DEPTH = 6 };
 
 static struct callstacks *shared;
-static const wn_callstack *made[THREADS][STACKS];
 static pthread_barrier_t barrier;
 
 /* A stack of lines of a language's program, innermost first: any stack can be made so. */
@@ -29,33 +30,43 @@ static void fill(uint32_t *lines, unsigned number) {
   lines[0] = 4096 + 16 * number;
 }
 
-static void *make(void *argument) {
-  const wn_callstack **mine = argument;
+static void expect_lines(const wn_callstack *stack, unsigned number) {
+  uint32_t lines[DEPTH];
+  fill(lines, number);
+  assert_int_equal(wn_callstack_depth(stack), DEPTH);
+  for (unsigned j = 0; j < DEPTH; j++) assert_int_equal(wn_callstack_frame(stack, j).line, lines[j]);
+}
+
+/* Each thread keeps stacks, and releases those that the thread before it has kept. */
+static _Atomic(const wn_callstack *) given[THREADS][STACKS];
+
+static void *keep_and_release(void *argument) {
+  unsigned me = (unsigned)(uintptr_t)argument, before = (me + THREADS - 1) % THREADS;
   pthread_barrier_wait(&barrier);
   for (unsigned i = 0; i < STACKS; i++) {
     uint32_t lines[DEPTH];
     fill(lines, i);
-    mine[i] = stack_of(lines, DEPTH);
+    const wn_callstack *kept = callstack_keep(stack_of(lines, DEPTH)), *found = NULL;
+    callstack_share(kept);
+    atomic_store(&given[me][i], kept);
+    while (!(found = atomic_load(&given[before][i]))) sched_yield();
+    expect_lines(found, i);
+    callstack_release(found);
+    expect_lines(kept, i);
+    callstack_release(kept);
   }
   return NULL;
 }
 
-static void threads_that_meet_a_stack_together_get_one_node(void **state) {
+static void kept_stacks_last_until_each_user_has_released_them(void **state) {
   (void)state;
   pthread_t threads[THREADS];
   shared = callstacks_create(&(struct callstacks_options){0});
   pthread_barrier_init(&barrier, NULL, THREADS);
-  for (unsigned i = 0; i < THREADS; i++)
-    assert_int_equal(pthread_create(&threads[i], NULL, make, made[i]), 0);
+  for (uintptr_t i = 0; i < THREADS; i++)
+    assert_int_equal(pthread_create(&threads[i], NULL, keep_and_release, (void *)i), 0);
   for (unsigned i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
-  for (unsigned i = 0; i < STACKS; i++) {
-    uint32_t lines[DEPTH];
-    fill(lines, i);
-    for (unsigned thread = 1; thread < THREADS; thread++) assert_ptr_equal(made[thread][i], made[0][i]);
-    assert_int_equal(wn_callstack_depth(made[0][i]), DEPTH);
-    for (unsigned j = 0; j < DEPTH; j++) assert_int_equal(wn_callstack_frame(made[0][i], j).line, lines[j]);
-    if (i) assert_ptr_not_equal(made[0][i], made[0][i - 1]);
-  }
+  assert_int_equal(callstacks_counts(shared).kept, 0);
   assert_int_equal(callstacks_counts(shared).full, 0);
   callstacks_destroy(shared);
 }
@@ -81,85 +92,79 @@ static void all_frames_at_once_are_those_asked_one_by_one(void **state) {
     if (most <= DEPTH) assert_int_equal(frames[most].line, 0xaaaaaaaa);
   }
   assert_int_equal(wn_callstack_frame(stack, DEPTH).pc, 0);
+  callstack_release(stack);
   callstacks_destroy(shared);
 }
 
-/* As of an interpreter's loop: more than fit into a list of children. */
-static void a_caller_with_thousands_of_callees_has_each_once(void **state) {
+static void equal_stacks_are_equal_wherever_they_lie(void **state) {
   (void)state;
-  enum { CALLEES = 5000 };
-  static const wn_callstack *seen[CALLEES];
+  uint32_t lines[DEPTH], others[DEPTH];
+  fill(lines, 7);
+  fill(others, 8);
   shared = callstacks_create(&(struct callstacks_options){0});
-  for (unsigned round = 0; round < 2; round++)
-    for (unsigned i = 0; i < CALLEES; i++) {
-      const uint32_t lines[] = {64 + i, 32};
-      const wn_callstack *stack = stack_of(lines, 2);
-      if (round)
-        assert_ptr_equal(stack, seen[i]);
-      else
-        seen[i] = stack;
-      assert_int_equal(wn_callstack_depth(stack), 2);
-      assert_int_equal(wn_callstack_frame(stack, 0).line, lines[0]);
-      assert_int_equal(wn_callstack_frame(stack, 1).line, lines[1]);
-    }
-  assert_int_equal(callstacks_counts(shared).nodes, CALLEES + 1);
+  const wn_callstack *kept = callstack_keep(stack_of(lines, DEPTH)), *stack = stack_of(lines, DEPTH);
+  const wn_callstack *second = stack_of(lines, DEPTH); /* the memo is in use */
+  wn_callstack *copy = wn_callstack_copy(stack);
+  assert_true(wn_callstack_equal(kept, stack) && wn_callstack_equal(second, copy));
+  assert_true(wn_callstack_equal(copy, stack) && wn_callstack_hash(copy) == wn_callstack_hash(kept));
+  callstack_release(stack);
+  callstack_release(second);
+  const wn_callstack *other = stack_of(others, DEPTH), *shorter = stack_of(lines, DEPTH - 1);
+  assert_false(wn_callstack_equal(other, copy) || wn_callstack_equal(shorter, copy));
+  assert_true(wn_callstack_hash(other) != wn_callstack_hash(copy));
+  callstack_release(other);
+  callstack_release(shorter);
+  callstack_release(kept);
+  expect_lines(copy, 7);
+  wn_callstack_free(copy);
+  wn_callstack_free(NULL);
+  assert_int_equal(callstacks_counts(shared).kept, 0);
   callstacks_destroy(shared);
 }
 
-static void a_full_table_gives_the_empty_stack_and_counts(void **state) {
+static void a_full_store_gives_the_empty_stack_and_counts(void **state) {
   (void)state;
-  shared = callstacks_create(&(struct callstacks_options){.nodes_most = 200});
+  enum { MOST = 200, MADE = 1000 };
+  static const wn_callstack *kept[MADE];
+  shared = callstacks_create(&(struct callstacks_options){.kept_most = MOST});
   unsigned empty = 0;
-  for (uint32_t line = 1; line <= 1000; line++) {
-    const wn_callstack *stack = stack_of(&line, 1);
-    assert_non_null(stack);
-    if (callstack_id(stack) == 0)
+  for (uint32_t line = 1; line <= MADE; line++) {
+    kept[line - 1] = callstack_keep(stack_of(&line, 1));
+    if (wn_callstack_depth(kept[line - 1]) == 0)
       empty++;
     else
-      assert_int_equal(wn_callstack_frame(stack, 0).line, line);
+      assert_int_equal(wn_callstack_frame(kept[line - 1], 0).line, line);
   }
-  struct callstack_counts counts = callstacks_counts(shared);
-  assert_true(counts.nodes <= 200 && counts.nodes >= 50);
-  assert_int_equal(counts.nodes + empty, 1000);
-  assert_int_equal(counts.full, empty);
+  assert_int_equal(empty, MADE - MOST);
+  assert_int_equal(callstacks_counts(shared).full, empty);
+  for (unsigned i = 0; i < MADE; i++) callstack_release(kept[i]);
+  const uint32_t line = 7;
+  const wn_callstack *stack = callstack_keep(stack_of(&line, 1)); /* there is room again */
+  assert_int_equal(wn_callstack_frame(stack, 0).line, line);
   callstacks_destroy(shared);
 }
 
-static void numbers_lead_from_a_stack_to_its_callers(void **state) {
+/* A place in as many stacks as there are numbers of `DIGITS` digits. */
+static void ever_new_stacks_take_no_memory(void **state) {
   (void)state;
+  enum { DIGITS = 10, ROUNDS = 200000, LIVE = 64 };
+  wn_place places[DIGITS], stack[20];
+  const wn_callstack *live[LIVE] = {NULL};
+  size_t before = 0;
   shared = callstacks_create(&(struct callstacks_options){0});
-  const uint32_t lines[] = {1001, 2002, 3003};
-  uint32_t id = callstack_id(stack_of(lines, 3)), parent, module;
-  for (unsigned i = 0; i < 3; i++, id = parent) {
-    uint64_t offset;
-    struct callstack_place place;
-    assert_int_equal(id, callstack_id(stack_of(lines + i, 3 - i)));
-    callstack_node(shared, id, &parent, &module, &offset);
-    assert_true(callstack_place(shared, module, offset, &place));
-    assert_int_equal(place.line, lines[i]);
+  for (uint32_t i = 0; i < DIGITS; i++)
+    places[i] = callstacks_place(shared, &(struct callstack_place){"f", "a file", i, 0, 0});
+  for (uint64_t round = 0, number = 1; round < ROUNDS; round++) {
+    number = number * 6364136223846793005u + 1442695040888963407u;
+    uint64_t digits = number >> 4;
+    for (unsigned i = 0; i < 20; i++, digits /= 8) stack[i] = places[digits % 8];
+    if (live[round % LIVE]) callstack_release(live[round % LIVE]);
+    live[round % LIVE] = callstack_keep(callstack_of_places(shared, stack, 20, 20));
+    if (round == ROUNDS / 100) before = metadata_bytes();
   }
-  assert_int_equal(id, 0);
-  callstacks_destroy(shared);
-}
-
-/* As from a damaged trace, or a caller's mistake. */
-static void a_number_that_was_not_given_out_is_of_no_stack(void **state) {
-  (void)state;
-  enum { STACKS_MADE = 1000, NUMBERS = 5000 };
-  static bool given[NUMBERS];
-  shared = callstacks_create(&(struct callstacks_options){0});
-  for (uint32_t line = 1; line <= STACKS_MADE; line++) given[callstack_id(stack_of(&line, 1))] = true;
-  assert_false(given[0]);
-  for (uint32_t id = 0; id < NUMBERS; id++) {
-    uint32_t parent, module;
-    uint64_t offset;
-    callstack_node(shared, id, &parent, &module, &offset);
-    assert_int_equal(parent, 0);
-    if (given[id])
-      assert_true(offset >= 1 && offset <= STACKS_MADE);
-    else
-      assert_int_equal(offset, 0);
-  }
+  assert_int_equal(metadata_bytes(), before);
+  assert_int_equal(callstacks_counts(shared).kept, LIVE);
+  assert_int_equal(callstacks_counts(shared).full, 0);
   callstacks_destroy(shared);
 }
 
@@ -249,11 +254,10 @@ static void an_address_can_die_thousands_of_times(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(all_frames_at_once_are_those_asked_one_by_one),
-      cmocka_unit_test(threads_that_meet_a_stack_together_get_one_node),
-      cmocka_unit_test(a_caller_with_thousands_of_callees_has_each_once),
-      cmocka_unit_test(a_full_table_gives_the_empty_stack_and_counts),
-      cmocka_unit_test(numbers_lead_from_a_stack_to_its_callers),
-      cmocka_unit_test(a_number_that_was_not_given_out_is_of_no_stack),
+      cmocka_unit_test(equal_stacks_are_equal_wherever_they_lie),
+      cmocka_unit_test(kept_stacks_last_until_each_user_has_released_them),
+      cmocka_unit_test(a_full_store_gives_the_empty_stack_and_counts),
+      cmocka_unit_test(ever_new_stacks_take_no_memory),
       cmocka_unit_test(threads_that_insert_a_key_together_get_one_slot),
       cmocka_unit_test(an_address_can_die_thousands_of_times),
   };
