@@ -201,7 +201,8 @@ damaged_traces_are_reported() {
   succeeds report cut
   says 'The end was not recorded'
   cp t hurt
-  printf 'XXXXXXXX' | dd of=hurt bs=1 seek=$((size / 2)) conv=notrunc 2>/dev/null
+  # Among the first records of a chunk, whatever the build's size of chunks.
+  printf 'XXXXXXXX' | dd of=hurt bs=1 seek=$((size / 2 / 65536 * 65536 + 1000)) conv=notrunc 2>/dev/null
   succeeds report hurt
   says 'damaged: 1 piece of the trace, [0-9.]+ k?B of it left out'
   says 'and allocated at least [0-9.]+ .?B \([^)]*\) in .* calls'
