@@ -1,7 +1,7 @@
 /* Shows where a program allocates: a tracker counts sampled words by callstack.
  *
- * A small table has a copy of each callstack. Each sampled word stands for 1 / RATE words. The program does not need deaths, so the callback of a birth returns NULL, and no
- * block is tracked. */
+ * A small table has a copy of each callstack. Each sampled word stands for 1 / RATE words. The
+ * program does not need deaths, so the callback of a birth returns NULL, and no block is tracked. */
 #include <stdio.h>
 #include <winnow/gc.h>
 #include <winnow/memprof.h>

@@ -63,9 +63,9 @@ WN_API uint64_t wn_callstack_hash(const wn_callstack *callstack);
 /* Whether two stacks are of one heap and have the same frames. Any thread. */
 WN_API bool wn_callstack_equal(const wn_callstack *one, const wn_callstack *other);
 
-/* A copy of a stack, by malloc, of 4 bytes a frame and some 40 more; wn_callstack_free frees it. NULL
- * if there is no memory. Its frames can be read for as long as its heap lives. Any thread; not in a
- * signal handler. wn_callstack_free ignores NULL. */
+/* A copy of a stack, by malloc, of 4 bytes a frame and some 40 more; wn_callstack_free frees it.
+ * NULL if there is no memory. Its frames can be read for as long as its heap lives. Any thread; not
+ * in a signal handler. wn_callstack_free ignores NULL. */
 WN_API wn_callstack *wn_callstack_copy(const wn_callstack *callstack);
 WN_API void wn_callstack_free(wn_callstack *copy);
 

@@ -34,9 +34,9 @@ extern "C" {
  * NULL: a block whose alloc or promote callback is NULL is no longer tracked. */
 typedef struct wn_tracker {
   /* A sampled block was born, in the minor or in the major heap. Returns its metadata, or NULL to
-   * stop tracking it. Runs on the allocating thread: at its next safepoint (wn_poll), before that at
-   * the beginning of its next allocation that takes the slow path, as the next sampled one does, or
-   * on its way into a blocking section. At most 65,536 births of a thread wait. */
+   * stop tracking it. Runs on the allocating thread: at its next safepoint (wn_poll), before that
+   * at the beginning of its next allocation that takes the slow path, as the next sampled one does,
+   * or on its way into a blocking section. At most 65,536 births of a thread wait. */
   void *(*alloc_minor)(wn_domain *domain, const wn_allocation *allocation, void *context);
   void *(*alloc_major)(wn_domain *domain, const wn_allocation *allocation, void *context);
   /* The block moved to the major heap. Takes the metadata and returns the new metadata, or NULL to

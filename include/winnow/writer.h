@@ -57,8 +57,8 @@ WN_API wn_status wn_writer_open(const char *path, const wn_writer_options *optio
  * trace of malloc's heap. WN_EINVAL also: a variable is wrong; wn_last_error names it. */
 WN_API wn_status wn_writer_open_if_requested(wn_writer_options *options, wn_writer **writer);
 
-/* Records that the program ends by exit(status). Later events are still written. Any thread, once.
- * */
+/* Records that the program ends by exit(status). Later events are still written. Any thread,
+ * once. */
 WN_API void wn_writer_exits(wn_writer *writer, int status);
 
 /* Ends the trace and frees the writer. Without a call of wn_writer_exits before it, the trace says
@@ -85,19 +85,18 @@ WN_API wn_place wn_writer_place(wn_writer *writer, const wn_place_text *place);
 typedef enum wn_writer_area { WN_WRITER_MINOR, WN_WRITER_MAJOR } wn_writer_area;
 
 /* A sampled block was allocated, by the callstack of these places, innermost first; places that are
- * 0, or no place's, are left out. In `allocation`, `size` is in words; if `bytes` is 0, it is computed
- * from `size`, and if `trials` is 0, it is `size` and one header word; `callstack` is ignored. Needs 8
- * KiB of stack. Returns the block's
- * number for the functions below, or 0 if the event is lost or the process is a forked child; those
- * functions ignore the number 0. */
+ * 0, or no place's, are left out. In `allocation`, `size` is in words; if `bytes` is 0, it is
+ * computed from `size`, and if `trials` is 0, it is `size` and one header word; `callstack` is
+ * ignored. Needs 8 KiB of stack. Returns the block's number for the functions below, or 0 if the
+ * event is lost or the process is a forked child; those functions ignore the number 0. */
 WN_API uint64_t wn_writer_alloc(wn_writer *writer, const wn_allocation *allocation, const wn_place *places,
                                 size_t count, wn_writer_area area);
 
 /* The block moved from the minor heap to the major heap. */
 WN_API void wn_writer_promote(wn_writer *writer, uint64_t block);
 
-/* The block's size changed, in the callstack of these places. `allocation` is as above; `trials` counts all words of the block that
- * could be sampled so far. */
+/* The block's size changed, in the callstack of these places. `allocation` is as above; `trials`
+ * counts all words of the block that could be sampled so far. */
 WN_API void wn_writer_resize(wn_writer *writer, uint64_t block, const wn_allocation *allocation,
                              const wn_place *places, size_t count);
 

@@ -1,8 +1,8 @@
-/* The call paths of all stacks of a trace, by function, line, file, module or stack: what call trees
- * are made of, whatever rows they sum. To build them takes longer than to sum rows, and a recording has
- * few: so they are kept between questions. By process, a path is a process with those that started it,
- * or that it was before an exec, as its callers; then PLACES are processes, by thread they are threads, and
- * otherwise stacks. */
+/* The call paths of all stacks of a trace, by function, line, file, module or stack: what call
+ * trees are made of, whatever rows they sum. To build them takes longer than to sum rows, and a
+ * recording has few: so they are kept between questions. By process, a path is a process with those
+ * that started it, or that it was before an exec, as its callers; then PLACES are processes, by
+ * thread they are threads, and otherwise stacks. */
 #ifndef ANALYSIS_CALL_PATHS_H
 #define ANALYSIS_CALL_PATHS_H
 
@@ -16,9 +16,9 @@ enum { GROUPINGS = BY_STACK + 1 };
 const char *grouping_name(enum grouping grouping);
 
 /* What a group or a tree node stands for. The first three are numbers of strings. Members that the
- * grouping does not distinguish are 0. A process or thread has its name with its number as the function,
- * and its name alone as the module. Columns are those of a language's trace, from 1 on; compilers of C tell none
- * that a trace could name. */
+ * grouping does not distinguish are 0. A process or thread has its name with its number as the
+ * function, and its name alone as the module. Columns are those of a language's trace, from 1 on;
+ * compilers of C tell none that a trace could name. */
 struct label {
   uint32_t function, module, file, line, first_column, last_column;
 };

@@ -7,13 +7,13 @@
  * LISTING_AROUND lines on both sides. Lines that two places share are there once. Bounds: the text
  * of all lines, the places, the length of a line (the rest of it is cut), the size of a file.
  *
- * FILES. A file is read under the name that the debugging information gives, else below the folders:
- * under that name, then without its first folder, without its second, and so on. Only regular files
- * without NUL bytes are read. A trace names programs, and the files of a language itself, and may
- * come from a stranger, so that it could have keys and passwords put into a page. So only files
- * are read that lie below the folders that the user gives, or below the current one if there are
- * none; a link that leads elsewhere counts as what it leads to. A name of the trace itself must
- * have an extension, and none of its folders may be hidden or "..".
+ * FILES. A file is read under the name that the debugging information gives, else below the
+ * folders: under that name, then without its first folder, without its second, and so on. Only
+ * regular files without NUL bytes are read. A trace names programs, and the files of a language
+ * itself, and may come from a stranger, so that it could have keys and passwords put into a page.
+ * So only files are read that lie below the folders that the user gives, or below the current one
+ * if there are none; a link that leads elsewhere counts as what it leads to. A name of the trace
+ * itself must have an extension, and none of its folders may be hidden or "..".
  *
  * AGE. A file that was written after the recording began, or after the program that has its code,
  * may have other lines than the program that ran. It is listed, and is said to have changed. */

@@ -62,7 +62,8 @@ static size_t sort_once(uint32_t *numbers, size_t count) {
   return kept;
 }
 
-/* "worker (thread 7)", or "thread 7" without a name; of several processes "worker (thread 7 of cc1 (4711))". */
+/* "worker (thread 7)", or "thread 7" without a name; of several processes "worker (thread 7 of cc1
+ * (4711))". */
 static char *describe_thread(const struct names *names, const struct samples *samples, uint32_t thread,
                              const char *name, const char *bare) {
   const char *process = names_of_process(names, process_of(samples, thread));

@@ -53,8 +53,8 @@ void names_destroy(struct names *names);
 /* Names the processes of samples, once there are strings. False: not enough memory. */
 bool names_add_processes(struct names *names, const struct samples *samples);
 
-/* Names the threads that have rows or mappings, once these, strings and processes are there. False: not
- * enough memory. */
+/* Names the threads that have rows or mappings, once these, strings and processes are there. False:
+ * not enough memory. */
 bool names_add_threads(struct names *names, const struct samples *samples);
 
 /* The place of a thread among them, from 1 on; 0: it has no row. */

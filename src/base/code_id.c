@@ -22,8 +22,8 @@ static bool add(struct making *making, const Elf64_Phdr *segment, uint64_t offse
   return bytes;
 }
 
-/* Adds the page at an offset. The ELF header, at the begin of the file, tells where the sections are, which
- * strip(1) moves. */
+/* Adds the page at an offset. The ELF header, at the begin of the file, tells where the sections
+ * are, which strip(1) moves. */
 static bool add_page(struct making *making, const Elf64_Phdr *segment, uint64_t offset) {
   uint64_t skipped = !segment->p_offset && !offset ? sizeof(Elf64_Ehdr) : 0;
   uint64_t left = segment->p_filesz - offset, count = left < CODE_ID_PAGE ? left : CODE_ID_PAGE;

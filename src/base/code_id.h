@@ -1,11 +1,11 @@
-/* An id of a program or library that has no build-id, from its code: equal in the memory of a process
- * that runs the file and in the file itself, also once it is stripped.
+/* An id of a program or library that has no build-id, from its code: equal in the memory of a
+ * process that runs the file and in the file itself, also once it is stripped.
  *
  * It is a hash of what the loader maps and nothing writes: the program headers, and pages of the
- * segments that are not writable. Of large segments some pages are taken, at even distances, and the
- * last one. That suffices: names are wrong where code has moved, and code that moves moves all code
- * behind it. An id stands where a build-id would, and begins with CODE_ID_MAGIC, which no build-id
- * does.
+ * segments that are not writable. Of large segments some pages are taken, at even distances, and
+ * the last one. That suffices: names are wrong where code has moved, and code that moves moves all
+ * code behind it. An id stands where a build-id would, and begins with CODE_ID_MAGIC, which no
+ * build-id does.
  *
  * A file whose code the loader changes (text relocations) has no id. Nothing here allocates. The id
  * of libLLVM-15.so (117 MB, in memory) takes 70 us, that of libc.so.6 200 us (a loop around

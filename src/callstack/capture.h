@@ -1,11 +1,11 @@
 /* Capturing call stacks inside malloc: quickly, without allocation, in signal handlers too.
  *
  * `struct callstacks` holds all that captures have found out: the modules, the code addresses met
- * with the rules to get from each to its caller (pcs.h), and the stacks that are kept (stack.h). Its
- * tables grow with the program's code, up to the limits given; beyond them a capture returns the
- * empty stack and is counted. Several may exist. Any thread may call all functions. Signal handlers may call them too, except
- * create, destroy and those whose comments say so. Nothing here calls malloc, takes a lock that the
- * program can hold, or changes errno. */
+ * with the rules to get from each to its caller (pcs.h), and the stacks that are kept (stack.h).
+ * Its tables grow with the program's code, up to the limits given; beyond them a capture returns
+ * the empty stack and is counted. Several may exist. Any thread may call all functions. Signal
+ * handlers may call them too, except create, destroy and those whose comments say so. Nothing here
+ * calls malloc, takes a lock that the program can hold, or changes errno. */
 #ifndef CALLSTACK_CAPTURE_H
 #define CALLSTACK_CAPTURE_H
 
@@ -97,8 +97,8 @@ const wn_callstack *callstack_capture_with(struct callstacks *callstacks, const 
 const wn_callstack *callstack_of_places(struct callstacks *callstacks, const wn_place *places, size_t count,
                                         size_t depth);
 
-/* What a frame of a stack stands for. `offset` is an address in the module's file (a return address:
- * subtract 1 to get into the call), or in memory if module is 0. */
+/* What a frame of a stack stands for. `offset` is an address in the module's file (a return
+ * address: subtract 1 to get into the call), or in memory if module is 0. */
 void callstack_frame(struct callstacks *callstacks, uint32_t frame, uint32_t *module, uint64_t *offset);
 
 /* The place that such an offset stands for, if the module is the language's. Its texts are valid

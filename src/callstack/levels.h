@@ -8,9 +8,9 @@
  * levels, names its key for ever. Keys that differ in their highest bit alone have the same window,
  * and a table can get very many of them (dead addresses, pcs.h): where they fill half of a window
  * or more, the key has another window in the same level, whose place depends on how many of them
- * were met. A full window never changes, so each search meets the same windows. Two threads that insert one key race for the same free slot by
- * compare-and-exchange, and both end with that slot. A signal handler may interrupt an insertion
- * and insert, too: no thread waits for another.
+ * were met. A full window never changes, so each search meets the same windows. Two threads that
+ * insert one key race for the same free slot by compare-and-exchange, and both end with that slot.
+ * A signal handler may interrupt an insertion and insert, too: no thread waits for another.
  *
  * No key has index 0. Memory is mapped level by level, and touched only where keys are. */
 #ifndef CALLSTACK_LEVELS_H

@@ -5,10 +5,10 @@
  * and its frame pointer. The caller's registers then depend on two words of the stack at most: the
  * return address and the saved frame pointer. So a walk that has the three registers of a
  * remembered step, and finds these two words unchanged, goes on to the same caller; and so on
- * outwards. If all callers are the same, so is the stack. At the first caller that differs, the walk
- * unwinds again by rules. The frame pointer is compared only where the walk needs
- * its value (STEP_NEEDS_BP): elsewhere compilers use the register for other things, and it may
- * differ although the callers are the same.
+ * outwards. If all callers are the same, so is the stack. At the first caller that differs, the
+ * walk unwinds again by rules. The frame pointer is compared only where the walk needs its value
+ * (STEP_NEEDS_BP): elsewhere compilers use the register for other things, and it may differ
+ * although the callers are the same.
  *
  * `at` is in order from the outermost frame inwards. If the walk ended at a return address of 0,
  * that end is `at[0]`, and no frame. Only walks that came to an end are remembered. Of such a walk,

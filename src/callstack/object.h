@@ -47,8 +47,8 @@ bool object_find(enum object_source source, uintptr_t address, struct object *ob
  * object stays loaded during object_complete, object_build_id and object_path. */
 void object_complete(struct object *object);
 
-/* Reads the build-id from the object's notes in memory. An object without one has the id of its code
- * (base/code_id.h), or 0 bytes. */
+/* Reads the build-id from the object's notes in memory. An object without one has the id of its
+ * code (base/code_id.h), or 0 bytes. */
 void object_build_id(struct object *object, struct build_id *id);
 
 /* Finds an absolute path, "[vdso]", or the empty string if no path is known. */

@@ -5,11 +5,11 @@
  * FRAME_PLACE and the number of a language's place (places.h). Numbers and what they mean never
  * change while the context lives.
  *
- * LIVES. A capture writes the stack into the thread's memo (memo.h), or, if the memo is in use, into
- * a slot of the store. The capturing thread releases the stack before long: until then no other
- * capture uses the memo. A stack that must live longer is kept: callstack_keep moves it to a slot.
- * Slots are of several sizes and are used again, so the store's memory is that of the stacks that
- * were kept at one time. It does not depend on how many different stacks a program has. */
+ * LIVES. A capture writes the stack into the thread's memo (memo.h), or, if the memo is in use,
+ * into a slot of the store. The capturing thread releases the stack before long: until then no
+ * other capture uses the memo. A stack that must live longer is kept: callstack_keep moves it to a
+ * slot. Slots are of several sizes and are used again, so the store's memory is that of the stacks
+ * that were kept at one time. It does not depend on how many different stacks a program has. */
 #ifndef CALLSTACK_STACK_H
 #define CALLSTACK_STACK_H
 

@@ -2,10 +2,10 @@
  * member has.
  *
  * Anybody on the machine can connect, and can be slow. So guests have a number of their own, and a
- * time: a newcomer ends all guests that are older than GUEST_SECONDS, and the oldest if there are too
- * many nevertheless. Hence a newcomer always finds room. It becomes a member by its first request,
- * which a browser sends at once; a stranger would have to connect GUESTS_MOST times in between. Only
- * the server ends members. */
+ * time: a newcomer ends all guests that are older than GUEST_SECONDS, and the oldest if there are
+ * too many nevertheless. Hence a newcomer always finds room. It becomes a member by its first
+ * request, which a browser sends at once; a stranger would have to connect GUESTS_MOST times in
+ * between. Only the server ends members. */
 #ifndef CLI_GUESTS_H
 #define CLI_GUESTS_H
 

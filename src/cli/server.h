@@ -7,16 +7,17 @@
  *   GET  events     server-sent events: `growing` or `ended`, at first and after each change. 204,
  *                   upon which browsers do not ask again: the trace was complete from the start.
  * Everything else is 404 with nothing in it, whatever is wrong: path, method or token. So no path
- * leads to a file, and nobody learns how much of a token is right (it is compared in constant time).
- * 403: the header Host is not this server, or Origin is not. 503: too many connections have the token. 413: too large, or without a length.
+ * leads to a file, and nobody learns how much of a token is right (it is compared in constant
+ * time). 403: the header Host is not this server, or Origin is not. 503: too many connections have
+ * the token. 413: too large, or without a length.
  *
  * THREADS. libmicrohttpd runs a thread for each connection, so a handler may wait: for the answer
  * before it, or for news. An answer that takes long delays other answers, but no events.
  *
- * BOUNDS. 32 connections that have sent a request with the token, and 32 others, of which the oldest gives way to a
- * newcomer (guests.h); 10 s without a byte, 32 KiB for the headers of each, 64 KiB for a request,
- * 16 MiB for an answer. A listener that has gone is noticed by the sign of life that it is sent each
- * second. */
+ * BOUNDS. 32 connections that have sent a request with the token, and 32 others, of which the
+ * oldest gives way to a newcomer (guests.h); 10 s without a byte, 32 KiB for the headers of each,
+ * 64 KiB for a request, 16 MiB for an answer. A listener that has gone is noticed by the sign of
+ * life that it is sent each second. */
 #ifndef CLI_SERVER_H
 #define CLI_SERVER_H
 

@@ -1,6 +1,6 @@
-/* The rows of a table as comma-separated values (RFC 4180): a line of names, then a line for
- * each row, with lines ended by CR LF. An estimate has four columns: itself, the ends of its
- * interval, and its samples. A number that is not known is empty. Numbers have the digits of JSON, with a
+/* The rows of a table as comma-separated values (RFC 4180): a line of names, then a line for each
+ * row, with lines ended by CR LF. An estimate has four columns: itself, the ends of its interval,
+ * and its samples. A number that is not known is empty. Numbers have the digits of JSON, with a
  * point in any locale.
  *
  * Names are those of a program that nobody may have looked at, and spreadsheets compute what looks

@@ -17,10 +17,10 @@
  * DOMAINS. Version 3 has domains, so each thread of the trace is one, up to DOMAINS; the threads
  * after these are one together. Version 2 has one domain. A block of malloc is `external`.
  *
- * CODES. A code is an address of the program, with those of its frames that the report shows (shown.h):
- * nodes of the same module and offset, and with the same frames, have the same one. If the user
- * gave a grouping, a code is a label of the report's call paths instead. Some of Memtrace's tools stop
- * at an empty stack, so one has the code of "(no callstack)". */
+ * CODES. A code is an address of the program, with those of its frames that the report shows
+ * (shown.h): nodes of the same module and offset, and with the same frames, have the same one. If
+ * the user gave a grouping, a code is a label of the report's call paths instead. Some of
+ * Memtrace's tools stop at an empty stack, so one has the code of "(no callstack)". */
 #include "export/formats.h"
 
 #include "analysis/order.h"

@@ -1,12 +1,12 @@
-/* The frames that a report shows of the trace's stacks, for exports that keep code addresses: without
- * wrappers beyond the function that has the row, and without what the query hides. */
+/* The frames that a report shows of the trace's stacks, for exports that keep code addresses:
+ * without wrappers beyond the function that has the row, and without what the query hides. */
 #ifndef EXPORT_SHOWN_H
 #define EXPORT_SHOWN_H
 
 #include "analysis/report.h"
 
-/* Of a node of the trace's stacks: bit i is frame i, innermost first. `owned`: the frames that a stack
- * has whose blocks the node owns (OWNER of stacks.h); 0: it owns none. */
+/* Of a node of the trace's stacks: bit i is frame i, innermost first. `owned`: the frames that a
+ * stack has whose blocks the node owns (OWNER of stacks.h); 0: it owns none. */
 enum { SHOWN_MOST = 64 };
 struct shown {
   uint64_t all, owned;

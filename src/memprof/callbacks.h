@@ -15,8 +15,8 @@ bool callbacks_end(struct memprof_thread *thread, struct memprof_entry *entry);
 bool callbacks_resize(struct memprof_thread *thread, struct memprof_entry *entry,
                       const wn_callstack *callstack);
 
-/* IMMEDIATE of host.h. Calls `promote` for an entry in STAGE_MINOR that the caller has made, RUNNING
- * and OLD. The world is stopped. */
+/* IMMEDIATE of host.h. Calls `promote` for an entry in STAGE_MINOR that the caller has made,
+ * RUNNING and OLD. The world is stopped. */
 void callbacks_promote(struct memprof_entry *entry, wn_domain *domain);
 
 /* Called when this thread ends within a callback, which therefore never returns: the callback's

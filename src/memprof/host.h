@@ -74,9 +74,9 @@ struct memprof_ops {
    * The caller has the owner to itself. NULL where the host drains at every safepoint. */
   void (*wake)(struct memprof_owner *owner);
 
-  /* The calling thread's callstack, of at most `depth` frames. NULL if there is no memory for it: the
-   * sample is kept. The engine soon releases it, or keeps it for later: then `keep` returns what it
-   * releases in the end. Both NULL: callstacks last for ever. */
+  /* The calling thread's callstack, of at most `depth` frames. NULL if there is no memory for it:
+   * the sample is kept. The engine soon releases it, or keeps it for later: then `keep` returns
+   * what it releases in the end. Both NULL: callstacks last for ever. */
   const wn_callstack *(*capture)(struct memprof_thread *thread, size_t depth);
   const wn_callstack *(*keep)(const wn_callstack *callstack);
   void (*release)(const wn_callstack *callstack);
@@ -205,9 +205,9 @@ struct memprof_birth {
 };
 
 /* Reports that a sampled block exists, or will when its allocator returns. Captures the callstack
- * now and makes the alloc callback pending on this thread, or calls it (IMMEDIATE). NULL if sampling ended meanwhile, or if
- * there is no memory (counted as lost): then the block is treated as an unsampled one. A host
- * reports the blocks of a group one by one. */
+ * now and makes the alloc callback pending on this thread, or calls it (IMMEDIATE). NULL if
+ * sampling ended meanwhile, or if there is no memory (counted as lost): then the block is treated
+ * as an unsampled one. A host reports the blocks of a group one by one. */
 struct memprof_entry *memprof_allocated(struct memprof_thread *thread, const struct memprof_birth *birth);
 
 /* The same for a young block of `words` in a collected host, with a header, about which only
@@ -281,9 +281,9 @@ bool memprof_is_due(const struct memprof_thread *thread);
  * errors. */
 wn_status memprof_start(struct memprof_thread *thread, const wn_memprof_options *options,
                         const wn_tracker *tracker, wn_profile **profile);
-/* IMMEDIATE. The callbacks of the tracker use no function and no block of the heap, do not raise, and
- * wait for no thread that is in the engine or in the heap. They may run inside any report, with the
- * world stopped and locks of the engine held, for blocks of other threads of the owner, too. */
+/* IMMEDIATE. The callbacks of the tracker use no function and no block of the heap, do not raise,
+ * and wait for no thread that is in the engine or in the heap. They may run inside any report, with
+ * the world stopped and locks of the engine held, for blocks of other threads of the owner, too. */
 wn_status memprof_start_immediate(struct memprof_thread *thread, const wn_memprof_options *options,
                                   const wn_tracker *tracker, wn_profile **profile);
 wn_status memprof_stop(struct memprof_thread *thread);

@@ -87,8 +87,8 @@ static inline bool may_wait(struct memprof_thread *thread, const struct profile 
   return thread->births++ < BIRTHS_MOST;
 }
 
-/* Makes a tracked block's entry, which is not yet in a queue or list; its alloc callback is pending,
- * or has run (IMMEDIATE). NULL: the owner does not sample, or the sample is lost. */
+/* Makes a tracked block's entry, which is not yet in a queue or list; its alloc callback is
+ * pending, or has run (IMMEDIATE). NULL: the owner does not sample, or the sample is lost. */
 static inline struct memprof_entry *entry_birth(struct memprof_thread *thread,
                                                 const struct memprof_birth *birth) {
   const struct memprof_owner *owner = thread->owner;

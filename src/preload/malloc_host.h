@@ -56,8 +56,8 @@ wn_status host_start(const wn_memprof_options *options, const wn_tracker *tracke
 wn_status host_stop(void);
 wn_status host_discard(wn_profile *profile);
 
-/* Stops the profile and discards it. From then on the region gets no new blocks, since that may take
- * a system call. */
+/* Stops the profile and discards it. From then on the region gets no new blocks, since that may
+ * take a system call. */
 void host_confine(wn_profile *profile);
 
 /* Our code outside of malloc calls host_enter before it works in a thread, and host_leave

@@ -26,8 +26,8 @@ struct recorder_options {
    * process's: recorder_open returns WN_EBUSY. 0: no trace is. */
   uint64_t taken_since_ns;
 
-  /* The heap's table of code addresses, and a function that returns the calling thread's number in the
-   * trace; no other thread ever has that number. */
+  /* The heap's table of code addresses, and a function that returns the calling thread's number in
+   * the trace; no other thread ever has that number. */
   struct callstacks *callstacks;
   uint32_t (*thread)(wn_domain *domain);
 

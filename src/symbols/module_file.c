@@ -1,9 +1,9 @@
 /* Finds the file of a module. It tries, in this order: the search folders, with the module's path
  * and with its file name; the recorded path; the debug files by build-id below the search folders
  * and below /usr/lib/debug; and a debuginfod server, if the user allowed it. Each file must have
- * the recorded build-id, or else the recorded id of its code (base/code_id.h), if there is one. libdwfl
- * then finds the file of debugging symbols that belongs to the module, by build-id or by debug
- * link. */
+ * the recorded build-id, or else the recorded id of its code (base/code_id.h), if there is one.
+ * libdwfl then finds the file of debugging symbols that belongs to the module, by build-id or by
+ * debug link. */
 #include "symbols/module_file.h"
 
 #include "base/code_id.h"
@@ -39,7 +39,8 @@ static const unsigned char *file_bytes(void *context, const Elf64_Phdr *segment,
   return begin < offset || begin > file->count || count > file->count - begin ? NULL : file->bytes + begin;
 }
 
-/* Whether a file has this code. One with a build-id is another than the recorded one, which had none. */
+/* Whether a file has this code. One with a build-id is another than the recorded one, which had
+ * none. */
 static bool has_code(Elf *elf, const unsigned char *code_id) {
   unsigned char found[CODE_ID_BYTES];
   const void *id;

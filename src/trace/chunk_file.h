@@ -17,7 +17,8 @@
  *   are one), errno kept.
  * - The file is locked (flock) as long as it is written, so that no other process of Winnow cuts it
  *   under our mappings: writing to a page beyond the end of the file is a SIGBUS too.
- * - CUT: nothing keeps a program that takes no lock from cutting the file (`: > FILE`, or a rotation
+ * - CUT: nothing keeps a program that takes no lock from cutting the file (`: > FILE`, or a
+ * rotation
  *   of logs by copying and truncating). So the writer compares the file's size with what it has
  *   made, before it grows the file and before a record if it has not looked for a while
  *   (LOOK_INTERVAL of writer.c). If the file is shorter, nothing is written to it any more. A cut

@@ -12,8 +12,8 @@
 enum { TRACE_FEW_HITS = 16 };
 
 /* The largest amount that a record can have: bytes, words, samples, nanoseconds of a stretch, and
- * numbers of collections. The reader takes a record with a larger one for damage. So a signed 64-bit
- * number holds the difference of two amounts, and a double any sum. */
+ * numbers of collections. The reader takes a record with a larger one for damage. So a signed
+ * 64-bit number holds the difference of two amounts, and a double any sum. */
 #define TRACE_AMOUNT_MOST ((uint64_t)1 << 60)
 
 /* The latest time that an event can have: 146 years. */
@@ -83,8 +83,8 @@ struct trace_node {
   uint64_t offset;
 };
 
-/* CUT. Where a stack has more frames than the run's stack_depth, its outermost frame is a mark: this
- * offset in no module, to which nothing returns. */
+/* CUT. Where a stack has more frames than the run's stack_depth, its outermost frame is a mark:
+ * this offset in no module, to which nothing returns. */
 enum { TRACE_CUT = 1 };
 static inline bool trace_is_cut(const struct trace_node *node) {
   return !node->parent && !node->module && node->offset == TRACE_CUT;

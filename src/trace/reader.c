@@ -131,8 +131,8 @@ struct search {
   uint16_t newer;    /* the version of a chunk that is too new; 0: none seen */
 };
 
-/* Whether all bytes are 0, as far as a header would be looked for: the file of a trace has its space
- * before its header is written. */
+/* Whether all bytes are 0, as far as a header would be looked for: the file of a trace has its
+ * space before its header is written. */
 static bool is_zero(const struct search *search) {
   unsigned char bytes[4096];
   uint64_t end = smaller(search->size, SEARCH_BYTES), offset = 0;

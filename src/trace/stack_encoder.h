@@ -4,10 +4,10 @@
  * and stands for all frames from itself to the root; a stack's number is that of its innermost
  * node. The program's own numbers of frames and modules never reach the file.
  *
- * A stack is coded against the last ones, since most of its outer frames are theirs. The encoder has
- * the frames of the last few different stacks, with the chunk's numbers of their nodes. A new stack
- * is a child of the node where it leaves the one that it follows longest: its other frames are
- * defined in one STACK record, outermost first, behind the modules they lie in and the names of
+ * A stack is coded against the last ones, since most of its outer frames are theirs. The encoder
+ * has the frames of the last few different stacks, with the chunk's numbers of their nodes. A new
+ * stack is a child of the node where it leaves the one that it follows longest: its other frames
+ * are defined in one STACK record, outermost first, behind the modules they lie in and the names of
  * those that are a language's places. A table has the numbers of whole stacks by their hashes, so
  * that a stack which comes back costs its number; two different stacks of one chunk have equal
  * hashes with a probability of 2^-40 or so. The chunk may define a node twice: a reader takes both
@@ -30,8 +30,8 @@ struct trace_stack {
   uint32_t count;
 };
 
-/* How the writer learns what a frame means. Called on the thread that writes, only for frames of new
- * nodes. Module 0 is none (the offset is then the address itself). */
+/* How the writer learns what a frame means. Called on the thread that writes, only for frames of
+ * new nodes. Module 0 is none (the offset is then the address itself). */
 struct trace_stack_source {
   void (*frame)(void *context, uint32_t frame, uint32_t *module, uint64_t *offset);
   /* The path must stay valid until the write returns. */

@@ -23,11 +23,11 @@ enum {
   COMMAND_MOST = CHUNK_BYTES / 4
 };
 
-/* CUT of chunk_file.h. A look takes a system call: 0.7 % of the time of a program that only allocates
- * and frees (500,000 records a second at a rate of 1e-4; 11 runs with and without, medians), and
- * less where records are rarer. A look before each record, which a cut could still follow, or
- * records by pwrite, which no cut could harm, would take 0.3 to 2.5 us a record: many times the cost of a record
- * (bench_trace_writer). */
+/* CUT of chunk_file.h. A look takes a system call: 0.7 % of the time of a program that only
+ * allocates and frees (500,000 records a second at a rate of 1e-4; 11 runs with and without,
+ * medians), and less where records are rarer. A look before each record, which a cut could still
+ * follow, or records by pwrite, which no cut could harm, would take 0.3 to 2.5 us a record: many
+ * times the cost of a record (bench_trace_writer). */
 #define LOOK_INTERVAL ((uint64_t)200 * 1000)
 
 /* How far a chunk is written. */

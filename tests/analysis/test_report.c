@@ -165,8 +165,8 @@ static void a_trace_that_cannot_be_read_is_an_error(void **state) {
   unlink(story_path());
 }
 
-/* The largest amounts at the least rate, with changes of size: sums are numbers, and no number that is
- * made of them overflows (under UndefinedBehaviorSanitizer). */
+/* The largest amounts at the least rate, with changes of size: sums are numbers, and no number that
+ * is made of them overflows (under UndefinedBehaviorSanitizer). */
 static void the_largest_amounts_have_finite_sums(void **state) {
   (void)state;
   struct recording *recording;

@@ -35,7 +35,8 @@ static void copies_have_the_bytes_of_the_original(void **state) {
       }
 }
 
-/* Memtrace's recorder completes a packet where fewer than 4196 of its 32768 bytes are left before an event. */
+/* Memtrace's recorder completes a packet where fewer than 4196 of its 32768 bytes are left before
+ * an event. */
 static void packets_are_as_full_as_those_of_the_recorder(void **state) {
   (void)state;
   enum { FULL = 32768 - 4196, SHORT = 5, EVENTS = 12000 };

@@ -1,11 +1,11 @@
 /* Barriers, one by one: each way to overwrite a reference while marking goes on, and each way to
  * store a young value into what is old.
  *
- * Deletion. A cycle begins, and nothing but the roots is marked yet. The program takes what it wants
- * to keep, the value, out of an old block, keeps it in a way that marking does not look at again, and
- * overwrites the field, the last thing that leads to the value for marking. After the cycle the value
- * must be there, and what it leads to. Before the field is overwritten, the value is unmarked, or the
- * case would show nothing.
+ * Deletion. A cycle begins, and nothing but the roots is marked yet. The program takes what it
+ * wants to keep, the value, out of an old block, keeps it in a way that marking does not look at
+ * again, and overwrites the field, the last thing that leads to the value for marking. After the
+ * cycle the value must be there, and what it leads to. Before the field is overwritten, the value
+ * is unmarked, or the case would show nothing.
  *
  * There are no helpers: every step of marking is the test's. */
 #include "gc/blocks.h"

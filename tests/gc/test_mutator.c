@@ -3,9 +3,9 @@
  *
  * Random programs with seeds from SEED on, each compared with its model, until the time is over; 0
  * seconds: one. --runs: so many programs, which are the same each time (support/runs.h). A failure
- * prints its seed. --minimise runs a seed that fails again and again, with fewer steps and with fewer
- * kinds of operations, as long as it fails; a failure that depends on how threads meet may need
- * luck. */
+ * prints its seed. --minimise runs a seed that fails again and again, with fewer steps and with
+ * fewer kinds of operations, as long as it fails; a failure that depends on how threads meet may
+ * need luck. */
 #include "gc/mutator.h"
 
 #include "support/runs.h"

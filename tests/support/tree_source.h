@@ -1,5 +1,5 @@
-/* Stacks for traces that tests write: an event's `stack` is the number of a node of a call tree, 0 is
- * the empty stack. */
+/* Stacks for traces that tests write: an event's `stack` is the number of a node of a call tree, 0
+ * is the empty stack. */
 #ifndef TESTS_SUPPORT_TREE_SOURCE_H
 #define TESTS_SUPPORT_TREE_SOURCE_H
 

@@ -1,5 +1,5 @@
-/* Numbers that no program has: rates that are none, and sizes, words and times beyond all memory. The
- * reader refuses the rates and takes the rest for damage; the writer writes no such number. */
+/* Numbers that no program has: rates that are none, and sizes, words and times beyond all memory.
+ * The reader refuses the rates and takes the rest for damage; the writer writes no such number. */
 #include "support/test.h"
 
 #include "base/hash.h"

@@ -326,8 +326,8 @@ static bool is_cut(const struct recorder *recorder, const struct codes *codes, v
   return outermost && outermost->count > 0;
 }
 
-/* Records a block with the callstack of the innermost places, of which the last one says so if there
- * are more. There is room for one more place. */
+/* Records a block with the callstack of the innermost places, of which the last one says so if
+ * there are more. There is room for one more place. */
 static long record_block(struct recorder *recorder, const wn_allocation *allocation, wn_writer_area area,
                          wn_place *places, size_t count, bool is_cut) {
   if (recorder->depth < 2 || !(is_cut || count > recorder->depth))

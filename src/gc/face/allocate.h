@@ -1,9 +1,9 @@
 /* The slow paths of allocation: samples, pieces of the minor heap, collections, the major heap.
  *
  * An allocation that takes the slow path is a safepoint: it first runs callbacks of profiles that
- * wait (CALLBACKS of host.h), and if the limit is above all addresses, the domain's thread waits for
- * a leader, gives its turn to a waiter that requests it, or collects. No callback runs between the
- * birth of a block and the return of the function that allocates it. */
+ * wait (CALLBACKS of host.h), and if the limit is above all addresses, the domain's thread waits
+ * for a leader, gives its turn to a waiter that requests it, or collects. No callback runs between
+ * the birth of a block and the return of the function that allocates it. */
 #ifndef GC_FACE_ALLOCATE_H
 #define GC_FACE_ALLOCATE_H
 

@@ -7,11 +7,11 @@
  * kept (`domain_thread.words_left`). Blocks that are born old, and bytes outside the heap, are
  * sampled one by one.
  *
- * CALLBACKS. A birth makes its callback pending (domain.h), since the block is not yet the program's.
- * The callbacks that wait run at the thread's next safepoint: at a poll, or before that at the
- * beginning of an allocation that takes the slow path, as the next sampled one does, or on the way
- * into a blocking section. There they run before alarms and finalisers, which wait for a poll, as
- * exceptions do. Traces are told at once (IMMEDIATE of memprof/host.h).
+ * CALLBACKS. A birth makes its callback pending (domain.h), since the block is not yet the
+ * program's. The callbacks that wait run at the thread's next safepoint: at a poll, or before that
+ * at the beginning of an allocation that takes the slow path, as the next sampled one does, or on
+ * the way into a blocking section. There they run before alarms and finalisers, which wait for a
+ * poll, as exceptions do. Traces are told at once (IMMEDIATE of memprof/host.h).
  *
  * FATES. After evacuation, and before minor heaps are used again, a young block is forwarded or
  * dead. Tracked old blocks are not looked at: those that die are TRACKED (layout.h), and the thread
@@ -82,8 +82,8 @@ void host_tell(struct wn_heap *heap);
 /* Visits the addresses of tracked blocks in the table (memprof_visit_old). The world is stopped. */
 void host_visit_old(struct wn_heap *heap, wn_visit *visit, void *visitor);
 
-/* Runs the pending callbacks of the profile, if no exception is pending. host_run_waiting: the same,
- * at a place where the program has not polled. May collect, yield and block. */
+/* Runs the pending callbacks of the profile, if no exception is pending. host_run_waiting: the
+ * same, at a place where the program has not polled. May collect, yield and block. */
 void host_run_pending(struct wn_domain *domain);
 void host_run_callbacks(struct wn_domain *domain);
 static inline void host_run_waiting(struct wn_domain *domain) {

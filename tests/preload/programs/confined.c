@@ -1,7 +1,7 @@
 /* Forbids itself system calls, and then allocates:  confined strict | few | all
  *
- * strict: read, write, _exit and sigreturn are left; few: what malloc and the exit need; all: all are
- * allowed, by a filter. Each call that is not allowed kills the process. */
+ * strict: read, write, _exit and sigreturn are left; few: what malloc and the exit need; all: all
+ * are allowed, by a filter. Each call that is not allowed kills the process. */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>

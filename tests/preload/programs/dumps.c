@@ -1,5 +1,6 @@
-/* Prints how many kilobytes of mappings a core dump would have, files aside, and fails if one of its blocks lies in
- * none of them. With an argument it then prints its number and waits until its input ends. */
+/* Prints how many kilobytes of mappings a core dump would have, files aside, and fails if one of
+ * its blocks lies in none of them. With an argument it then prints its number and waits until its
+ * input ends. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

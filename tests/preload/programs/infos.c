@@ -1,5 +1,6 @@
-/* Prints whether mallinfo and mallinfo2 count what the program has: 1 if they are within 1 % of it. glibc
- * counts freed blocks that it keeps for a thread: to be run with GLIBC_TUNABLES=glibc.malloc.tcache_count=0. */
+/* Prints whether mallinfo and mallinfo2 count what the program has: 1 if they are within 1 % of it.
+ * glibc counts freed blocks that it keeps for a thread: to be run with
+ * GLIBC_TUNABLES=glibc.malloc.tcache_count=0. */
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
