@@ -8,10 +8,10 @@
  * has the frames of the last few different stacks, with the chunk's numbers of their nodes. A new
  * stack is a child of the node where it leaves the one that it follows longest: its other frames
  * are defined in one STACK record, outermost first, behind the modules they lie in and the names of
- * those that are a language's places. A table has the numbers of whole stacks by their hashes, so
- * that a stack which comes back costs its number; two different stacks of one chunk have equal
- * hashes with a probability of 2^-40 or so. The chunk may define a node twice: a reader takes both
- * for one.
+ * the frames of a language among them. A second table finds the number of a whole stack by its hash,
+ * so a stack that comes back costs its number. Two different stacks of one chunk have equal hashes
+ * with a probability of 2^-40 or so. The chunk may define a node twice: a reader takes both for
+ * one.
  *
  * What is forgotten is defined again when it is needed, under the chunk's next number. At each
  * checkpoint the modules and the names are forgotten, so that frames which are defined behind it
