@@ -310,10 +310,29 @@ static void a_handler_that_maps_more_than_is_queued_leaves_measurements_incomple
   assert_int_equal(in_child(queue_too_much), 0);
 }
 
+/* Pieces that are cut in two, moved, replaced and removed; and all of a program's at once. */
+static void each_stack_is_released_as_often_as_it_was_kept(void **state) {
+  (void)state;
+  mappings_remove(BASE, PAGES * PAGE);
+  long before = held;
+  mappings_add(BASE, 9 * PAGE, RECORDER_MAP_ANONYMOUS, numbered(1));
+  mappings_remove(BASE + 3 * PAGE, PAGE);
+  assert_int_equal(held, before + 2);
+  mappings_add(BASE + 20 * PAGE, 4 * PAGE, RECORDER_MAP_ANONYMOUS, numbered(2));
+  assert_true(mappings_move(BASE + 20 * PAGE, 4 * PAGE, BASE + 30 * PAGE, 6 * PAGE));
+  mappings_add(BASE + 30 * PAGE, 6 * PAGE, RECORDER_MAP_STACK, numbered(3));
+  assert_int_equal(held, before + 3);
+  mappings_stack_ends(BASE + 31 * PAGE);
+  assert_int_equal(held, before + 2);
+  mappings_remove(BASE, PAGES * PAGE);
+  assert_int_equal(held, before);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_a_handler_maps_first_is_known_to_be_there),
       cmocka_unit_test(random_calls_tell_what_is_mapped),
+      cmocka_unit_test(each_stack_is_released_as_often_as_it_was_kept),
       cmocka_unit_test(what_is_gone_before_it_is_measured_is_not_told),
       cmocka_unit_test(what_a_handler_maps_while_the_table_is_locked_is_told_by_the_next_who_locks_it),
       cmocka_unit_test(a_stack_that_ends_in_a_handler_is_gone),
