@@ -52,6 +52,7 @@ static double weight_of(enum trend trend, int class) {
   int j = class - WARM_UP + 1;
   double squares = JUDGED * (JUDGED + 1.0) * (JUDGED + 2.0) / 6; /* the sum of the slope's, times: 364 */
   if (class == AGE_CLASSES) return 0;
+  if (trend == TREND_MIDDLE) return class >= WARM_UP && class < since_class[TREND_SINCE_LAST];
   if (trend != TREND_SLOPE) return class >= since_class[trend];
   return j >= 1 && j <= JUDGED ? j * (JUDGED + 1.0 - j) / squares : 0;
 }

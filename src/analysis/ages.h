@@ -17,9 +17,10 @@
  * may only be in use. The JUDGED classes between them are judged. */
 enum { AGE_CLASSES = 16, WARM_UP = 3, JUDGED = 12, QUARTERS = 4, QUARTER = JUDGED / QUARTERS };
 
-/* Weighted sums of the amounts: the slope over the judged classes, and what H has grown since the end
- * of the warm-up and since the beginning of the last quarter of the judged classes. */
-enum trend { TREND_SLOPE, TREND_SINCE_WARM_UP, TREND_SINCE_LAST, TRENDS };
+/* Weighted sums of the amounts: the slope over the judged classes, the bytes that came in the judged
+ * classes but for their last quarter, and what H has grown since the end of the warm-up and since the
+ * beginning of that last quarter. */
+enum trend { TREND_SLOPE, TREND_MIDDLE, TREND_SINCE_WARM_UP, TREND_SINCE_LAST, TRENDS };
 
 /* A trend of a group: the sums over the blocks that add to it, and over those that take from it. */
 struct trend_sums {

@@ -26,6 +26,10 @@ const char *growth_text(enum growth_kind kind);
 
 struct growth {
   enum growth_kind kind;
+  bool sure;                 /* STEADY, and to the end for certain: SURE in growth.c */
+  struct estimate bytes;     /* alive at the end */
+  struct estimate middle;    /* of these, what came after the warm-up and before the last quarter */
+  struct estimate lately;    /* by how much it grew in the last quarter of the run; may be below 0 */
   struct estimate rate;      /* the slope, in bytes a second; only of STEADY it is a forecast */
   double alive[AGE_CLASSES]; /* the amounts of the age classes, oldest first: estimates */
 };

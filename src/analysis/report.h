@@ -141,9 +141,10 @@ struct life table_word_life(struct table *table, const struct group *group, enum
 struct generations table_fates(struct table *table, const struct group *group, enum extent extent);
 struct growth table_growth(struct table *table, const struct group *group, enum extent extent);
 
-/* The growth of each label's own blocks: growths[label], for all labels of the tree. Not for
- * BY_STACK. WN_ENOMEM. */
-wn_status table_growths(const struct table *table, struct growth *growths);
+/* The growth of the blocks of each key: growths[key], for the keys below `keys`. A block has the key of
+ * the tree's node that owns it: key_of_node[node], or if that is NULL, the node's label. WN_ENOMEM. */
+wn_status table_growths(const struct table *table, const uint32_t *key_of_node, size_t keys,
+                        struct growth *growths);
 
 /* Fills in `resized`. WN_ENOMEM. */
 wn_status table_order_resized(struct table *table);

@@ -25,8 +25,9 @@ static bool is_alone(const struct table *table, size_t row) {
   return of->first && of->last && counts(table, row);
 }
 
-static uint32_t label_of_row(const struct table *table, uint32_t row) {
-  return table->tree.nodes[table->tree.node_of_row[row]].label;
+static uint32_t key_of_row(const struct table *table, const uint32_t *key_of_node, uint32_t row) {
+  uint32_t node = table->tree.node_of_row[row];
+  return key_of_node ? key_of_node[node] : table->tree.nodes[node].label;
 }
 
 static bool is_of_block(const struct table *table, uint32_t row, uint32_t other) {
@@ -38,24 +39,26 @@ static struct growth growth_from(const struct table *table, const struct ages *a
   return growth_of(ages, table->report->alive_ns, recording->byte_unit, recording->partial);
 }
 
-/* The rows of `resized`, label by label, those of a label block by block. NULL without memory. */
-static uint32_t *resized_by_label(const struct table *table) {
+/* The rows of `resized`, key by key, those of a key block by block. NULL without memory. */
+static uint32_t *resized_by_key(const struct table *table, const uint32_t *key_of_node) {
   size_t count = table->resized_count;
   struct keyed *keyed = malloc((count + 1) * sizeof *keyed);
   for (size_t i = 0; keyed && i < count; i++)
-    keyed[i] = (struct keyed){label_of_row(table, table->resized[i]), table->resized[i]};
+    keyed[i] = (struct keyed){key_of_row(table, key_of_node, table->resized[i]), table->resized[i]};
   uint32_t *rows = keyed && order_by_key(keyed, count) ? malloc((count + 1) * sizeof *rows) : NULL;
   for (size_t i = 0; rows && i < count; i++) rows[i] = keyed[i].item;
   free(keyed);
   return rows;
 }
 
-static void add_resized_by_label(const struct table *table, const uint32_t *rows, struct ages *ages) {
+static void add_resized_by_key(const struct table *table, const uint32_t *key_of_node, const uint32_t *rows,
+                               struct ages *ages) {
   for (size_t begin = 0, end; begin < table->resized_count; begin = end) {
-    uint32_t label = label_of_row(table, rows[begin]);
+    uint32_t key = key_of_row(table, key_of_node, rows[begin]);
     for (end = begin + 1; end < table->resized_count; end++)
-      if (label_of_row(table, rows[end]) != label || !is_of_block(table, rows[end], rows[begin])) break;
-    ages_add(&ages[label], table->report->samples, table->report->alive_ns, rows + begin, end - begin);
+      if (key_of_row(table, key_of_node, rows[end]) != key || !is_of_block(table, rows[end], rows[begin]))
+        break;
+    ages_add(&ages[key], table->report->samples, table->report->alive_ns, rows + begin, end - begin);
   }
 }
 
@@ -101,18 +104,18 @@ struct growth table_growth(struct table *table, const struct group *group, enum 
   return growth_from(table, &ages);
 }
 
-wn_status table_growths(const struct table *table, struct growth *growths) {
+wn_status table_growths(const struct table *table, const uint32_t *key_of_node, size_t keys,
+                        struct growth *growths) {
   const struct samples *samples = table->report->samples;
-  size_t labels = table->tree.label_count;
-  struct ages *ages = calloc(labels + 1, sizeof *ages);
-  uint32_t *resized = resized_by_label(table);
+  struct ages *ages = calloc(keys + 1, sizeof *ages);
+  uint32_t *resized = resized_by_key(table, key_of_node);
   bool done = ages && resized;
   for (size_t i = 0; done && i < samples->row_count; i++)
     if (is_alone(table, i))
-      ages_add(&ages[label_of_row(table, (uint32_t)i)], samples, table->report->alive_ns,
+      ages_add(&ages[key_of_row(table, key_of_node, (uint32_t)i)], samples, table->report->alive_ns,
                &(uint32_t){(uint32_t)i}, 1);
-  if (done) add_resized_by_label(table, resized, ages);
-  for (size_t label = 0; done && label < labels; label++) growths[label] = growth_from(table, &ages[label]);
+  if (done) add_resized_by_key(table, key_of_node, resized, ages);
+  for (size_t key = 0; done && key < keys; key++) growths[key] = growth_from(table, &ages[key]);
   free(resized);
   free(ages);
   return done ? WN_OK : error_set(WN_ENOMEM, "not enough memory for the table");

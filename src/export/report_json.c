@@ -3,6 +3,7 @@
 #include "export/report_json.h"
 
 #include "analysis/resident.h"
+#include "analysis/verdict.h"
 #include "export/rows.h"
 #include <string.h>
 
@@ -330,8 +331,36 @@ static void print_totals_of_profile(struct json *json, const struct report *repo
   json_end(json, '}');
 }
 
+static void print_culprit(struct json *json, const struct report *report, const struct culprit *culprit) {
+  const struct strings *strings = report->names->strings;
+  json_begin(json, NULL, '{');
+  json_string(json, "function", strings_text(strings, culprit->function.function));
+  json_string(json, "module", strings_text(strings, culprit->function.module));
+  json_string(json, "caller", strings_text(strings, culprit->caller.function));
+  json_estimate(json, "bytes", &culprit->bytes);
+  json_estimate(json, "bytes_per_second", &culprit->rate);
+  json_end(json, '}');
+}
+
+static wn_status print_verdict(struct json *json, const struct report *report) {
+  struct verdict verdict;
+  wn_status error = verdict_find(report, &verdict);
+  if (error) return error;
+  json_begin(json, "verdict", '{');
+  json_string(json, "kind", verdict_word(verdict.kind));
+  json_begin(json, "culprits", '[');
+  for (size_t i = 0; i < verdict.culprits; i++) print_culprit(json, report, &verdict.culprit[i]);
+  json_end(json, ']');
+  json_number(json, "bytes", verdict.bytes);
+  json_integer(json, "at_ns", verdict.time_ns);
+  json_end(json, '}');
+  return WN_OK;
+}
+
 static wn_status print_course(struct json *json, const struct report *report,
                               const struct report_json_options *options) {
+  wn_status error = print_verdict(json, report);
+  if (error) return error;
   json_totals(json, report);
   print_held(json, report);
   print_memory(json, report);
