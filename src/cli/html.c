@@ -80,7 +80,9 @@ static wn_status print_single(const struct report_options *options, const struct
   struct report report;
   wn_status error = ask_single(options, recording, &report);
   if (error) return error;
-  error = view_print_text(&(struct view){&report, options});
+  struct report_options whole = *options;
+  whole.all = true;
+  error = view_print_text(&(struct view){&report, &whole});
   report_destroy(&report);
   return error;
 }

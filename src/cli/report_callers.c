@@ -14,21 +14,33 @@ enum {
   CALLERS_OUTER = 2    /* and so many outermost ones */
 };
 
-/* Whether a function is where a program or thread begins. Functions further out tell nothing. */
+/* Whether a function is where a program or thread begins, or a runtime that calls it. Functions further
+ * out tell nothing. */
 static bool is_beginning(const struct view *view, const struct call_tree *tree, uint32_t label) {
   static const char *const names[] = {"main",   "_start",   "start_thread", "thread_start",
                                       "clone3", "__clone3", "__clone",      "clone"};
+  static const char *const starts[] = {"__libc_start_",
+                                       "std::rt::", "std::sys::backtrace::__rust_begin_short",
+                                       "std::sys_common::backtrace::__rust_begin_short", "Builtins_"};
   const char *function = strings_text(view->report->names->strings, tree->labels[label].function);
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (!strcmp(function, names[i])) return true;
-  return !strncmp(function, "__libc_start_", 13);
+  for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+    if (!strncmp(function, starts[i], strlen(starts[i]))) return true;
+  return false;
+}
+
+/* "main", and Rust's "program::main". */
+static bool is_main(const char *function) {
+  size_t length = strlen(function);
+  return !strcmp(function, "main") || (length > 6 && !strcmp(function + length - 6, "::main"));
 }
 
 /* The number of callers of the chain that are worth printing. */
 static size_t callers_of(const struct view *view, const struct call_tree *tree, const struct chain *chain) {
   for (size_t i = 0; i < chain->count; i++) {
     const char *function = strings_text(view->report->names->strings, tree->labels[chain->label[i]].function);
-    if (!strcmp(function, "main")) return i + 1;
+    if (is_main(function)) return i + 1;
     if (is_beginning(view, tree, chain->label[i])) return i;
   }
   return chain->count;
@@ -83,5 +95,41 @@ void report_say_callers(struct paragraph *paragraph, const struct view *view, co
   if (!whole || !chain->parts) return;
   say(paragraph, " < one of: ");
   say_parts(paragraph, view, tree, chain, unit);
+}
+
+/* "insert:12" */
+static void say_brief_label(struct paragraph *paragraph, const struct view *view,
+                            const struct call_tree *tree, uint32_t number) {
+  char fitted[FITTED_MOST];
+  const struct label *label = &tree->labels[number];
+  const char *function = strings_text(view->report->names->strings, label->function);
+  say(paragraph, "%s", name_fit_paragraph(fitted, FITTED_MOST, function, CALLER_COLUMNS, CALLERS_INDENT));
+  if (label->line) say(paragraph, ":%u", label->line);
+}
+
+void report_say_callers_briefly(struct paragraph *paragraph, const struct view *view,
+                                const struct call_tree *tree, const struct chain *chain) {
+  char text[32];
+  size_t count = callers_of(view, tree, chain), most = CALLERS_INNER;
+  if (chain->recursive) say(paragraph, " < itself");
+  for (size_t i = 0; i < count; i++) {
+    if (count > most + 1 && i == most - 1) {
+      say(paragraph, " < (%zu more)", count - most);
+      i = count - 1;
+    }
+    say(paragraph, " < ");
+    say_brief_label(paragraph, view, tree, chain->label[i]);
+  }
+  if (count < chain->count || !chain->parts) return;
+  for (size_t i = 0; i < chain->part_count; i++) {
+    struct estimate share = share_of(&chain->part[i].bytes, &chain->whole, 0);
+    say(paragraph, i ? ", " : " < ");
+    if (chain->part[i].label)
+      say_brief_label(paragraph, view, tree, chain->part[i].label);
+    else
+      say(paragraph, "(no caller)");
+    say(paragraph, " %s", text_share(text, share.estimate));
+  }
+  if (chain->parts > chain->part_count) say(paragraph, ", %zu more", chain->parts - chain->part_count);
 }
 /* SPDX-License-Identifier: MIT */

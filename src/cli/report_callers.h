@@ -17,5 +17,9 @@ const char *report_fit_label(const struct view *view, const struct call_tree *tr
 void report_say_callers(struct paragraph *paragraph, const struct view *view, const struct call_tree *tree,
                         const struct chain *chain, double unit);
 
+/* The same without ranges, and with the lines of labels that have one: " < insert:12 94 %, load:7 6 %". */
+void report_say_callers_briefly(struct paragraph *paragraph, const struct view *view,
+                                const struct call_tree *tree, const struct chain *chain);
+
 #endif
 /* SPDX-License-Identifier: MIT */

@@ -9,6 +9,7 @@
 #include "cli/report_name.h"
 #include "cli/report_processes.h"
 #include "cli/report_resident.h"
+#include "cli/screen.h"
 #include "cli/text.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -410,7 +411,7 @@ void say_share(struct paragraph *paragraph, const struct estimate *share) {
 }
 
 /* Whether what was held then is what was alive last: at one moment, or at a moment of the same peak. */
-static bool held_is_alive(const struct report *report) {
+bool report_held_is_alive(const struct report *report) {
   if (report->samples->process_count > 1) return false;
   if (report_is_same(&report->asked.live, &report->alive)) return true;
   return report->at == AT_PEAK && report->peak.first_ns <= report->alive_ns &&
@@ -428,18 +429,19 @@ static wn_status print_alive(const struct view *view) {
     snprintf(title, sizeof title, "Alive after %s, before the program freed %s as it ended",
              text_time(time, report->alive_ns), text_bytes(bytes, freed));
   return report_print_table(view, title, "", MEASURE_ALIVE, tells_growth(view) ? TABLE_GROWTH : TABLE_SUMS,
-                            held_is_alive(report) ? &report->alive : &report->asked.live);
+                            report_held_is_alive(report) ? &report->alive : &report->asked.live);
 }
 
 /* What was alive last tells how it grew as well. */
 static wn_status print_held(const struct view *view, const char *title) {
-  return report_print_table(view, title, "", MEASURE_HELD,
-                            held_is_alive(view->report) && tells_lives(view) ? TABLE_GROWTH : TABLE_SUMS,
-                            NULL);
+  return report_print_table(
+      view, title, "", MEASURE_HELD,
+      report_held_is_alive(view->report) && tells_lives(view) ? TABLE_GROWTH : TABLE_SUMS, NULL);
 }
 
 wn_status view_print_text(const struct view *view) {
   if (source_limits(view->report->samples->source)->totals) return report_print_totals(view);
+  if (!view->options->all && !view->options->tree) return screen_print(view);
   char held[128], time[32], last[32], lasting[128];
   static const char *const when[] = {" (the peak)", " (the end)", ""};
   print_verdict(view);

@@ -28,6 +28,9 @@ void say_share(struct paragraph *paragraph, const struct estimate *share);
 /* Whether two sums, neither of them empty, are of the same blocks. */
 bool report_is_same(const struct sums *one, const struct sums *other);
 
+/* Whether what was held then is what was alive last. */
+bool report_held_is_alive(const struct report *report);
+
 /* Prints a table with its title, its sum and the text `behind`. If `before`, the sum of a table
  * that was printed (or NULL), is of the same blocks, the rows are not printed again. */
 wn_status report_print_table(const struct view *view, const char *title, const char *behind,
@@ -62,8 +65,9 @@ void say_program_name(struct paragraph *paragraph, const struct view *view);
  * once. */
 void report_print_wrappers(const struct view *view);
 
-/* Prints charts of the memory over the run. */
+/* Prints charts of the memory over the run; of the first screen, one of held and resident bytes. */
 void report_print_time(const struct view *view);
+void report_print_chart(const struct view *view);
 
 #endif
 /* SPDX-License-Identifier: MIT */

@@ -12,6 +12,9 @@
 
 enum { COLUMNS_MOST = 110, COLUMNS_LEAST = 16, WIDTH_LABEL = 15, WIDTH_BEHIND = 35 };
 
+/* Of the first screen. */
+enum { CHART_LABEL = 12, CHART_BEHIND = 11, CHART_COLUMNS = 76 };
+
 #define UNKNOWN (-1.0)
 
 struct series {
@@ -30,14 +33,15 @@ static void add(struct series *series, size_t column, double value) {
   if (value > series->most) series->most = value;
 }
 
-static void print_bars(const struct series *series, size_t columns) {
+/* `most`: the value of the highest bar. */
+static void print_bars(const struct series *series, size_t columns, double most) {
   static const char *const bars[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   for (size_t i = 0; i < columns; i++) {
     if (series->value[i] == UNKNOWN) {
       fputs("·", stdout);
       continue;
     }
-    int height = series->most > 0 ? (int)(8 * series->value[i] / series->most + 0.5) : 0;
+    int height = most > 0 ? (int)(8 * series->value[i] / most + 0.5) : 0;
     if (height > 8) height = 8;
     fputs(bars[!height && series->value[i] > 0 ? 1 : height], stdout);
   }
@@ -47,7 +51,7 @@ static void print_bars(const struct series *series, size_t columns) {
 static void print_series(const char *label, const struct series *series, size_t columns, const char *behind) {
   fputs("  ", stdout);
   text_pad(stdout, label, WIDTH_LABEL - 2);
-  print_bars(series, columns);
+  print_bars(series, columns, series->most);
   if (WIDTH_LABEL + (int)columns + 2 + (int)text_columns(behind) <= text_width()) printf("  %s", behind);
   putchar('\n');
 }
@@ -55,19 +59,22 @@ static void print_series(const char *label, const struct series *series, size_t 
 /* More than columns of the widest chart. */
 enum { HELD_MOMENTS = 256 };
 
-static void print_held(const struct view *view, size_t columns) {
+static void fill_held(const struct view *view, size_t columns, struct series *series) {
   struct moment moments[HELD_MOMENTS];
-  struct series series = {.most = 0};
-  char behind[160], bytes[32], range[32], count[64];
   timeline_curve(view->report->samples, report_takes, (void *)view->report, moments, HELD_MOMENTS);
   for (size_t i = 0; i < HELD_MOMENTS; i++)
-    add(&series, column_of(moments[i].time_ns, view->report->samples->end_ns, columns),
+    add(series, column_of(moments[i].time_ns, view->report->samples->end_ns, columns),
         moments[i].live.bytes.total);
-  if (view->report->peak.live.bytes.total > 0) {
-    add(&series, column_of(view->report->peak.median_ns, view->report->samples->end_ns, columns),
-        view->report->peak.live.bytes.total);
-    series.most = view->report->peak.live.bytes.total; /* higher bars are sampling errors, and are cut */
-  }
+  if (view->report->peak.live.bytes.total <= 0) return;
+  add(series, column_of(view->report->peak.median_ns, view->report->samples->end_ns, columns),
+      view->report->peak.live.bytes.total);
+  series->most = view->report->peak.live.bytes.total; /* higher bars are sampling errors, and are cut */
+}
+
+static void print_held(const struct view *view, size_t columns) {
+  struct series series = {.most = 0};
+  char behind[160], bytes[32], range[32], count[64];
+  fill_held(view, columns, &series);
   struct estimate peak = report_bytes(view->report, &view->report->peak.live);
   text_number_of(count, (double)peak.samples, "sample");
   if (!peak.samples && peak.high > 0)
@@ -149,7 +156,43 @@ static size_t choose_width(void) {
   return columns > COLUMNS_MOST ? COLUMNS_MOST : (size_t)columns;
 }
 
+/* ---- the first screen ---- */
+
+/* One scale for both: what is between the rows is memory that malloc keeps, and mappings. */
+static void print_row(const char *label, const struct series *series, size_t columns, double scale) {
+  char bytes[32];
+  fputs("  ", stdout);
+  text_pad(stdout, label, CHART_LABEL - 2);
+  print_bars(series, columns, scale);
+  printf("  %s\n", text_bytes(bytes, series->most));
+}
+
+/* A column without a measurement repeats the one before, or is as the first. */
+static void repeat_unknown(struct series *series, size_t columns) {
+  size_t first = 0;
+  while (first + 1 < columns && series->value[first] <= 0) first++;
+  for (size_t i = 0; i < first; i++) series->value[i] = series->value[first];
+  for (size_t i = 1; i < columns; i++)
+    if (series->value[i] == UNKNOWN) series->value[i] = series->value[i - 1];
+}
+
 /* ---- shared ---- */
+
+void report_print_chart(const struct view *view) {
+  struct series held = {.most = 0}, resident = {.most = 0};
+  char time[32];
+  int room = text_width() - CHART_LABEL - CHART_BEHIND;
+  size_t columns = room > CHART_COLUMNS ? CHART_COLUMNS : room < COLUMNS_LEAST ? COLUMNS_LEAST : (size_t)room;
+  fill_held(view, columns, &held);
+  fill_measured(view, columns, &resident, rss_of);
+  repeat_unknown(&resident, columns);
+  double scale = held.most > resident.most ? held.most : resident.most;
+  putchar('\n');
+  if (resident.most > 0) print_row("resident", &resident, columns, scale);
+  print_row("held", &held, columns, scale);
+  text_time(time, view->report->samples->end_ns);
+  printf("%*s0 s%*s\n", CHART_LABEL, "", (int)columns - 3, time);
+}
 
 void report_print_time(const struct view *view) {
   size_t columns = choose_width();

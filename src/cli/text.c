@@ -222,6 +222,18 @@ const char *text_estimated_number(char buffer[160], const struct estimate *count
   return buffer;
 }
 
+const char *text_about(char buffer[64], const struct estimate *count, const char *what) {
+  return text_number_of(buffer, three_significant(count->estimate), what);
+}
+
+const char *text_short_count(char buffer[32], double count) {
+  if (count >= 999500)
+    snprintf(buffer, 32, count >= 99.5e6 ? "%.0f M" : "%.1f M", count / 1e6);
+  else
+    text_count(buffer, three_significant(count));
+  return buffer;
+}
+
 const char *text_part_of_samples(char buffer[32], double kept) {
   double of = round(1 / kept);
   snprintf(buffer, 32, of >= 2 ? "1 of %.0f samples" : "%.0f of 10 samples",
@@ -284,7 +296,8 @@ static bool is_for_file; /* set by text_for_file */
 void text_for_file(void) { is_for_file = true; }
 
 void text_style(FILE *out, enum style style) {
-  static const char *const codes[] = {"\033[0m", "\033[1m", "\033[2m", "\033[33m"};
+  static const char *const codes[] = {"\033[0m",  "\033[1m",    "\033[2m",
+                                      "\033[33m", "\033[1;31m", "\033[1;32m"};
   const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
   if (is_for_file || (none && *none) || !terminal || !strcmp(terminal, "dumb") ||
       !isatty(out == stderr ? 2 : 1))
@@ -305,14 +318,16 @@ int text_width(void) {
 }
 
 /* Wraps a text. The first line is indented by `first`, the others by `indent`. Blanks between two
- * words are kept, unless the line is broken there. */
-static void wrap(FILE *out, const char *text, int first, int indent) {
+ * words are kept, unless the line is broken there. Returns the number of lines. */
+static int wrap(FILE *out, const char *text, int first, int indent) {
+  int lines = 1;
   size_t width = (size_t)(text_width() - indent), column = 0;
   for (const char *word; *(word = text + strspn(text, " ")); text = word) {
     size_t blanks = column ? (size_t)(word - text) : (size_t)first;
     size_t length = unbroken(word), columns = columns_of(word, length);
     if (column && column + blanks + columns > width) {
       fputc('\n', out);
+      lines++;
       blanks = (size_t)indent;
       column = 0;
     }
@@ -326,9 +341,12 @@ static void wrap(FILE *out, const char *text, int first, int indent) {
     word += length;
   }
   fputc('\n', out);
+  return lines;
 }
 
 void text_paragraph(FILE *out, const char *text, int indent) { wrap(out, text, indent, indent); }
+
+int text_continue(FILE *out, const char *text, int indent) { return wrap(out, text, 0, indent); }
 
 void text_entry(FILE *out, const char *name, const char *text, int indent) {
   text_pad(out, name, indent);

@@ -30,6 +30,10 @@ const char *text_share_range(char buffer[32], const struct estimate *share);
  * exact. */
 const char *text_estimated_number(char buffer[160], const struct estimate *count, const char *what);
 
+/* The same without the interval: "24,200 blocks". And for columns: "24,200", "5.4 M". */
+const char *text_about(char buffer[64], const struct estimate *count, const char *what);
+const char *text_short_count(char buffer[32], double count);
+
 /* "1 of 12 samples" or "7 of 10 samples", for a share below 1. */
 const char *text_part_of_samples(char buffer[32], double kept);
 
@@ -44,7 +48,7 @@ void text_pad(FILE *out, const char *text, int columns);
 
 /* Sets the style of the text that follows, if the stream is a terminal with colours and NO_COLOR is
  * not set. */
-enum style { STYLE_PLAIN, STYLE_BOLD, STYLE_DIM, STYLE_WARNING };
+enum style { STYLE_PLAIN, STYLE_BOLD, STYLE_DIM, STYLE_WARNING, STYLE_ALARM, STYLE_GOOD };
 void text_style(FILE *out, enum style style);
 
 /* Prints untrusted bytes, such as names in a trace. What would disturb a terminal (character.h)
@@ -59,6 +63,9 @@ void text_word(FILE *out, const char *word);
 /* Prints a text as text_plain does, wrapped at the terminal's width, each line indented by
  * `indent`. Words wider than a line are broken. */
 void text_paragraph(FILE *out, const char *text, int indent);
+
+/* As text_paragraph, on a line that has `indent` columns already. Returns the number of lines. */
+int text_continue(FILE *out, const char *text, int indent);
 
 /* As text_paragraph, after a name that takes `indent` columns at most. */
 void text_entry(FILE *out, const char *name, const char *text, int indent);

@@ -5,13 +5,13 @@ options_are_understood() {
   make plain t
   local by
   for by in function line file module stack; do
-    succeeds report --by $by t
+    succeeds report --all --by $by t
     succeeds report -b $by --tree --json t
   done
-  for at in peak end 1ms 0.5ms 0; do succeeds report --at $at t; done
+  for at in peak end 1ms 0.5ms 0; do succeeds report --all --at $at t; done
   succeeds report --where 'thread = main and size > 100' -n 3 -t --no-symbols --search /tmp --debuginfod t
   says 'matching the query'
-  succeeds report --where 'size > 1T' t
+  succeeds report --all --where 'size > 1T' t
   says 'none of the sampled blocks matches the query'
   succeeds info t
   says 'sampled +1,000 blocks, 250 freed'
@@ -87,22 +87,22 @@ memtrace_files_are_read() {
   says 'written by +Memtrace 3'
   succeeds info --json m
   jq -e '.writer == "Memtrace 3" and .damaged_chunks == 0 and .unmatched == 0' out >/dev/null || fail "$(cat out)"
-  succeeds report m
+  succeeds report --all m
   says 'main.exe ran for .* of Memtrace 3, which tells nothing of the collections'
   says 'M\.g[0-9]+'
-  succeeds report --where 'thread = "domain 2"' m
+  succeeds report --all --where 'thread = "domain 2"' m
   succeeds report --json m
   jq -e '.trace.writer == "Memtrace 3" and .trace.heap == "ocaml"' out >/dev/null || fail "$(head -c 600 out)"
   succeeds html -o page.html m
   [ -s page.html ] || fail "no page"
-  "$winnow" report - <m >piped || fail "from standard input"
-  "$winnow" report m | cmp -s - piped || fail "another report from standard input"
+  "$winnow" report --all - <m >piped || fail "from standard input"
+  "$winnow" report --all m | cmp -s - piped || fail "another report from standard input"
   "$build/tests/cli/make_memtrace" n 600 1
   printf 'x' | dd of=n bs=1 seek=30000 conv=notrunc 2>/dev/null
   truncate -s -20 n
   succeeds info n
   says 'missing +1 of [0-9]+ chunks damaged|missing +[0-9]+ of'
-  succeeds report n
+  succeeds report --all n
   says 'damaged: [0-9]+ piece'
 }
 
@@ -118,14 +118,14 @@ my $lock = pack('s s x4 q q l x4', F_WRLCK, 0, 0, 0, 0);
 fcntl($file, F_SETLK, $lock) or die;
 exit(system(@ARGV) >> 8);
 END
-  perl locked "$winnow" report m >out 2>err || fail "$(cat err)"
+  perl locked "$winnow" report --all m >out 2>err || fail "$(cat err)"
   says 'The trace is still being written[.]'
   perl locked "$winnow" info m >out 2>err || fail "$(cat err)"
   says 'ended +no: the trace is still being written'
   perl locked "$winnow" info m n >out 2>err || fail "$(cat err)"
   LC_ALL=C says ' m .*[(]still being written[)]'
   ! LC_ALL=C grep -aq ' n .*still' out || fail "$(cat out)"
-  succeeds report m
+  succeeds report --all m
   ! grep -q 'being written' out || fail "$(cat out)"
 }
 
@@ -186,7 +186,7 @@ closed_pipes_are_quiet() {
   make many t 20000
   for form in "" --tree --by=stack --json; do
     # shellcheck disable=SC2086
-    "$winnow" report --top 100000 $form t 2>err | head -n 1 >first
+    "$winnow" report --all --top 100000 $form t 2>err | head -n 1 >first
     [ -s first ] || fail "nothing was printed: $form"
     [ ! -s err ] || fail "a closed pipe $form: $(cat err)"
   done
@@ -198,12 +198,12 @@ damaged_traces_are_reported() {
   size=$(stat -c %s t)
   [ "$size" -gt 300000 ] || fail "the trace is small: $size bytes"
   head -c $((size / 2)) t >cut
-  succeeds report cut
+  succeeds report --all cut
   says 'The end was not recorded'
   cp t hurt
   # Among the first records of a chunk, whatever the build's size of chunks.
   printf 'XXXXXXXX' | dd of=hurt bs=1 seek=$((size / 2 / 65536 * 65536 + 1000)) conv=notrunc 2>/dev/null
-  succeeds report hurt
+  succeeds report --all hurt
   says 'damaged: 1 piece of the trace, [0-9.]+ k?B of it left out'
   says 'and allocated at least [0-9.]+ .?B \([^)]*\) in .* calls'
   says 'Resident: 12.0 MB, the most that was measured; its parts are not known, since records are missing\.'
@@ -231,7 +231,7 @@ json_has_all_members() {
          members, (.trace | members), (.totals | members), (.tree | members), (.sites[0] | members), (.churn[0] // .lasting[0] | members),
          (.churn[0].life | members), (.held[0] | members), (.memory[0] | members)' out >members
   diff - members <<'END' || fail "members changed; docs/report-json.md describes them"
-alive:array alive_rest:object allocated:array allocated_rest:object at_ns:number by:string churn:array churn_rest:object held:array lasting:array lasting_rest:object mapped:array memory:array question:string resident:object schema:number sites:array sites_rest:object sort:string stacks:array totals:object trace:object tree:object wrappers:array
+alive:array alive_rest:object allocated:array allocated_rest:object at_ns:number by:string churn:array churn_rest:object held:array lasting:array lasting_rest:object mapped:array memory:array question:string resident:object schema:number sites:array sites_rest:object sort:string stacks:array totals:object trace:object tree:object verdict:object wrappers:array
 command:array complete:boolean context:string damaged_bytes:number damaged_chunks:number duration_ns:number growths:number heap:string host:string lost:number lost_because:string partial:boolean pid:number rate:number samples:number seed:number stacks_cut:number stacks_lost:number started_ns:number thread_name:string title:string word_bytes:number writer:string
 alive_at_ns:number alive_blocks:object alive_bytes:object allocated_blocks:object allocated_bytes:object allocated_bytes_per_second:object brief_bytes:object brief_ns:number brief_share:object live_at_end_blocks:object live_at_end_bytes:object peak_blocks:object peak_bytes:object peak_rss_bytes:number
 blocks:object children:array name:string self_blocks:object self_bytes:object share:object total_bytes:object
@@ -264,7 +264,7 @@ json_agrees_with_the_text() {
   [ "$allocated" = 515500 ] || fail "allocated $allocated"
   jq -e '.sites[0].total_bytes.estimate == .totals.peak_bytes.estimate and .tree.total_bytes == .sites[0].total_bytes' out >/dev/null ||
     fail "the root of all stacks does not hold everything"
-  succeeds report t
+  succeeds report --all t
   says 'allocated 516 kB in 1,000 calls'
   says 'Every block was recorded: 1,000 blocks'
 }
@@ -272,7 +272,7 @@ json_agrees_with_the_text() {
 # What a collected heap tells of itself, and what became of its blocks.
 collected_heaps_are_told_of() {
   make exact_collected t
-  succeeds report t
+  succeeds report --all t
   says 'By its own counts between 0 s and 1.00 s \(the trace has no others\), headers included, the collected heap allocated 8.80 MB, 9.1 % of it directly in the major heap, and promoted 4.00 MB, 50 % of what was born in the minor heap'
   says '1,000 minor collections and 5 cycles of the major collector ended'
   says 'largest after 1.00 s, with 808 kB; the last cycle found 400 kB live'
@@ -284,7 +284,7 @@ collected_heaps_are_told_of() {
   says 'promoted dead next +function'
   says 'major heap +█'
   says 'had not been found dead'
-  succeeds report --where 'area = major' t
+  succeeds report --all --where 'area = major' t
   says 'Allocated, .*: 8.00 MB in 100 blocks'
   says 'Promoted: nothing that was sampled'
   succeeds report --where 'promoted = yes and life_bytes < 10M' --by stack --tree t
@@ -296,14 +296,14 @@ collected_heaps_are_told_of() {
   export COLUMNS
   for columns in 60 80 100 140; do
     COLUMNS=$columns
-    succeeds report t
+    succeeds report --all t
     [ "$(LC_ALL=C.UTF-8 wc -L <out)" -le "$columns" ] || fail "lines longer than $columns columns: $(cat out)"
     awk '/^ +[0-9.]+ [kM]?B/ { rows++; if ($3 !~ /^[0-9.]+–[0-9.]+$/ || ($4 !~ /^[0-9,]+$/ && $6 !~ /–/)) bad = $0 }
          END { if (bad) print bad; exit bad != "" || rows < 10 }' out || fail "a row without its interval at $columns columns: $(cat out)"
   done
   says 'samples\), 4[0-9] % \([0-9]+–[0-9]+ %; 400 samples\) of what was born in the minor heap'
   make plain t
-  succeeds report t
+  succeeds report --all t
   ! grep -Eq 'collected|romoted|major heap|found dead' out || fail "a malloc heap is told of as a collected one"
 }
 
@@ -340,7 +340,7 @@ samples_without_a_callstack_have_a_row() {
   make exact_bare t
   local by
   for by in function line file module stack; do
-    succeeds report --no-symbols --top 1000 --by $by --at end t
+    succeeds report --all --no-symbols --top 1000 --by $by --at end t
     says ' 51[.]2 kB +11 % +100  .*[(]no callstack[)]'
     succeeds report --no-symbols --json --top 1000 --by $by --at end t
     jq -e '[.sites[].self_bytes.samples] | add == 750' out >/dev/null || fail "by $by: $(jq -c '[.sites[].self_bytes.samples] | add' out)"
@@ -359,7 +359,7 @@ samples_without_a_callstack_have_a_row() {
 # One of each thing, and none.
 few_are_counted_well() {
   make one t
-  succeeds report t
+  succeeds report --all t
   says 'in [0-9,]+ blocks \([0-9,–]+; 1 sample\)'
   says 'Sampled: 1 block, at 0.001 a word'
   succeeds info t
@@ -377,10 +377,10 @@ few_are_counted_well() {
   succeeds info t
   says 'rate +1: every block seed'
   make collected_none t
-  succeeds report t
+  succeeds report --all t
   says 'No collection ended. The major heap .* It never paused the program'
   make collected_one t
-  succeeds report t
+  succeeds report --all t
   says '1 minor collection ended, but no cycle of the major collector'
   says '1 pause took 500 us, [0-9.]+ % of the time of its domains \(a minor collection, after 1.00 ms\)'
   succeeds info t
@@ -408,7 +408,7 @@ odd_names_do_no_harm() {
     for trace in t named; do
       for form in "" --tree --by=stack --by=module --by=line; do
         # shellcheck disable=SC2086
-        LC_ALL=$locale succeeds report $form $trace
+        LC_ALL=$locale succeeds report --all $form $trace
         is_harmless out "$trace $form"
       done
       LC_ALL=$locale succeeds info $trace
@@ -450,7 +450,7 @@ every_run_has_a_verdict() {
     make $kind t
     succeeds report --json t
     succeeds report --tree --by stack t
-    succeeds report t
+    succeeds report --all t
     ! grep -q '[.]  ' out || fail "two blanks: $(cat out)"
     ! grep -Eq 'Each range|0 block|Sampled' out || fail "a word on samples of a trace without: $(cat out)"
     cp out $kind
@@ -465,30 +465,30 @@ every_run_has_a_verdict() {
   says 'Run it again with a higher rate: WINNOW_RATE, or the options that it gives wn_trace_start'
   ! grep -q -- --rate out || fail "a heap has no --rate: $(cat out)"
   make killed t
-  succeeds report t
+  succeeds report --all t
   says 'The end was not recorded: the program was killed'
   succeeds info t
   says 'ended +no: killed'
   says 'missing +perhaps its last moments'
   make plain t
-  succeeds report t
+  succeeds report --all t
   says 'It held the most after 3.00 ms: 6.02 MB .* At the end 6.02 MB .* was still allocated'
   make level t
-  succeeds report t
+  succeeds report --all t
   says 'It held the most at moments between 984 us and 3.00 ms: 807 kB .* At the end about as much, 836 kB .* was still allocated'
   make level_freed t
-  succeeds report t
+  succeeds report --all t
   says 'It held the most at moments between 496 us and 984 us: .* blocks .*, their mean; the most resident that was measured was 12.0 MB. At the end 333 kB '
   says 'Held at moments between 496 us and 984 us \(the peak\): '
   succeeds report --json t
   jq -e '(.tree.total_bytes | del(.samples)) as $all | .totals.peak_bytes | (.estimate - $all.estimate | fabs) < 1e-6 * .estimate and (.low - $all.low | fabs) < 1e-6 * .low and
          .samples == 91 and .at_ns == (.moments_ns | sort | .[2])' out >/dev/null || fail "the table is not the peak: $(jq -c '.totals.peak_bytes, .tree.total_bytes' out)"
   make exact t
-  succeeds report t
+  succeeds report --all t
   says 'It held the most after '
-  succeeds report --where 'alive = yes' t
+  succeeds report --all --where 'alive = yes' t
   says 'Nothing was freed'
-  succeeds report --where 'size = 16' t
+  succeeds report --all --where 'size = 16' t
   says 'in 1 call matching'
 }
 
@@ -628,7 +628,7 @@ narrow_terminals_are_respected() {
     done
     for kind in named exact; do
       for sort in self total; do
-        succeeds report --at end --top 2 --sort $sort $kind
+        succeeds report --all --at end --top 2 --sort $sort $kind
         fits "$COLUMNS" "$kind at the end, two rows by $sort"
       done
     done
@@ -679,7 +679,7 @@ numbers_have_intervals() {
   export COLUMNS
   for columns in 60 80 100 140; do
     COLUMNS=$columns
-    succeeds report t
+    succeeds report --all t
     says 'allocated 7.92 MB \(7.45–8.41 MB\) in [0-9,]+ calls \([0-9,]+–[0-9,]+; 1,000 samples\)'
     says 'Of 100 ranges 95 contain the true value, also in rows with few samples'
     says 'GB \([0-9.]+–[0-9.]+ GB\) a second'
@@ -690,15 +690,15 @@ numbers_have_intervals() {
   says 'held .*▁.*█.* [0-9.]+ MB [0-9.]+–[0-9.]+, 7[0-9]+ samples'
   says 'resident +█+·+  12.0 MB after 500 us'
   make exact t
-  succeeds report t
+  succeeds report --all t
   ! grep -q '95 % range' out || fail "an exact trace has ranges"
 }
 
 chains_share_a_row() {
   make plain t 10
-  succeeds report --no-symbols --sort total t
+  succeeds report --all --no-symbols --sort total t
   says 'caller'
-  succeeds report --by line --sort total t
+  succeeds report --all --by line --sort total t
   ! grep -q 'caller' out || fail "lines are merged"
 }
 
@@ -707,14 +707,14 @@ large_traces_are_fast() {
   [ -e "$build/src/preload/libwinnow-malloc.so" ] || samples=200000 # the sanitizers are slow
   make many t $samples
   local began=$SECONDS
-  succeeds report --no-symbols t
+  succeeds report --all --no-symbols t
   [ $((SECONDS - began)) -lt "${limit:-40}" ] || fail "$samples samples took $((SECONDS - began)) s"
   need script
   [ $samples = 2000000 ] || return 0 # fewer are read within some pauses
   # Progress shows on a terminal once a second has passed: so we make it pass while it reads, by many short pauses.
   local later
   cat >paused <<END
-"$winnow" report --no-symbols t & pid=\$!
+"$winnow" report --all --no-symbols t & pid=\$!
 sleep \$1
 for ((i = 0; i < 20; i++)); do kill -STOP \$pid; sleep 0.6; kill -CONT \$pid; sleep 0.02; done 2>/dev/null
 wait \$pid
@@ -748,20 +748,20 @@ PROGRAM
     WINNOW_TRACE=$kind.trace WINNOW_RATE=0.01 WINNOW_SEED=1 "$lisp" --frames $kind leak.lisp >said || fail "lisp --frames $kind"
     [ "$(cat said)" = 5000 ] || fail "the program said $(cat said)"
   done
-  succeeds report lisp.trace
+  succeeds report --all lisp.trace
   says 'keep.*  \[Lisp\]'
   says 'start'
   ! grep -Eq 'execute|vm_run|wn_' out || fail "native frames: $(cat out)"
   ! grep -q 'More names' out || fail "a hint for what is no file: $(cat out)"
-  succeeds report --no-symbols lisp.trace
+  succeeds report --all --no-symbols lisp.trace
   says 'keep.*  \[Lisp\]'
-  succeeds report --by line lisp.trace
+  succeeds report --all --by line lisp.trace
   says 'keep \(leak.lisp:5\)  \[Lisp\]'
-  succeeds report --by module lisp.trace
+  succeeds report --all --by module lisp.trace
   says '\[Lisp\]'
-  succeeds report --where 'fn = "keep" and file ~ "leak"' lisp.trace
+  succeeds report --all --where 'fn = "keep" and file ~ "leak"' lisp.trace
   says 'matching the query'
-  succeeds report --by stack -n 1 both.trace
+  succeeds report --all --by stack -n 1 both.trace
   says 'keep < start < top level < execute < .*main'
   ! grep -Eq 'wn_|capture' out || fail "frames of the heap: $(cat out)"
   succeeds report --by line --json lisp.trace
@@ -772,7 +772,7 @@ site = next(site for site in report["sites"] if site["name"] == "keep (leak.lisp
 assert (site["module"], site["file"], site["line"]) == ("[Lisp]", "leak.lisp", 5), site
 assert site["self_blocks"]["low"] <= 10000 and site["self_blocks"]["high"] >= 5000, site
 CHECK
-  succeeds report native.trace
+  succeeds report --all native.trace
   ! grep -q '\[Lisp\]' out || fail "Lisp: $(cat out)"
   says 'main'
 }
@@ -791,7 +791,7 @@ PROGRAM
   succeeds report --json t
   jq -e '.memory | all(.private_bytes <= .rss_bytes) and (map(.private_bytes) | max) >= 8000000' out >/dev/null ||
     fail "private memory: $(jq -c .memory out)"
-  succeeds report t
+  succeeds report --all t
   says 'private .*█.*  [0-9.]+ MB after'
 }
 
@@ -801,7 +801,7 @@ shrinking_is_no_growth() {
   local kind
   for kind in shrunk exact_shrunk; do
     make $kind t
-    succeeds report --no-symbols t
+    succeeds report --all --no-symbols t
     ! grep -Eq 'growth|^ +0 B|0[.]00 us' out || fail "$kind: $(cat out)"
     says 'Allocated over the run: [0-9.]+ [kM]B( \([0-9.–]+ MB\))? in [0-9,]+ calls'
     succeeds report --json --no-symbols t
@@ -826,7 +826,7 @@ several_traces_are_told_apart() {
   LC_ALL=C says '< 20.1 kB +0  none'
   says '[0-9.]+ MB [0-9.]+–[0-9.]+ +3,010  all 4 $'
   ! LC_ALL=C grep -aq $'[\x01-\x09\x0b-\x1f\x7f]' out || fail "control characters reach the terminal"
-  succeeds report many
+  succeeds report --all many
   grep -Eq "allocated $(awk '$6 == "many" { print $1, $2 }' <("$winnow" info many few))" out || fail "another estimate than the report's: $(cat out)"
   [ "$(COLUMNS=70 "$winnow" info many none | LC_ALL=C.UTF-8 wc -L)" -le 70 ] || fail "long lines"
   head -c 100000 /bin/sh >foreign

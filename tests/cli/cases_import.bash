@@ -33,12 +33,12 @@ files_of_dhat_have_their_totals() {
   jq -e '[.. | objects | select(has("low")) | .low == .high] | all' out >/dev/null || fail "a range"
   jq -e 'has("held") or has("churn") or has("lasting") or (.trace | has("duration_ns")) | not' out >/dev/null ||
     fail "it tells more than the file: $(jq -c 'keys, .trace' out)"
-  succeeds report t.dhat
+  succeeds report --all t.dhat
   says_no_more
   says 'profile by DHAT: totals of each stack, all of them exact'
   says 'order  < main'
   says 'Of a function with a source line it does not tell the module\.'
-  succeeds report --where 'module = allocates' t.dhat
+  succeeds report --all --where 'module = allocates' t.dhat
   says 'allocated nothing that matches the query'
   succeeds report --tree t.dhat
   says_no_more
@@ -87,7 +87,7 @@ profiles_come_back_from_pprof() {
       done
       jq -es '(.[0].tree.total_bytes.estimate | round) == .[1].totals.live_at_end_bytes.estimate' before out >/dev/null || fail "$kind, held at $at: $(jq -c '.totals' out) $(jq -c '.tree.total_bytes' before)"
     done
-    succeeds report t.pb.gz
+    succeeds report --all t.pb.gz
     [ $kind = odd ] || says_no_more # which has names with such signs
     says 'a heap profile for pprof, written by Winnow: totals of each stack, '
     says 'held at one moment, which may be the peak, and nothing of other moments'
@@ -150,7 +150,7 @@ GO
     done
     jq -e '[.allocated[] | select(.name == "main.obtain") | .self_bytes.estimate > 15e6] == [true]' out >/dev/null ||
       fail "$(jq -c '.allocated[] | [.name, .self_bytes]' out)"
-    succeeds report t.pb.gz
+    succeeds report --all t.pb.gz
     says_no_more
     [ $rate = 1 ] && says 'all of them exact'
     [ $rate = 1 ] || says 'estimates without ranges, from one sample every 65536 bytes on average'
@@ -182,7 +182,7 @@ files_of_heaptrack_have_their_totals() {
   succeeds info "$file"
   ! grep -Eq '^(process|began) |1970| 0 threads' out || fail "info tells what the file does not: $(cat out)"
   grep -Eq '^code .* stack frames in [0-9]+ modules$' out || fail "info has no line of code: $(cat out)"
-  succeeds report "$file"
+  succeeds report --all "$file"
   ! grep -Eq '95 % range|median life|growth +[a-z]|Long-lived|lived less|≈' out || fail "it tells of lives: $(cat out)"
   says 'The file was written by heaptrack'
   says 'order  \[allocates\]  < main'
@@ -293,7 +293,7 @@ memory_for_reading_is_bounded() {
     refused 1 "$too_large" $command --max-memory 16M bomb
   done
   refused 1 "$too_large" diff --max-memory 16M bomb bomb
-  succeeds report --max-memory 1G bomb
+  succeeds report --all --max-memory 1G bomb
   says '1000000 blocks|8.00 MB'
   # A definition takes memory while a file is opened: of all formats by the same bound.
   { printf 'v 10400 2\n' && seq -f 's a_text_of_some_length_%.0f' 400000; } | gzip -9 >texts

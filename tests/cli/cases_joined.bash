@@ -15,7 +15,7 @@ several_traces_make_one_report() {
   need jq
   mkdir family
   record_family family/t.trace
-  succeeds report family/t.trace*
+  succeeds report --all family/t.trace*
   cp out by_names
   says ' and [0-9]+ other processes .*ran for '
   says 'Together they held the most '
@@ -24,9 +24,9 @@ several_traces_make_one_report() {
   says 'Held .*, by process: '
   says '(head|ls) [(][0-9]+[)] +< bash [(][0-9]+[)]'
   says 'Not freed when the processes ended|They freed everything'
-  succeeds report 'family/t.trace*'
+  succeeds report --all 'family/t.trace*'
   cmp -s out by_names || fail "a pattern gives another report than the files"
-  succeeds report family
+  succeeds report --all family
   cmp -s out by_names || fail "a folder gives another report than its files"
   succeeds report --json family
   cp out joined.json
@@ -40,7 +40,7 @@ several_traces_make_one_report() {
   done
   mkdir lists
   for i in 1 2; do "$winnow" record -q -r 1 -o lists/$i.trace -- ls / >said 2>&1 || fail "not recorded: $(cat said)"; done
-  succeeds report lists
+  succeeds report --all lists
   says 'All 2 processes exited with code 0[.]'
 }
 
@@ -55,10 +55,10 @@ more_traces_are_joined_than_files_may_be_open() {
     perl -pe "BEGIN { binmode STDIN; binmode STDOUT; undef \$/; \$id = pack 'v', 5000 + $i } s/\xe1\x10/\$id/g" <file >"memtrace/$i"
   done
   for kind in language memtrace; do
-    succeeds report $kind
+    succeeds report --all $kind
     says 'and 29 other processes '
     mv out expected
-    (ulimit -S -n 20 && "$winnow" report $kind >out 2>err) || fail "$kind: $(cat err)"
+    (ulimit -S -n 20 && "$winnow" report --all $kind >out 2>err) || fail "$kind: $(cat err)"
     cmp -s out expected || fail "$kind: another report with few open files: $(diff expected out | head -n 5)"
     (ulimit -S -n 20 && "$winnow" html -o page.html $kind >out 2>err) || fail "$kind: $(cat err)"
   done
@@ -68,7 +68,7 @@ more_traces_are_joined_than_files_may_be_open() {
 ended_processes_with_one_number_are_several() {
   make exact_1 one
   make exact_2 other
-  succeeds report one other
+  succeeds report --all one other
   says 'and 1 other process ran '
   says 'All 2 processes exited with code 0[.]'
 }
@@ -78,7 +78,7 @@ traces_of_memtrace_are_joined() {
   mkdir both
   "$build/tests/cli/make_memtrace" both/first 600 1 || fail "no Memtrace file"
   make exact_collected both/other
-  succeeds report both
+  succeeds report --all both
   says ' and 1 other process ran '
   says 'Of the 2 processes 1 exited with code 0, 1 with traces of Memtrace, which tell no end[.]'
   says 'The rates of the traces are 0[.]01 to 1; of the finer ones as many samples count as the lowest rate would have taken[.]'
@@ -89,14 +89,14 @@ processes_without_an_end_and_of_several_hosts_are_told() {
   need_recording
   mkdir both
   "$winnow" record -q -f -r 1 -o both/t -- bash -c "bash -c 'head -c 9 /dev/zero >/dev/null; kill -9 \$\$'; true" >said 2>&1
-  succeeds report both
+  succeeds report --all both
   says ' 1 left no record of their end: .*Without a record of its end, a process counts as ended at the last event of its trace[.]'
   ! grep -q 'several hosts' out || fail "$(cat out)"
   local namespace=(unshare -u)
   [ "$(id -u)" = 0 ] || namespace=(unshare -ru)
   "${namespace[@]}" hostname elsewhere 2>/dev/null || skip "no name of a host can be changed here, even privately"
   "${namespace[@]}" sh -c "hostname elsewhere; exec \"\$@\"" sh "$winnow" record -q -r 1 -o both/other -- ls / >said 2>&1 || fail "not recorded: $(cat said)"
-  succeeds report both
+  succeeds report --all both
   says 'The traces are of several hosts; what was held at one moment is a sum by their wall clocks, which may differ[.]'
 }
 
@@ -143,7 +143,7 @@ files_that_cannot_be_joined_are_left_out() {
   record_family family/t
   run report family/t nowhere
   [ "$code" = 1 ] && [ "$(cat err)" = "winnow: cannot open nowhere: No such file or directory; it is left out" ] || fail "code $code: $(cat err)"
-  says 'ran for '
+  says 'Held at the peak'
   cp family/t family/copy
   echo text >family/notes
   run report family
@@ -174,7 +174,7 @@ unreadable_traces_of_a_folder_are_told() {
   make plain family/other
   chmod 0 family/other
   if "${as[@]}" test -r family/other; then skip "every file can be read here"; fi
-  "${as[@]}" "$winnow" report family >out 2>err
+  "${as[@]}" "$winnow" report --all family >out 2>err
   [ $? = 1 ] || fail "another exit code: $(cat err)"
   [ "$(cat err)" = 'winnow: cannot open family/other: Permission denied; it is left out' ] || fail "$(cat err)"
   says ' and [0-9]+ other processes .*ran for '
@@ -197,7 +197,7 @@ killed_processes_are_not_said_to_have_ended() {
   need_recording
   mkdir family
   "$winnow" record -q -f -r 1 -o family/t -- bash -c 'bash -c "kill -9 \$\$; true"; ls / >/dev/null' >said 2>&1 || fail "not recorded: $(cat said)"
-  succeeds report family
+  succeeds report --all family
   says 'When they ended, or their traces did, they had not freed '
   says '1 left no record of their end: killed'
 }

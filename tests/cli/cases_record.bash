@@ -69,7 +69,7 @@ children_are_told_apart() {
   local size unit trace
   rows | head -n 3 | sed -E 's/^ *([0-9.]+) (k?B) +[0-9,]+  (a .trace.(.[0-9]+)?)  .*/\1 \2 \3/' >each
   while read -r size unit trace; do
-    "$winnow" report "$trace" | tr '\n' ' ' | grep -Eq "allocated $size $unit in" || fail "$trace: not $size $unit"
+    "$winnow" report --all "$trace" | tr '\n' ' ' | grep -Eq "allocated $size $unit in" || fail "$trace: not $size $unit"
   done <each
   "$winnow" record -q -f -o t -- bash -c 'ls / >/dev/null; exit' 2>err
   [ ! -s err ] || fail "not quiet: $(cat err)"
@@ -201,30 +201,30 @@ END
   [ "$code" = 0 ] && [ "$(wc -l <err)" = 2 ] || fail "code $code: $(cat err)"
   grep -q "^winnow: ./asks $hint; to trace that heap: WINNOW_TRACE=heap.trace WINNOW_RATE=0.5 ./asks 'a b'\$" err || fail "$(cat err)"
   sh -c "$(sed -n 's/.*; to trace that heap: //p' err)" || fail "the command does not work"
-  succeeds report t
+  succeeds report --all t
   says "asks $hint: to trace that heap, run it with WINNOW_TRACE=FILE and without winnow record"
-  succeeds report heap.trace
+  succeeds report --all heap.trace
   says 'collected heap allocated'
   ! grep -q 'not in this trace' out || fail "it is: $(cat out)"
   run record -q -o t ./asks
   [ ! -s err ] || fail "not quiet: $(cat err)"
   run record -r 0.5 -o t ./silent
   grep -q "^winnow: ./silent $hint; it could write a trace of that heap by calling wn_trace_if_requested" err || fail "$(cat err)"
-  succeeds report t
+  succeeds report --all t
   says "silent $hint: it could write a trace of that heap by calling wn_trace_if_requested"
   cc -DASKS -O1 -I "$source/include" -o silent asks.c -L "$build/src/gc" -lwinnow -Wl,-rpath,"$build/src/gc" || fail "cc"
-  succeeds report t # the file is another one now
+  succeeds report --all t # the file is another one now
   ! grep -q 'not in this trace' out || fail "what another program is: $(cat out)"
   run record -r 0.5 -o t ls /
   ! grep -q "garbage" err || fail "ls: $(cat err)"
-  succeeds report t
+  succeeds report --all t
   ! grep -q 'garbage' out || fail "ls: $(cat out)"
   local lisp=$build/examples/lisp/lisp # linked statically
   [ -x "$lisp" ] || return 0
   echo '(print 1)' >one.lisp
   run record -r 0.5 -o t "$lisp" one.lisp
   grep -q "lisp $hint; to trace that heap: " err || fail "$(cat err)"
-  succeeds report t
+  succeeds report --all t
   says "lisp $hint: to trace"
 }
 

@@ -15,17 +15,17 @@ allocating_functions_have_rows_at_every_seed() {
   for seed in 1 2 3 4 5; do
     for by in function line; do
       record_allocates loop $seed
-      succeeds report --by $by t
+      succeeds report --all --by $by t
       first_row | LC_ALL=C grep -aq ' obtain' || fail "loop, seed $seed, by $by: $(cat out)"
       record_allocates main $seed
-      succeeds report --by $by t
+      succeeds report --all --by $by t
       first_row | LC_ALL=C grep -aq ' main' || fail "main, seed $seed, by $by: $(cat out)"
       record_allocates tree $seed
-      succeeds report --by $by t
+      succeeds report --all --by $by t
       first_row | LC_ALL=C grep -aq ' insert.*' || fail "tree, seed $seed, by $by: $(cat out)"
     done
   done
-  succeeds report t
+  succeeds report --all t
   says ' insert  \[allocates\] +< itself < '
 }
 
@@ -52,7 +52,7 @@ reports_account_for_all_bytes() {
   done
   make exact t
   for by in function line file module stack; do
-    COLUMNS=160 "$winnow" report --no-symbols --by $by --top 7 t | sed -n '/^Held/,/^$/p' | awk -v unit="B kB MB" '
+    COLUMNS=160 "$winnow" report --all --no-symbols --by $by --top 7 t | sed -n '/^Held/,/^$/p' | awk -v unit="B kB MB" '
       function bytes(n, u) { return n * (u == "B" ? 1 : u == "kB" ? 1000 : 1000000) }
       /^Held/ { for (i = 1; i < NF; i++) if ($i ~ /^[0-9.]+$/ && $(i + 1) ~ /^[kM]?B$/) total = bytes($i, $(i + 1)) }
       /^ +[0-9.]+ [kM]?B / { sum += bytes($1, $2) }
@@ -63,15 +63,15 @@ reports_account_for_all_bytes() {
 wrappers_of_malloc_are_passed_over() {
   need jq
   record_allocates wrapped 1
-  succeeds report t
+  succeeds report --all t
   first_row | LC_ALL=C grep -aq ' order .*< main' || fail "$(cat out)"
   says 'user  \[allocates\]  < main'
   says 'Passed over, since they only allocate for their callers: xmalloc \(--show-wrappers'
-  succeeds report --show-wrappers t
+  succeeds report --all --show-wrappers t
   first_row | LC_ALL=C grep -aq ' xmalloc' || fail "$(cat out)"
   says 'xmalloc  \[allocates\] +< one of: order [0-9.]+–[0-9.]+ %, user [0-9.]+–[0-9.]+ %'
   ! grep -q 'Passed over' out || fail "$(cat out)"
-  succeeds report --wrapper order t
+  succeeds report --all --wrapper order t
   first_row | LC_ALL=C grep -aq ' main' || fail "$(cat out)"
   succeeds report --json --sort self t
   jq -e '.wrappers == ["xmalloc"] and .sites[0].name == "order" and .sort == "self"' out >/dev/null || fail "$(jq .wrappers out)"
@@ -82,7 +82,7 @@ wrappers_of_malloc_are_passed_over() {
 # By totals, what is on every stack and allocates nothing goes to a line of its own.
 inclusive_totals_are_one_option_away() {
   record_allocates wrapped 2
-  succeeds report --sort total t
+  succeeds report --all --sort total t
   first_row | LC_ALL=C grep -aq ' order' || fail "$(cat out)"
   says ' user  \[allocates\]'
   says 'On every stack, allocating nothing themselves: _start > __libc_start_main'
@@ -90,10 +90,10 @@ inclusive_totals_are_one_option_away() {
 
 rows_of_wide_ranges_look_uncertain() {
   make one t
-  succeeds report --no-symbols t
+  succeeds report --all --no-symbols t
   first_row | LC_ALL=C grep -aq '^ *≈' || fail "$(cat out)"
   make exact t
-  succeeds report --no-symbols t
+  succeeds report --all --no-symbols t
   ! grep -q '≈' out || fail "an exact number looks uncertain"
 }
 
@@ -103,18 +103,18 @@ the_locale_decides_about_signs() {
   make plain t
   local locale
   for locale in C POSIX; do
-    LC_ALL=$locale "$winnow" report --no-symbols t >ascii 2>err || fail "$(cat err)"
+    LC_ALL=$locale "$winnow" report --all --no-symbols t >ascii 2>err || fail "$(cat err)"
     ! LC_ALL=C grep -q $'[\x80-\xff]' ascii || fail "$locale: $(LC_ALL=C grep -a $'[\x80-\xff]' ascii)"
     LC_ALL=$locale "$winnow" info t >info 2>err || fail "$(cat err)"
     ! LC_ALL=C grep -q $'[\x80-\xff]' info || fail "$locale: info"
   done
-  succeeds report --no-symbols t
+  succeeds report --all --no-symbols t
   LC_ALL=C grep -q $'[\x80-\xff]' out || fail "no signs in a locale of UTF-8"
   [ "$(wc -l <out)" = "$(wc -l <ascii)" ] || fail "other lines: $(diff out ascii)"
   grep -q 'held .*[.]\+[:]*-*=*+*[*]*#*@' ascii || fail "no bars: $(cat ascii)"
   grep -q '[0-9]-[0-9].* MB' ascii || fail "no ranges: $(cat ascii)"
   LC_ALL=C "$winnow" report --no-symbols --json t | jq -e '[.sites[].module] | any(contains("\ufffd"))' >/dev/null || fail "JSON is not UTF-8"
-  LC_ALL=C "$winnow" report --no-symbols t 2>err >/dev/full
+  LC_ALL=C "$winnow" report --all --no-symbols t 2>err >/dev/full
   [ $? = 1 ] && [ "$(wc -l <err)" = 1 ] || fail "a full disk is not noticed: $(cat err)"
 }
 
@@ -122,14 +122,14 @@ the_locale_decides_about_signs() {
 colours_are_for_terminals() {
   need script
   make one t
-  succeeds report --no-symbols t
+  succeeds report --all --no-symbols t
   ! grep -q $'\033' out || fail "colours in a file"
-  TERM=xterm script -qec "$winnow report --no-symbols t" typescript >/dev/null </dev/null
+  TERM=xterm script -qec "$winnow report --all --no-symbols t" typescript >/dev/null </dev/null
   grep -aq $'\033\\[1mHeld' typescript || fail "no bold title on a terminal"
   grep -aq $'\033\\[2m.*≈' typescript || fail "an uncertain row is not dim"
-  TERM=xterm NO_COLOR=1 script -qec "$winnow report --no-symbols t" typescript >/dev/null </dev/null
+  TERM=xterm NO_COLOR=1 script -qec "$winnow report --all --no-symbols t" typescript >/dev/null </dev/null
   ! grep -aq $'\033' typescript || fail "colours in spite of NO_COLOR"
-  TERM=dumb script -qec "$winnow report --no-symbols t" typescript >/dev/null </dev/null
+  TERM=dumb script -qec "$winnow report --all --no-symbols t" typescript >/dev/null </dev/null
   ! grep -aq $'\033' typescript || fail "colours on a dumb terminal"
 }
 
@@ -137,7 +137,7 @@ the_width_is_used_up_to_160_columns() {
   make plain t
   local columns widest
   for columns in 100 130 160 300; do
-    COLUMNS=$columns "$winnow" report --no-symbols t >out
+    COLUMNS=$columns "$winnow" report --all --no-symbols t >out
     widest=$(LC_ALL=C.UTF-8 wc -L <out)
     [ "$widest" -le "$columns" ] && [ "$widest" -le 160 ] || fail "$widest columns of $columns"
     [ "$columns" -lt 160 ] || [ "$widest" -gt 150 ] || fail "only $widest columns of $columns are used"
@@ -146,20 +146,20 @@ the_width_is_used_up_to_160_columns() {
 
 traces_come_from_standard_input() {
   make plain t
-  succeeds report --no-symbols t
+  succeeds report --all --no-symbols t
   cp out from_file
-  "$winnow" report --no-symbols - <t >out || fail "a file as standard input"
+  "$winnow" report --all --no-symbols - <t >out || fail "a file as standard input"
   cmp -s out from_file || fail "another report of a file as standard input"
-  cat t | "$winnow" report --no-symbols - >out || fail "a pipe"
+  cat t | "$winnow" report --all --no-symbols - >out || fail "a pipe"
   cmp -s out from_file || fail "another report of a pipe"
   cat t | "$winnow" info - | grep -q 'sampled  *1,000 blocks' || fail "info of a pipe"
-  cat t | "$winnow" report --no-symbols /dev/stdin >out || fail "a pipe by its name"
+  cat t | "$winnow" report --all --no-symbols /dev/stdin >out || fail "a pipe by its name"
   cmp -s out from_file || fail "another report of a pipe by its name"
   succeeds info <(cat t)
   says 'sampled  *1,000 blocks'
-  head -c 1000 /bin/sh | "$winnow" report - >out 2>err
+  head -c 1000 /bin/sh | "$winnow" report --all - >out 2>err
   [ $? = 1 ] && [ "$(wc -l <err)" = 1 ] && grep -q 'standard input' err && ! grep -q /proc err || fail "$(cat err)"
-  "$winnow" report - </dev/null >out 2>err
+  "$winnow" report --all - </dev/null >out 2>err
   [ $? = 1 ] && grep -q 'standard input' err || fail "$(cat err)"
 }
 
@@ -193,18 +193,18 @@ several_traces_have_an_array() {
 what_is_held_at_the_end_tells_how_it_grew() {
   need jq
   "$build/tests/page/make_planted" malloc t || fail "no trace"
-  succeeds report --at end t
+  succeeds report --all --at end t
   [ "$(grep -c 'share range    samples  growth  function' out)" = 1 ] || fail "$(cat out)"
   sed '/^Allocated over/,$d' out | grep -Eq 'steady +leaks' || fail "$(cat out)"
   says 'Still alive at the end: .*the same blocks as above'
-  succeeds report t
+  succeeds report --all t
   ! sed '/^Allocated over/,$d' out | grep -q ' growth ' || fail "$(cat out)"
 }
 
 # The resident size is measured once, after half of the first millisecond of three.
 what_was_not_measured_is_not_drawn() {
   make plain t
-  succeeds report t
+  succeeds report --all t
   says 'each row by its own scale; ·: not measured'
   grep -Eq '^  resident {13}██·{40}  12\.0 MB after 500 us$' out || fail "$(grep resident out)"
 }
@@ -212,7 +212,7 @@ what_was_not_measured_is_not_drawn() {
 leaks_are_told_where_the_program_frees_all_as_it_exits() {
   need jq
   "$build/tests/page/make_planted" exits t || fail "no trace"
-  succeeds report t
+  succeeds report --all t
   says 'At the end no sampled block was still allocated'
   says 'Alive after 99\.[0-9] s, before the program freed [0-9.]+ MB as it ended: '
   says 'Growing steadily: leaks by [0-9.]+ kB \([0-9.]+–[0-9.]+ kB\) a second\. '
@@ -230,7 +230,7 @@ a_buffer_that_grows_steadily_is_told_from_caches() {
   local try said='Growing steadily: appends_history by [0-9.]+ [kM]B \([0-9.]+–[0-9.]+ [kM]B\) a second\. '
   for try in 1 2 3 4 5; do # a machine that is busy elsewhere for a quarter of a second makes it uneven
     "$winnow" record -q --rate 0.001 --seed 1 -o t -- "$build/tests/cli/programs/appends" || fail "appends"
-    succeeds report t
+    succeeds report --all t
     tr '\n' ' ' <out | grep -Eq -- "$said" && break
   done
   says "$said"
@@ -248,11 +248,11 @@ a_buffer_that_grows_steadily_is_told_from_caches() {
 leaks_are_told_from_caches() {
   need jq
   "$build/tests/page/make_planted" malloc t || fail "no trace"
-  succeeds report t
+  succeeds report --all t
   says 'once +caches'
   says 'steady +leaks'
   says 'Growing steadily: leaks by [0-9.]+ kB \([0-9.]+–[0-9.]+ kB\) a second\. '
-  succeeds report --where 'fn != leaks' t
+  succeeds report --all --where 'fn != leaks' t
   ! grep -q 'Growing steadily' out || fail "$(cat out)"
   succeeds report --json t
   jq -e '[.alive[] | select(.growth == "steady") | .name] == ["leaks"]' out >/dev/null || fail "$(jq '.alive' out)"
@@ -269,9 +269,9 @@ a_report_of_a_part_of_the_samples_says_so() {
   need_many_blocks
   # shellcheck disable=SC2016
   "$winnow" record -r 1 -o t.trace -- perl -e 'push @kept, "order $_" for 1 .. 20000' 2>said || fail "not recorded: $(cat said)"
-  succeeds report --samples all t.trace
+  succeeds report --all --samples all t.trace
   says 'Every block was recorded: '
-  succeeds report --samples 4000 t.trace
+  succeeds report --all --samples 4000 t.trace
   says 'these are 1 of [5-9] samples of the trace'
   says 'allocated [0-9.]+ MB [(][0-9.]+.[0-9.]+ MB[)]'
   ! grep -q 'Every block was recorded' out || fail "a part is called the whole: $(cat out)"
@@ -335,7 +335,7 @@ int main() {
 CC
   g++ -O1 -g -o p p.cc || fail "g++"
   "$winnow" record -q --rate 1 -o w -- ./p >said 2>&1 || fail "record: $(cat said)"
-  succeeds report --by line w
+  succeeds report --all --by line w
   says 'main::[{]lambda[}]::operator[(][)].* [(]p.cc:5[)]'
 }
 

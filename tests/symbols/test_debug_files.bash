@@ -109,7 +109,7 @@ a_program_that_was_built_anew_gives_no_names() {
   known ours
   strip -s program || fail "cannot strip"
   unknown ours
-  ! grep -q 'not the version' <("$winnow" report trace 2>&1) || fail "a stripped file is not taken for the program"
+  ! grep -q 'not the version' <("$winnow" report --all trace 2>&1) || fail "a stripped file is not taken for the program"
   mkdir -p found && cp first found/program
   known ours --search found
   compile program another -Wl,--build-id=none
@@ -117,7 +117,7 @@ a_program_that_was_built_anew_gives_no_names() {
   cc -O1 -g -fno-builtin -Wl,--build-id=none -o program program.c || skip "no compiler"
   unknown another
   unknown ours
-  "$winnow" report trace >said 2>&1
+  "$winnow" report --all trace >said 2>&1
   tr '\n' ' ' <said | grep -q 'program is not the version that was recorded' || fail "nobody says that the program is another: $(cat said)"
   compile program ours
   unknown ours # one with a build-id is another, too

@@ -27,7 +27,7 @@ a_full_disk_disturbs_nobody() {
     [ "$(jq .complete info.json)" = true ] || fail "$command: the end is missing"
     [ "$tiny" = 1 ] && continue # too few blocks are followed to fill a disk
     [ "$(jq .lost info.json)" -gt 0 ] || fail "$command: nothing was lost"
-    "$winnow" report trace | tr '\n' ' ' | grep -Eq 'lost: [0-9][0-9a-z., ]+ records' || fail "$command: the report hides it: $("$winnow" report trace | head -n 8)"
+    "$winnow" report --all trace | tr '\n' ' ' | grep -Eq 'lost: [0-9][0-9a-z., ]+ records' || fail "$command: the report hides it: $("$winnow" report --all trace | head -n 8)"
   done <<'END'
 "$programs/threads" storm
 "$programs/threads" many
@@ -50,7 +50,7 @@ a_full_disk_is_told_and_its_part_is_no_total() {
   [ "$tiny" = 1 ] && return # too few blocks are followed to fill a disk
   "$winnow" record -o trace --rate 1 -- "$programs/threads" storm >out 2>said || fail "ended with $?"
   grep -q '^winnow: the disk was full, so the trace is incomplete; make room, or write to another disk (-o), or record less' said || fail "$(cat said)"
-  "$winnow" report trace | tr '\n' ' ' >report
+  "$winnow" report --all trace | tr '\n' ' ' >report
   grep -Eq 'lost: [0-9][0-9a-z., ]+ records, since the disk was full' report || fail "$(head -c 900 report)"
   facts | grep -q 'every block, but records are missing' || fail "$(facts)"
   grep -q 'and allocated at least ' report || fail "$(head -c 900 report)"

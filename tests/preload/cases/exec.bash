@@ -28,7 +28,7 @@ what_a_process_became_is_told() {
   grep -q '^winnow: wrote trace (' told.err || fail "$(cat told.err)"
   grep -Eq '^winnow: ./wrapper became .*/ends by exec; trace is the trace of .*/ends(, trace.exec0 that of ./wrapper)?$' told.err ||
     fail "$(cat told.err)"
-  "$winnow" report trace | grep -Eq '^ends ' || fail "the report is of another program"
+  "$winnow" report --all trace | grep -Eq '^ends ' || fail "the report is of another program"
   for command in "env" "nohup" "nice" "setsid -w" "stdbuf -oL"; do
     # shellcheck disable=SC2086
     run_as told "$winnow" record -o trace --rate 1 -- $command "$programs/ends" return
@@ -341,7 +341,7 @@ workers_are_told_apart_by_their_titles() {
   local each
   for each in trace.[0-9]*; do "$winnow" info "$each"; done >infos
   grep -q '^called *titles: worker /of the first pool$' infos || fail "$(cat infos)"
-  for each in trace.[0-9]*; do COLUMNS=160 "$winnow" report "$each"; done >reports
+  for each in trace.[0-9]*; do COLUMNS=160 "$winnow" report --all "$each"; done >reports
   grep -q '^titles: worker /of the first pool ran for ' reports || fail "$(cat reports)"
   [ -z "$(figure .trace.title)" ] || fail "arguments that were taken apart are a title: $(figure .trace.title)"
   local titles

@@ -155,7 +155,7 @@ the_next_command_can_be_typed() {
     "$winnow" record -o "$name" -- true 2>said
     grep -q "^winnow: wrote $name (" said || fail "$name: $(cat said)"
     sh -c "$(sed 's/.*; now: //' said)" >report || fail "$(cat said)"
-    grep -q '^true ran for' report || fail "$name: $(cat report)"
+    grep -q '^true  .*, exit 0' report || fail "$name: $(cat report)"
   done
   PATH=$(dirname "$winnow"):$PATH winnow record -o last -- true 2>said
   grep -q 'now: winnow report last$' said || fail "$(cat said)"

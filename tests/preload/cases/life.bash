@@ -60,7 +60,7 @@ blocks_that_cannot_be_followed_are_told() {
   record --rate 1e-2 "$programs/forks" heir || fail "forks failed"
   opens trace
   [ "$(jq '.lost > 0 and .complete' info.json)" = true ] || fail "$(cat info.json)"
-  "$winnow" report trace | tr -s '\n ' ' ' >report
+  "$winnow" report --all trace | tr -s '\n ' ' ' >report
   grep -q 'So these numbers are of a part of the run' report || fail "$(head -c 900 report)"
   grep -q 'and allocated at least ' report || fail "$(head -c 900 report)"
 }
@@ -72,10 +72,10 @@ what_a_child_inherits_is_not_taken_for_free_memory() {
   child=$(ls trace.[0-9]*)
   figure .resident.earlier_bytes "$child" >earlier
   near "what it inherited" "$(cat earlier)" 20000000
-  "$winnow" report "$child" | tr -s '\n ' ' ' >report
+  "$winnow" report --all "$child" | tr -s '\n ' ' ' >report
   grep -Eq 'the rest: (headers [^,]*, if malloc is glibc.s., )?what the process had before its recording began \(at most (19|20|21)\.[0-9] MB; a forked' report || fail "$(head -c 1500 report)"
   near "what its parent had" "$(figure .resident.earlier_bytes)" 0
-  ! "$winnow" report trace | grep -q 'before its recording' || fail "$("$winnow" report trace | head -20)"
+  ! "$winnow" report --all trace | grep -q 'before its recording' || fail "$("$winnow" report --all trace | head -20)"
 }
 
 followed_children_of_an_earlier_run_are_not_counted() {

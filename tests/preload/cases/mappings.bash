@@ -23,7 +23,7 @@ mappings_are_told_with_their_callers() {
   near "all that is resident" "$(jq '.resident | .held_bytes.estimate + .mapped_private_bytes + .mapped_file_bytes + .file_bytes + .other_bytes.estimate - .unwritten_bytes' report.json)" \
     "$(jq .resident.rss_bytes report.json)"
   jq -e '.resident | .other_bytes.estimate - .unwritten_bytes | . > -200000 and . < 2000000' report.json >/dev/null || fail "$(jq -c .resident report.json)"
-  "$winnow" report trace >report || fail "no report"
+  "$winnow" report --all trace >report || fail "no report"
   tr '\n' ' ' <report | grep -q 'Resident after .* mapped by the program itself' || fail "no line: $(cat report)"
   grep -Eq 'resident +mapped +mappings' report || fail "no table: $(cat report)"
   grep -Eq ' arena < (sizes < )?main' report || fail "no callers: $(cat report)"
@@ -35,13 +35,13 @@ headers_of_small_blocks_are_not_taken_for_free_memory() {
   [ "$tiny" = 1 ] && skip "too few blocks are followed"
   record --rate 1e-1 -- "$programs/maps" small >/dev/null || fail "maps failed"
   near "headers" "$(figure .resident.header_bytes)" $((200000 * 8 + 200000 * 23))
-  "$winnow" report trace | tr -s '\n ' ' ' >report
+  "$winnow" report --all trace | tr -s '\n ' ' ' >report
   grep -Eq 'the rest: headers and rounding of these blocks \(about [56]\.[0-9]+ MB, if malloc is glibc.s\), malloc.s free memory' report || fail "$(head -c 1500 report)"
 }
 
 callers_of_mappings_are_named_where_they_part() {
   record -- "$programs/map_callers" >/dev/null || fail "map_callers failed"
-  "$winnow" report trace | tr -s '\n ' ' ' >report
+  "$winnow" report --all trace | tr -s '\n ' ' ' >report
   grep -q 'map_for_others < one of: many_pages 60 %, some_pages 30 %, few_pages 10 %' report || fail "$(cat report)"
 }
 
@@ -117,7 +117,7 @@ PROGRAM
   need gcc
   gcc -O1 -g only.c -o only || fail "gcc"
   record -- ./only || fail "only: $?"
-  "$winnow" report trace >report || fail "no report"
+  "$winnow" report --all trace >report || fail "no report"
   tr '\n' ' ' <report | grep -Eq 'Resident after [0-9.]+ ms: 10[0-9] MB = .*10[45] MB mapped by the program itself' || fail "$(cat report)"
   ! grep -q 'higher --rate' report || fail "a higher rate would not help: $(cat report)"
   grep -q ' pool < main' report || fail "$(cat report)"
@@ -181,7 +181,7 @@ stacks_of_threads_are_told_with_their_callers() {
   near "all that is resident" "$(jq '.resident | .held_bytes.estimate + .mapped_private_bytes + .mapped_file_bytes + .stack_bytes + .file_bytes + .other_bytes.estimate - .unwritten_bytes' report.json)" \
     "$(jq .resident.rss_bytes report.json)"
   [ "$(mapped start_threads mapped_bytes)" = 0 ] || fail "stacks count as mappings too: $(jq -c .mapped report.json)"
-  "$winnow" report trace >report || fail "no report"
+  "$winnow" report --all trace >report || fail "no report"
   tr '\n' ' ' <report | grep -Eq 'Resident after .* stacks of threads' || fail "no line: $(cat report)"
   grep -Eq ' start_threads < (large < )?main' report && grep -q ' measure < deepen <' report || fail "no callers: $(cat report)"
   ! grep -q begin_thread report || fail "a frame of ours: $(cat report)"
@@ -253,7 +253,7 @@ what_the_recorder_has_itself_is_told() {
   jq -e '.resident | .winnow_bytes <= .other_bytes.estimate + 3e6' report.json >/dev/null || fail "$(jq -c .resident report.json)"
   # Where the kernel counted far more than was measured, as happens in the tiny build, the line has no parts.
   [ "$(jq .resident.explained report.json)" = true ] || return 0
-  "$winnow" report trace | tr '\n' ' ' | grep -Eq "(; about [0-9.]+ [kM]B of it is|; all of it may be) Winnow's own" || fail "$("$winnow" report trace)"
+  "$winnow" report --all trace | tr '\n' ' ' | grep -Eq "(; about [0-9.]+ [kM]B of it is|; all of it may be) Winnow's own" || fail "$("$winnow" report --all trace)"
 }
 
 little_larger() { # ARGUMENT...: frees_all has at most 6 MB more when it is recorded

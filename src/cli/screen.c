@@ -1,0 +1,338 @@
+/* Prints the head, the verdict, the chart and the foot of the first screen. A fact is a line of its own with
+ * one number; what stands behind it explains that number. Uncertainty is one number, too: the larger
+ * side of the interval in percent. */
+#include "cli/screen.h"
+
+#include "analysis/resident.h"
+#include "cli/report_processes.h"
+#include "cli/text.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LABEL = 19, NOTE_INDENT = 38, CAUSE_INDENT = 21, CHART_LINES = 4, FOOT_LINES = 4 };
+
+/* ---- the title ---- */
+
+static void say_end(struct paragraph *paragraph, const struct view *view) {
+  const struct samples *samples = view->report->samples;
+  if (report_has_processes(view)) return;
+  if (view->options->growing)
+    say(paragraph, ", still runs");
+  else if (!samples->ended)
+    say(paragraph, source_is_foreign(samples->source) ? "" : ", no end recorded");
+  else if (samples->end.kind == TRACE_END_EXIT)
+    say(paragraph, ", exit %d", samples->end.code);
+  else if (samples->end.kind == TRACE_END_SIGNAL)
+    say(paragraph, ", signal %d (%s)", samples->end.code, strsignal(samples->end.code));
+  else if (samples->end.kind == TRACE_END_LEFT)
+    say(paragraph, ", _exit(%d)", samples->end.code);
+  else if (samples->end.kind == TRACE_END_EXEC)
+    say(paragraph, ", became %s", samples->became ? samples->became : "another program");
+  else
+    say(paragraph, ", recording stopped");
+}
+
+static int print_title(const struct view *view) {
+  struct paragraph name = {.length = 0}, run = {.length = 0};
+  char time[32];
+  const char *kind =
+      view->report->recording->rate >= 1 ? "every block recorded" : "sampled, ± is the 95 % range";
+  say_program_name(&name, view);
+  if (report_is_timed(view->report)) say(&run, "%s", text_time(time, view->report->samples->end_ns));
+  say_end(&run, view);
+  int room = text_width() - (int)(text_columns(name.text) + text_columns(run.text) + text_columns(kind)) - 3;
+  text_style(stdout, STYLE_BOLD);
+  text_name(stdout, name.text);
+  text_style(stdout, STYLE_PLAIN);
+  fputs("   ", stdout);
+  text_name(stdout, run.text);
+  if (room > 1) {
+    text_style(stdout, STYLE_DIM);
+    printf("%*s%s", room, "", kind);
+    text_style(stdout, STYLE_PLAIN);
+  }
+  putchar('\n');
+  if (view->options->where) text_entry(stdout, "only blocks with ", view->options->where, 17);
+  putchar('\n');
+  return view->options->where ? 3 : 2;
+}
+
+/* ---- the numbers ---- */
+
+static int print_fact(const char *label, const char *value, const char *margin, const char *note) {
+  fputs("  ", stdout);
+  text_pad(stdout, label, LABEL - 2);
+  text_style(stdout, STYLE_BOLD);
+  text_pad(stdout, value, -9);
+  text_style(stdout, STYLE_DIM);
+  if (*margin || *note) printf(*margin ? "  ± %-5s" : "         ", margin);
+  text_style(stdout, STYLE_PLAIN);
+  if (*note) fputc(' ', stdout);
+  return text_continue(stdout, note, NOTE_INDENT);
+}
+
+/* The number that a fact prints; "< 95 kB" if there is no sample. */
+static int print_estimate(const char *label, const struct estimate *bytes, const char *note) {
+  char value[40], number[32], margin[16];
+  text_bytes(number, bytes->samples ? bytes->estimate : bytes->high);
+  snprintf(value, sizeof value, "%s%s", bytes->samples || bytes->high <= 0 ? "" : "< ", number);
+  return print_fact(label, value, bytes->samples ? screen_margin(margin, bytes) : "", note);
+}
+
+static void say_part(struct paragraph *note, const char **glue, double bytes, double whole,
+                     const char *what) {
+  char text[32];
+  if (bytes < 0.01 * whole) return;
+  say(note, "%s%s %s", *glue, text_bytes(text, bytes), what);
+  *glue = " + ";
+}
+
+static void say_parts(struct paragraph *note, const struct view *view, const struct resident *resident) {
+  char time[32];
+  const char *glue = ": ";
+  struct resident_parts parts = resident_parts(view->report, resident);
+  double whole = (double)resident->rss_bytes;
+  double mapped = resident->measured ? resident->mapped_private + resident->mapped_files : 0;
+  double own = fmin(resident->own_bytes, parts.rest.estimate);
+  say(note, "at %s", text_time(time, resident->time_ns));
+  if (resident->rss_bytes + resident->rss_bytes / 50 < resident->most_bytes)
+    say(note, ", %s", text_bytes(time, whole));
+  say_part(note, &glue, fmin(report_bytes(view->report, &parts.held).estimate, resident->private_bytes),
+           whole, view->report->samples->collected ? "collected heap's blocks" : "malloc blocks");
+  say_part(note, &glue, mapped, whole, "mapped by the program");
+  say_part(note, &glue, resident->measured ? resident->stack_bytes : 0, whole, "thread stacks");
+  say_part(note, &glue, parts.rest.estimate - own, whole,
+           view->report->samples->collected ? "the heap's own and data" : "malloc's own and data");
+  say_part(note, &glue, own, whole, "Winnow's");
+  say_part(note, &glue, resident->files_bytes, whole, "code and files");
+}
+
+static int print_resident(const struct view *view) {
+  struct paragraph note = {.length = 0};
+  struct resident resident = report_resident(view->report);
+  char value[32];
+  if (!resident.most_bytes) return print_fact("Resident at most", "none", "", "not measured");
+  if (resident.rss_bytes && !view->report->recording->partial) say_parts(&note, view, &resident);
+  return print_fact("Resident at most", text_bytes(value, (double)resident.most_bytes), "", note.text);
+}
+
+static void say_blocks(struct paragraph *note, const struct view *view, const struct sums *sums,
+                       const char *what) {
+  char text[64];
+  struct estimate blocks = report_blocks(view->report, sums);
+  if (!source_limits(view->report->samples->source)->no_blocks && blocks.samples)
+    say(note, "in %s", text_about(text, &blocks, what));
+}
+
+static int print_held(const struct view *view) {
+  const struct report *report = view->report;
+  struct paragraph note = {.length = 0};
+  char time[32], last[32];
+  struct estimate peak = report_bytes(report, &report->peak.live);
+  if (report_is_timed(report) && report_peak_is_one(report))
+    say(&note, "at %s", text_time(time, report->peak.median_ns));
+  else if (report_is_timed(report))
+    say(&note, "between %s and %s", text_time(time, report->peak.first_ns),
+        text_time(last, report->peak.last_ns));
+  if (note.length && peak.samples) say(&note, ", ");
+  say_blocks(&note, view, &report->peak.live, "block");
+  return print_estimate("Held at the peak", &peak, note.text);
+}
+
+static int print_left(const struct view *view) {
+  const struct report *report = view->report;
+  struct paragraph note = {.length = 0};
+  char text[32];
+  struct estimate left = report_bytes(report, &report->live_at_end),
+                  alive = report_bytes(report, &report->alive);
+  double peak = report->peak.live.bytes.total;
+  if (left.samples && peak > 0) say(&note, "%s of the peak", text_share(text, fmin(left.estimate / peak, 1)));
+  if (report->alive_ns < report->samples->end_ns && alive.estimate > left.estimate)
+    say(&note, "%s%s was freed only at the exit", note.length ? "; " : "",
+        text_bytes(text, alive.estimate - left.estimate));
+  return print_estimate(report->samples->collected ? "Not found dead" : "Never freed", &left, note.text);
+}
+
+static int print_allocated(const struct view *view) {
+  const struct report *report = view->report;
+  struct paragraph note = {.length = 0};
+  char text[32];
+  bool collected = report->samples->collected;
+  struct estimate all = report_bytes(report, &report->allocated), rate = report_per_second(report, &all),
+                  brief = report_share(report, &report->brief, &report->allocated);
+  if (report_has_rate(report) && all.samples) say(&note, "%s/s ", text_bytes(text, rate.estimate));
+  say_blocks(&note, view, &report->allocated, collected ? "block" : "call");
+  if (brief.samples && !source_limits(report->samples->source)->no_lives)
+    say(&note, "; %s lived less than %s", text_share((char[32]){0}, brief.estimate),
+        text_time(text, report->brief_ns));
+  return print_estimate("Allocated", &all, note.text);
+}
+
+/* Of a collected heap: what was promoted, and how long it paused. */
+static int print_collected(const struct view *view) {
+  const struct heap_life *life = &view->report->samples->life;
+  struct paragraph note = {.length = 0};
+  char value[32] = "none", text[32];
+  if (!view->report->samples->collected) return 0;
+  struct estimate promoted = report_promoted_share(view->report, &view->report->generations);
+  if (promoted.samples) text_share(value, promoted.estimate);
+  say(&note, "of what was born in the minor heap");
+  if (heap_life_is_told(life) && heap_life_pauses(life)) {
+    double paused = heap_life_paused_ns(life);
+    say(&note, "; pauses");
+    if (life->domain_ns >= paused && life->domain_ns > 0)
+      say(&note, " %s of the run,", text_share(text, paused / life->domain_ns));
+    say(&note, " at most %s", text_time(text, life->longest.ns));
+  }
+  return print_fact("Promoted", value, "", note.text);
+}
+
+/* What is missing must be known before a number is believed. */
+static int print_missing(const struct view *view) {
+  const struct trace_damage *damage = source_damage(view->report->samples->source);
+  struct paragraph note = {.length = 0};
+  char count[64];
+  if (!view->report->recording->partial) return 0;
+  say(&note, "%s lost", text_number_of(count, (double)damage->records_lost, "record"));
+  if (damage->records_lost && damage->loss_cause) say(&note, " (%s)", trace_cause_name(damage->loss_cause));
+  say(&note, ", %s damaged: the numbers are of a part of the run",
+      text_number_of(count, (double)damage->chunks_damaged, "piece"));
+  text_style(stdout, STYLE_WARNING);
+  text_pad(stdout, "  INCOMPLETE", CAUSE_INDENT);
+  int lines = text_continue(stdout, note.text, CAUSE_INDENT);
+  text_style(stdout, STYLE_PLAIN);
+  return lines;
+}
+
+/* ---- the verdict ---- */
+
+static void say_culprit(struct paragraph *text, const struct view *view, const struct culprit *culprit) {
+  const struct strings *strings = view->report->names->strings;
+  char place[256];
+  say(text, "%s", strings_text(strings, culprit->function.function));
+  if (!screen_place(view, MEASURE_ALIVE, &culprit->function, place, sizeof place) && *place)
+    say(text, " (%s)", place);
+  if (culprit->caller.function) say(text, ", called by %s", strings_text(strings, culprit->caller.function));
+}
+
+static void say_growth(struct paragraph *text, const struct view *view, const struct verdict *verdict) {
+  char bytes[32];
+  for (size_t i = 0; i < verdict->culprits; i++) {
+    if (i) say(text, "; ");
+    say_culprit(text, view, &verdict->culprit[i]);
+    say(text, ": %s/s", text_bytes(bytes, verdict->culprit[i].rate.estimate));
+  }
+  say(text, verdict->kind == VERDICT_LEAK
+                ? " from start to end"
+                : " to the end, and little is freed: a leak, or data that it collects");
+}
+
+static void say_why(struct paragraph *text, const struct view *view, const struct verdict *verdict) {
+  char time[32], share[32];
+  switch (verdict->kind) {
+  case VERDICT_LEAK:
+  case VERDICT_GROWING: say_growth(text, view, verdict); return;
+  case VERDICT_LEVEL:
+    say(text, "level since %s; a leak of a tenth of the peak would show", text_time(time, verdict->time_ns));
+    return;
+  case VERDICT_BRIEF:
+    say(text, "%s of what it allocated lived less than %s, and the peak is small beside that",
+        text_share(share,
+                   report_share(view->report, &view->report->brief, &view->report->allocated).estimate),
+        text_time(time, view->report->brief_ns));
+    return;
+  case VERDICT_FEW:
+    say(text,
+        view->report->samples->collected ? "run it again with WINNOW_RATE=%g"
+                                         : "record it again with --rate %g",
+        fmin(10 * view->report->recording->rate, 1));
+    return;
+  default: return;
+  }
+}
+
+static wn_status print_verdict(const struct view *view, int *lines) {
+  struct verdict verdict;
+  struct paragraph text = {.length = 0};
+  wn_status error = verdict_find(view->report, &verdict);
+  *lines = 0;
+  if (error || verdict.kind == VERDICT_NONE) return error;
+  say_why(&text, view, &verdict);
+  putchar('\n');
+  fputs("  ", stdout);
+  text_style(stdout, verdict.kind == VERDICT_LEAK    ? STYLE_ALARM
+                     : verdict.kind == VERDICT_LEVEL ? STYLE_GOOD
+                                                     : STYLE_WARNING);
+  text_pad(stdout, verdict_title(verdict.kind), CAUSE_INDENT - 2);
+  text_style(stdout, STYLE_PLAIN);
+  if (text_columns(verdict_title(verdict.kind)) >= CAUSE_INDENT - 2) fputs(" ", stdout);
+  *lines = 1 + text_continue(stdout, text.text, CAUSE_INDENT);
+  return WN_OK;
+}
+
+/* ---- the foot ---- */
+
+enum { FILES_NAMED = 3 };
+
+/* Prints a command about the same traces, for a shell. */
+static void print_command(const struct view *view, const char *command) {
+  fputs(command, stdout);
+  for (size_t i = 0; i < view->options->file_count && i < FILES_NAMED; i++) {
+    fputc(' ', stdout);
+    text_word(stdout, view->options->files[i]);
+  }
+  puts(view->options->file_count > FILES_NAMED ? " ..." : "");
+}
+
+static void print_foot(const struct view *view) {
+  struct paragraph text = {.length = 0};
+  size_t wrappers = view->report->recording->wrappers.count;
+  putchar('\n');
+  text_style(stdout, STYLE_DIM);
+  if (wrappers)
+    say(&text, wrappers > 1 ? "Counted for their callers: %s and %zu more." : "Counted for its callers: %s.",
+        strings_text(view->report->names->strings, view->report->recording->wrappers.functions[0]),
+        wrappers - 1);
+  if (wrappers) text_paragraph(stdout, text.text, 2);
+  print_command(view, "  In a browser: winnow view");
+  print_command(view,
+                "  Next: winnow report --at 5s | --tree | --by stack | --all (each table, range and row)");
+  text_style(stdout, STYLE_PLAIN);
+}
+
+/* ---- shared ---- */
+
+const char *screen_margin(char buffer[16], const struct estimate *estimate) {
+  const double sure = 10; /* percent: one large block is certain, and is one sample */
+  double side = fmax(estimate->high - estimate->estimate, estimate->estimate - estimate->low);
+  double percent = estimate->estimate > 0 ? 100 * side / estimate->estimate : INFINITY;
+  if (estimate->low == estimate->high) return strcpy(buffer, "");
+  if (percent > 100 || (estimate->samples < 5 && percent > sure)) return strcpy(buffer, "?");
+  snprintf(buffer, 16, percent < 1 ? "%.1f %%" : "%.0f %%", fmax(percent, 0.1));
+  return buffer;
+}
+
+wn_status screen_print(const struct view *view) {
+  static const char *const when[] = {"HELD AT THE PEAK", "HELD AT THE END"};
+  const struct report *report = view->report;
+  char title[64], time[32];
+  int verdict, held, allocated;
+  static int (*const head[])(const struct view *view) = {
+      print_title, print_resident, print_held, print_left, print_allocated, print_collected, print_missing};
+  int used = 0;
+  for (size_t i = 0; i < sizeof head / sizeof *head; i++) used += head[i](view);
+  wn_status error = print_verdict(view, &verdict);
+  if (error) return error;
+  bool timed = report_is_timed(report);
+  int left = SCREEN_LINES - used - verdict - (timed ? CHART_LINES : 0) - FOOT_LINES;
+  if (timed) report_print_chart(view);
+  snprintf(title, sizeof title, "HELD AT %s", text_time(time, report->asked.time_ns));
+  error = screen_print_table(view, report->at == AT_TIME ? title : when[report->at], MEASURE_HELD,
+                             left / 2 + 2, &held);
+  if (!error && !source_limits(report->samples->source)->no_total)
+    error = screen_print_table(view, "ALLOCATED THE MOST", MEASURE_ALLOCATED, left - held, &allocated);
+  if (!error) print_foot(view);
+  return error;
+}
+/* SPDX-License-Identifier: MIT */

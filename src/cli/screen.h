@@ -1,0 +1,27 @@
+/* The first screen of `winnow report`: four numbers, a verdict, a chart and two tables, in at most
+ * SCREEN_LINES lines. docs/report.md shows it. `--all` prints report_text.h in its place. */
+#ifndef CLI_SCREEN_H
+#define CLI_SCREEN_H
+
+#include "analysis/verdict.h"
+#include "cli/report_text.h"
+
+enum { SCREEN_LINES = 40, SCREEN_TABLE_INDENT = 45 };
+
+wn_status screen_print(const struct view *view);
+
+/* Prints a table of at most `lines` lines with its title and header; *printed: how many it took. */
+wn_status screen_print_table(const struct view *view, const char *title, enum measure measure, int lines,
+                             int *printed);
+
+/* "12 %", "0.4 %", or "?" where the interval is wider than the number, or a few samples say little: the
+ * larger side of the interval, in percent of the number. Empty for an exact number. */
+const char *screen_margin(char buffer[16], const struct estimate *estimate);
+
+/* "leak.c:11", of the line where most of what a function holds was allocated; empty if it is not known.
+ * `label` has the function and its module. WN_ENOMEM. */
+wn_status screen_place(const struct view *view, enum measure measure, const struct label *label, char *buffer,
+                       size_t size);
+
+#endif
+/* SPDX-License-Identifier: MIT */

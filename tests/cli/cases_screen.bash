@@ -1,0 +1,54 @@
+# The first screen of the report; sourced by run.
+# shellcheck shell=bash disable=SC2154
+
+columns_of_widest() { LC_ALL=C.UTF-8 awk '{ if (length($0) > most) most = length($0) } END { print most + 0 }' "$1"; }
+
+screens_are_as_they_were() {
+  local kind columns screen
+  for screen in "$source"/tests/cli/screens/*; do
+    kind=${screen##*/} columns=${screen##*.}
+    make "${kind%.*}" t
+    COLUMNS=$columns "$winnow" report --no-symbols t >out 2>err || fail "$(cat err)"
+    diff "$screen" out || fail "the screen of ${kind%.*} changed at $columns columns; if that is right: cp out $screen"
+  done
+}
+
+# 40 lines of as many columns as there are.
+screens_have_one_size() {
+  local kind by sort columns
+  for kind in plain collected exact none one bare named odd killed zero hostile; do
+    make $kind t
+    for columns in 100 160; do
+      for by in function line file module thread stack; do
+        for sort in self total; do
+          COLUMNS=$columns "$winnow" report --no-symbols --by $by --sort $sort t >out 2>err || fail "$(cat err)"
+          [ "$(wc -l <out)" -le 40 ] || fail "$kind by $by sort $sort: $(wc -l <out) lines: $(cat out)"
+          [ "$(grep -v winnow out | sed "s/[^ -~]/x/g" >plain; columns_of_widest plain)" -le $columns ] || fail "$kind by $by at $columns: $(cat out)"
+        done
+      done
+    done
+  done
+}
+
+rows_of_the_screen_account_for_all_bytes() {
+  make exact t
+  local by
+  for by in function line file module thread; do
+    "$winnow" report --no-symbols --by $by t | sed -n '/^HELD/,/^$/p' | awk '
+      / [0-9.]+ k?B / { sum += $1 * ($2 == "kB" ? 1000 : 1) }
+      END { if (sum < 440000 || sum > 458000) { print sum; exit 1 } }' || fail "by $by: the rows do not add up to 449 kB"
+  done
+}
+
+the_screen_says_who_leaks() {
+  need_recording
+  need_many_blocks
+  "$winnow" record -q --rate 1e-3 -o t -- "$build/tests/cli/programs/leaks" >said 2>&1 || fail "$(cat said)"
+  succeeds report t
+  says 'LEAK LIKELY +remember \(leaks.c:[0-9]+\), called by serve: [0-9.]+ [kM]B/s from start to end'
+  says 'HELD AT THE PEAK .* grows +remember +leaks.c:[0-9]+ +< serve:[0-9]+ < main:[0-9]+'
+  says 'exit 0 .*Resident at most .*Held at the peak .*Never freed .*Allocated '
+  run report --json t
+  need jq
+  jq -e '.verdict | .kind == "leak_likely" and .culprits[0].function == "remember" and .culprits[0].caller == "serve"' out >/dev/null || fail "$(jq .verdict out)"
+}
