@@ -11,7 +11,7 @@
 /* How many words this thread may still allocate before it must call host_hits. Begins at 0, so that
  * the first allocation of a new thread calls it. While the host works for this thread, the number
  * is so large that nested allocations are not sampled. */
-extern _Thread_local int64_t words_left;
+extern _Thread_local int64_t words_left __attribute__((visibility("hidden")));
 
 /* Called when words_left went below zero. Returns how many samples fell into the words just
  * subtracted, usually 1 or 0, and sets words_left to the distance to the next sample. The first

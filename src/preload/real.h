@@ -41,7 +41,8 @@ struct real {
   delete_function *delete[DELETE_FORMS];
 };
 
-extern struct real real;
+/* Hidden here too: the compiler must know where it is used that it needs no table of addresses. */
+extern struct real real __attribute__((visibility("hidden")));
 
 /* The functions that the program's own calls of these names reach: ours, or those of an object that
  * the loader searches before us (the program itself, or a library preloaded before us). An entry
