@@ -15,7 +15,7 @@ import { build } from 'esbuild';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const at = (...parts) => join(here, ...parts);
-const MOST_BYTES = 250_000; // without the engine
+const MOST_BYTES = 260_000; // without the engine
 const fixture = process.argv.indexOf('--fixture') > 0 ? process.argv[process.argv.indexOf('--fixture') + 1] : null;
 
 /* Long names of members that classes here have for themselves: no answer, element or library has them. */

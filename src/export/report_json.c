@@ -237,6 +237,17 @@ static void print_memory(struct json *json, const struct report *report) {
   json_end(json, ']');
 }
 
+static void print_culprit(struct json *json, const struct report *report, const struct culprit *culprit) {
+  const struct strings *strings = report->names->strings;
+  json_begin(json, NULL, '{');
+  json_string(json, "function", strings_text(strings, culprit->function.function));
+  json_string(json, "module", strings_text(strings, culprit->function.module));
+  json_string(json, "caller", strings_text(strings, culprit->caller.function));
+  json_estimate(json, "bytes", &culprit->bytes);
+  json_estimate(json, "bytes_per_second", &culprit->rate);
+  json_end(json, '}');
+}
+
 /* ---- shared ---- */
 
 void json_row(struct json *json, struct table *table, const struct group *group, enum extent extent) {
@@ -304,6 +315,22 @@ void json_totals(struct json *json, const struct report *report) {
   json_end(json, '}');
 }
 
+wn_status json_verdict(struct json *json, const struct report *report) {
+  struct verdict verdict;
+  wn_status error = verdict_find(report, &verdict);
+  if (error) return error;
+  json_begin(json, "verdict", '{');
+  json_string(json, "kind", verdict_word(verdict.kind));
+  json_string(json, "title", verdict_title(verdict.kind));
+  json_begin(json, "culprits", '[');
+  for (size_t i = 0; i < verdict.culprits; i++) print_culprit(json, report, &verdict.culprit[i]);
+  json_end(json, ']');
+  json_number(json, "bytes", verdict.bytes);
+  json_integer(json, "at_ns", verdict.time_ns);
+  json_end(json, '}');
+  return WN_OK;
+}
+
 void json_wrappers(struct json *json, const struct recording *recording) {
   json_begin(json, "wrappers", '[');
   for (size_t i = 0; i < recording->wrappers.count; i++)
@@ -331,35 +358,9 @@ static void print_totals_of_profile(struct json *json, const struct report *repo
   json_end(json, '}');
 }
 
-static void print_culprit(struct json *json, const struct report *report, const struct culprit *culprit) {
-  const struct strings *strings = report->names->strings;
-  json_begin(json, NULL, '{');
-  json_string(json, "function", strings_text(strings, culprit->function.function));
-  json_string(json, "module", strings_text(strings, culprit->function.module));
-  json_string(json, "caller", strings_text(strings, culprit->caller.function));
-  json_estimate(json, "bytes", &culprit->bytes);
-  json_estimate(json, "bytes_per_second", &culprit->rate);
-  json_end(json, '}');
-}
-
-static wn_status print_verdict(struct json *json, const struct report *report) {
-  struct verdict verdict;
-  wn_status error = verdict_find(report, &verdict);
-  if (error) return error;
-  json_begin(json, "verdict", '{');
-  json_string(json, "kind", verdict_word(verdict.kind));
-  json_begin(json, "culprits", '[');
-  for (size_t i = 0; i < verdict.culprits; i++) print_culprit(json, report, &verdict.culprit[i]);
-  json_end(json, ']');
-  json_number(json, "bytes", verdict.bytes);
-  json_integer(json, "at_ns", verdict.time_ns);
-  json_end(json, '}');
-  return WN_OK;
-}
-
 static wn_status print_course(struct json *json, const struct report *report,
                               const struct report_json_options *options) {
-  wn_status error = print_verdict(json, report);
+  wn_status error = json_verdict(json, report);
   if (error) return error;
   json_totals(json, report);
   print_held(json, report);

@@ -30,6 +30,9 @@ void json_rest(struct json *json, const char *name, const struct report *report,
 /* The details that the rows of a measure have (enum table_detail). */
 unsigned json_details(const struct report *report, enum measure measure);
 
+/* Writes the member `verdict`. WN_ENOMEM. */
+wn_status json_verdict(struct json *json, const struct report *report);
+
 /* Write the members `totals` and `wrappers`. */
 void json_totals(struct json *json, const struct report *report);
 void json_wrappers(struct json *json, const struct recording *recording);

@@ -65,7 +65,9 @@ wn_status view_totals(struct answers *answers, const struct request *request, st
   json_bool(json, "peak_is_one", report_peak_is_one(report));
   json_totals(json, report);
   if (heap_life_is_told(&report->samples->life)) json_heap(json, report);
-  if (request->where) return WN_OK; /* the resident size is that of all blocks */
+  if (request->where) return WN_OK; /* the resident size and the verdict are of all blocks */
+  wn_status error = json_verdict(json, report);
+  if (error) return error;
   return json_resident(json, report, &(struct report_json_options){.grouping = request->grouping, .top = 10});
 }
 /* SPDX-License-Identifier: MIT */

@@ -139,9 +139,20 @@ export interface Totals {
     /** 0: not measured. */
     peak_rss_bytes: number;
   };
+  /** What the recording most likely shows; with a query there is none. */
+  verdict?: Verdict;
   heap?: Heap;
   resident?: Record<string, unknown>;
   mapped?: Mapper[];
+}
+
+/** `verdict` of docs/report-json.md. */
+export interface Verdict {
+  kind: string;
+  title: string;
+  culprits: { function: string; caller: string; bytes: Estimate; bytes_per_second: Estimate }[];
+  bytes: number;
+  at_ns: number;
 }
 
 /** A function that mapped memory itself, and the callers that nearly all of it has in common, innermost first. */

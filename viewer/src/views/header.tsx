@@ -274,9 +274,22 @@ function figuresOf(head: Head, all: Totals): FigureParts[] {
   return figures;
 }
 
+/** What the verdict rests on, in words; the title says the rest. */
+function reasonOf({ kind, culprits, bytes: amount, at_ns }: NonNullable<Totals['verdict']>): string {
+  const who = culprits.map(({ function: name, caller, bytes_per_second: rate }) => `${name}${caller && `, called by ${caller}`}${rate.samples ? `: ${bytes(rate.estimate)}/s` : ''}`).join('; ');
+  if (kind === 'leak_likely') return `${who} from start to end`;
+  if (kind === 'still_growing') return `${who} to the end, and little is freed: a leak, or data that it collects`;
+  if (kind === 'no_leak_seen') return `level since ${duration(at_ns)}; a leak of a tenth of the peak would show`;
+  if (kind === 'too_few_samples') return 'record it again with a higher --rate';
+  return amount > 0 ? `at least ${bytes(amount)} at ${duration(at_ns)}${who && `: ${who}`}` : who;
+}
+
 function Verdict({ head, totals }: { head: Head; totals: Totals }) {
   const rss = totals.totals.peak_rss_bytes;
+  const said = totals.verdict;
   return (
+    <>
+    {said && said.title && <p class={`said ${said.kind}`}><strong>{said.title}</strong> <Words text={reasonOf(said)} /></p>}
     <dl class="verdict">
       {figuresOf(head, totals).map((figure) => (
         <Figure {...figure} />
@@ -291,6 +304,7 @@ function Verdict({ head, totals }: { head: Head; totals: Totals }) {
         </div>
       )}
     </dl>
+    </>
   );
 }
 
