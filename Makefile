@@ -1,22 +1,27 @@
 # The commands people need. Everything else is CMake: see CMakePresets.json.
-.PHONY: all demo test models soak bench bench-quick bench-heap install package clean help
+.PHONY: all deps demo test models soak bench bench-quick bench-heap install uninstall package dist clean help
 .DEFAULT_GOAL := help
 SHIPPED = winnow winnow-malloc winnow-heap
 
 help:
-	@echo "make demo     install what is needed, build, profile sqlite3 and a Lisp program, print where their memory went"
-	@echo "make all      install what is needed, build what is shipped and the examples in build/release"
+	@echo "make demo     install what is needed, build, record a small server that leaks, print where its memory went"
+	@echo "make deps     install the packages that building needs"
+	@echo "make all      build what is shipped and the examples in build/release"
 	@echo "make test     install what is needed, build, run the whole test suite"
 	@echo "make bench    compare with other profilers and other collected heaps, side by side (long)"
 	@echo "              (make bench-heap: the heaps alone; make bench-quick: the profilers alone, in fewer rounds)"
 	@echo "make models   search all models of protocols, and note in tests/models/passed what was searched"
 	@echo "make soak     the tests that take long (random programs under sanitizers: SOAK_SECONDS=... to change an hour)"
-	@echo "make install  install to /usr/local (PREFIX=... to change)"
+	@echo "make install  install to /usr/local (PREFIX=... to change); make uninstall removes that again"
 	@echo "make package  build a Debian package: build/release/winnow_VERSION_ARCHITECTURE.deb"
+	@echo "make dist     make a source archive of the last commit: build/winnow-VERSION.tar.gz"
 	@echo "make clean    remove all that was built"
 
-all:
+deps:
 	@scripts/install-dependencies build
+
+all:
+	@scripts/install-dependencies --check build
 	@scripts/build release $(SHIPPED) examples
 
 demo:
@@ -62,9 +67,21 @@ bench-quick:
 
 PREFIX ?= /usr/local
 install:
-	@scripts/install-dependencies build
+	@scripts/install-dependencies --check build
 	@PREFIX=$(PREFIX) scripts/build release $(SHIPPED)
 	@cmake --install build/release --prefix $(PREFIX)
+
+# What the last `make install` of this folder installed.
+uninstall:
+	@[ -f build/release/install_manifest.txt ] || { echo "uninstall: nothing was installed from here" >&2; exit 1; }
+	@xargs -d '\n' rm -f <build/release/install_manifest.txt
+	@rm build/release/install_manifest.txt
+
+VERSION = $(shell awk '/^.define WN_VERSION_(MAJOR|MINOR|PATCH) /{printf "%s%s", dot, $$3; dot = "."}' include/winnow/version.h)
+dist:
+	@mkdir -p build
+	@git archive --prefix=winnow-$(VERSION)/ -o build/winnow-$(VERSION).tar.gz HEAD
+	@echo "Wrote build/winnow-$(VERSION).tar.gz"
 
 package:
 	@scripts/install-dependencies package
