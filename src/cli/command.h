@@ -6,7 +6,7 @@
 
 /* Exit codes: 0 for success, EXIT_JOB if the job failed, EXIT_USAGE for wrong usage. `record` exits
  * with the program's own code. */
-enum { EXIT_JOB = 1, EXIT_USAGE = 2 };
+enum { EXIT_JOB = 1, EXIT_USAGE = 2, EXIT_CANNOT_RUN = 126, EXIT_NO_PROGRAM = 127 };
 
 /* argv[0] is the command's name. */
 typedef int command_function(int argc, char **argv);

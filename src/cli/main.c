@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include <winnow/version.h>
 
 const struct command commands[] = {
@@ -215,17 +216,52 @@ static int print_version(void) {
   return 0;
 }
 
+/* The least number of letters that must be put in, left out or replaced to make one word of another. */
+static size_t distance(const char *one, const char *other) {
+  enum { LONGEST = 16 };
+  size_t row[LONGEST + 1], columns = strlen(other);
+  if (columns > LONGEST) return columns;
+  for (size_t j = 0; j <= columns; j++) row[j] = j;
+  for (size_t i = 0; one[i]; i++) {
+    size_t diagonal = row[0]++;
+    for (size_t j = 1; j <= columns; j++) {
+      size_t least = diagonal + (one[i] != other[j - 1]);
+      diagonal = row[j];
+      if (row[j - 1] + 1 < least) least = row[j - 1] + 1;
+      if (row[j] + 1 < least) least = row[j] + 1;
+      row[j] = least;
+    }
+  }
+  return row[columns];
+}
+
+static const char *nearest_command(const char *name) {
+  const char *nearest = NULL;
+  size_t least = 3; /* two letters may be wrong */
+  for (const struct command *command = commands; command->name; command++)
+    if (distance(name, command->name) < least) least = distance(name, command->name), nearest = command->name;
+  return nearest;
+}
+
+static int fail_command(const char *name) {
+  const char *nearest = nearest_command(name);
+  fputs("winnow: there is no command '", stderr);
+  text_name(stderr, name);
+  if (nearest)
+    fprintf(stderr, "'; did you mean 'winnow %s'?\n", nearest);
+  else if (!access(name, R_OK))
+    fputs("'; it is a file: 'winnow report' reads traces, 'winnow record --' runs programs\n", stderr);
+  else
+    fputs("'; see 'winnow help'\n", stderr);
+  return EXIT_USAGE;
+}
+
 static int run(int argc, char **argv) {
   const char *name = argv[1];
   if (!strcmp(name, "--help") || !strcmp(name, "-h")) name = "help";
   if (!strcmp(name, "--version") || !strcmp(name, "-V")) return print_version();
   const struct command *command = command_find(name);
-  if (!command) {
-    fputs("winnow: there is no command '", stderr);
-    text_name(stderr, name);
-    fputs("'; see 'winnow help'\n", stderr);
-    return EXIT_USAGE;
-  }
+  if (!command) return fail_command(name);
   if (!asks_help(name, argc, argv)) return command->run(argc - 1, argv + 1);
   print_help(command);
   return 0;
@@ -235,7 +271,11 @@ int main(int argc, char **argv) {
   if (argc && *argv[0]) called = argv[0];
   setlocale(LC_CTYPE, "");
   if (argc < 2) {
-    print_overview(stderr);
+    fputs("winnow: where a program's memory goes\n\n"
+          "  winnow record -- PROGRAM [ARGUMENT...]   runs a program and records it\n"
+          "  winnow report FILE.trace                 prints where its memory went\n\n"
+          "'winnow help' lists all commands.\n",
+          stderr);
     return EXIT_USAGE;
   }
   int code = run(argc, argv);

@@ -71,13 +71,15 @@ static bool is_plain_script(const char *begin, size_t length) {
 /* `script` names `path` as its interpreter, or is NULL. */
 static int fail_to_read(const char *path, const char *script, int error) {
   size_t length = strlen(path);
-  if (!script || error != ENOENT) return fail_job("cannot read %s: %s", path, strerror(error));
-  if (length && path[length - 1] == '\r')
-    return fail_job("%s cannot be run: its first line ends in a carriage return, as lines of DOS do; "
-                    "sed -i 's/\\r$//' removes them",
-                    script);
-  return fail_job("%s cannot be run: its first line names the interpreter %s, which is not there", script,
-                  path);
+  if (!script || error != ENOENT)
+    fail_job("cannot read %s: %s", path, strerror(error));
+  else if (length && path[length - 1] == '\r')
+    fail_job("%s cannot be run: its first line ends in a carriage return, as lines of DOS do; "
+             "sed -i 's/\\r$//' removes them",
+             script);
+  else
+    fail_job("%s cannot be run: its first line names the interpreter %s, which is not there", script, path);
+  return EXIT_CANNOT_RUN;
 }
 
 /* What a user can do about a program that cannot be recorded. */
@@ -107,9 +109,9 @@ static int fail_kind(const char *path, enum image_kind kind) {
   return fail_job("%s %s%s", path, image_reason(kind), remedy(kind));
 }
 
-/* Frees the hint. */
-static int fail_with_hint(const char *text, char *hint) {
-  int code = hint && *hint ? fail_job("%s; %s", text, hint) : fail_job("%s", text);
+/* Frees the hint. Returns the code. */
+static int fail_with_hint(int code, const char *text, char *hint) {
+  hint &&*hint ? fail_job("%s; %s", text, hint) : fail_job("%s", text);
   free(hint);
   return code;
 }
@@ -117,13 +119,13 @@ static int fail_with_hint(const char *text, char *hint) {
 static int fail_no_program(char *const *argv, const char *behind) {
   char text[PATH_MAX + 128];
   snprintf(text, sizeof text, "there is no program '%.*s'%s", PATH_MAX, argv[0], behind);
-  return fail_with_hint(text, hint_for_command_line(argv));
+  return fail_with_hint(EXIT_NO_PROGRAM, text, hint_for_command_line(argv));
 }
 
 static int fail_not_executable(const char *path, char *hint) {
   char text[PATH_MAX + 128];
   snprintf(text, sizeof text, "%.*s cannot be run: it is not executable", PATH_MAX, path);
-  return fail_with_hint(text, hint);
+  return fail_with_hint(EXIT_CANNOT_RUN, text, hint);
 }
 
 /* Fails for a name without a folder that is not in the search path, but may be here. */
@@ -131,7 +133,7 @@ static int fail_in_search_path(char *const *argv) {
   const char *name = argv[0];
   struct stat status;
   if (is_program(name))
-    return fail_job("there is no program '%s' in the search path; ./%s is one", name, name);
+    return fail_job("there is no program '%s' in the search path; ./%s is one", name, name), EXIT_NO_PROGRAM;
   char *hint = !stat(name, &status) && S_ISREG(status.st_mode) ? hint_for_file(name) : NULL;
   if (hint && *hint) return fail_not_executable(name, hint);
   free(hint);
@@ -165,8 +167,8 @@ int program_fail_to_find(char *const *argv) {
     snprintf(why, sizeof why, ": %s", strerror(errno));
     return fail_no_program(argv, why);
   }
-  if (S_ISDIR(status.st_mode)) return fail_job("%s is a directory, not a program", name);
-  if (!S_ISREG(status.st_mode)) return fail_job("%s cannot be run: it is not a file", name);
+  if (S_ISDIR(status.st_mode)) return fail_job("%s is a directory, not a program", name), EXIT_CANNOT_RUN;
+  if (!S_ISREG(status.st_mode)) return fail_job("%s cannot be run: it is not a file", name), EXIT_CANNOT_RUN;
   return fail_not_executable(name, hint_for_file(name));
 }
 
@@ -195,7 +197,8 @@ int program_check(const char *path, const char **allocator) {
   enum image_kind kind = image.kind;
   if (kind == IMAGE_UNREADABLE && !stat(image.path, &status) && !S_ISREG(status.st_mode))
     return fail_job("%s cannot be run: its first line names %s, which is no program", image.script,
-                    image.path);
+                    image.path),
+           EXIT_CANNOT_RUN;
   if (kind == IMAGE_UNREADABLE) return fail_to_read(image.path, image.script, image.error);
   if (image.loader) return fail_job("%s is the dynamic loader; name the program itself", image.path);
   struct elf_allocators inside = {0};

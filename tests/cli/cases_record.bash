@@ -46,7 +46,7 @@ interpreters_that_are_no_programs_are_refused() {
     printf '#!%s\n' "$path" >script
     chmod +x script
     run record -o t ./script
-    [ "$code" = 1 ] && grep -q "its first line names $path, which is no program" err || fail "$path: code $code: $(cat err)"
+    [ "$code" = 126 ] && grep -q "its first line names $path, which is no program" err || fail "$path: code $code: $(cat err)"
     [ ! -e t ] || fail "$path: a trace is there"
   done
 }
@@ -119,30 +119,30 @@ likely_mistakes_are_hinted_at() {
   chmod 755 dos lost
   chmod 644 program text named plain.py named.py
   local sh='; a shell can run a command line, and -f records its programs: winnow record -f sh -c'
-  refused 1 "no program 'ls -l' in the search path; give its words as separate arguments: winnow record ls -l\$" record 'ls -l'
-  refused 1 "no program 'ls [|] wc' in the search path$sh 'ls [|] wc'\$" record 'ls | wc'
-  refused 1 "no program 'cd /; ls': No such file or directory$sh 'cd /; ls'\$" record 'cd /; ls'
-  refused 1 "$sh 'A=1 ls'\$" record 'A=1 ls'
-  refused 1 "$sh 'ls \"a\"'\$" record 'ls "a"'
-  refused 1 "$sh 'cd sub'\$" record 'cd sub'
-  refused 1 "no program 'cd' in the search path; it is a shell command: sh -c 'cd sub'\$" record cd sub
-  refused 1 "no program 'A=1' in the search path; set variables before winnow: A=1 winnow record ls [.][.][.]\$" record A=1 ls -l
-  refused 1 "; set variables before winnow: A='1 2' winnow record ls\$" record 'A=1 2' ls
-  refused 1 "no program 'no-such' in the search path\$" record no-such
-  refused 1 "no program 'no such' in the search path\$" record 'no such'
-  refused 1 "no program './no such': No such file or directory\$" record './no such'
-  refused 1 "no program 'ls[?]x' in the search path\$" record $'ls\nx'
-  refused 1 "no program 'A=1' in the search path\$" record A=1
-  refused 1 'plain.py cannot be run: it is not executable; name its interpreter: python3 ./plain.py$' record ./plain.py
-  refused 1 '^winnow: plain.py cannot be run: it is not executable; name its interpreter: python3 plain.py$' record plain.py
-  refused 1 'not executable; chmod [+]x ./named.py makes it executable, or name its interpreter: python3 ./named.py$' record ./named.py
-  refused 1 'not executable; chmod [+]x ./named makes it executable, or name its interpreter: /bin/bash -e ./named$' record ./named
-  refused 1 './program cannot be run: it is not executable; chmod [+]x ./program makes it executable$' record ./program
-  refused 1 './text cannot be run: it is not executable$' record ./text
-  refused 1 "no program 'text' in the search path\$" record text
-  refused 1 './dos cannot be run: its first line ends in a carriage return, .*; sed -i' record ./dos
+  refused 127 "no program 'ls -l' in the search path; give its words as separate arguments: winnow record ls -l\$" record 'ls -l'
+  refused 127 "no program 'ls [|] wc' in the search path$sh 'ls [|] wc'\$" record 'ls | wc'
+  refused 127 "no program 'cd /; ls': No such file or directory$sh 'cd /; ls'\$" record 'cd /; ls'
+  refused 127 "$sh 'A=1 ls'\$" record 'A=1 ls'
+  refused 127 "$sh 'ls \"a\"'\$" record 'ls "a"'
+  refused 127 "$sh 'cd sub'\$" record 'cd sub'
+  refused 127 "no program 'cd' in the search path; it is a shell command: sh -c 'cd sub'\$" record cd sub
+  refused 127 "no program 'A=1' in the search path; set variables before winnow: A=1 winnow record ls [.][.][.]\$" record A=1 ls -l
+  refused 127 "; set variables before winnow: A='1 2' winnow record ls\$" record 'A=1 2' ls
+  refused 127 "no program 'no-such' in the search path\$" record no-such
+  refused 127 "no program 'no such' in the search path\$" record 'no such'
+  refused 127 "no program './no such': No such file or directory\$" record './no such'
+  refused 127 "no program 'ls[?]x' in the search path\$" record $'ls\nx'
+  refused 127 "no program 'A=1' in the search path\$" record A=1
+  refused 126 'plain.py cannot be run: it is not executable; name its interpreter: python3 ./plain.py$' record ./plain.py
+  refused 126 '^winnow: plain.py cannot be run: it is not executable; name its interpreter: python3 plain.py$' record plain.py
+  refused 126 'not executable; chmod [+]x ./named.py makes it executable, or name its interpreter: python3 ./named.py$' record ./named.py
+  refused 126 'not executable; chmod [+]x ./named makes it executable, or name its interpreter: /bin/bash -e ./named$' record ./named
+  refused 126 './program cannot be run: it is not executable; chmod [+]x ./program makes it executable$' record ./program
+  refused 126 './text cannot be run: it is not executable$' record ./text
+  refused 127 "no program 'text' in the search path\$" record text
+  refused 126 './dos cannot be run: its first line ends in a carriage return, .*; sed -i' record ./dos
   ! grep -q $'\r' err || fail "a carriage return reaches the terminal"
-  refused 1 './lost cannot be run: its first line names the interpreter /no/such/interpreter, which is not there$' record ./lost
+  refused 126 './lost cannot be run: its first line names the interpreter /no/such/interpreter, which is not there$' record ./lost
 }
 
 # /bin/sh runs what names no interpreter, as everywhere; where it fails, that may be why.

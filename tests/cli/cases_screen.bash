@@ -52,3 +52,15 @@ the_screen_says_who_leaks() {
   need jq
   jq -e '.verdict | .kind == "leak_likely" and .culprits[0].function == "remember" and .culprits[0].caller == "serve"' out >/dev/null || fail "$(jq .verdict out)"
 }
+
+a_mistyped_command_has_a_suggestion() {
+  local typed
+  for typed in reprot repor recrod difff; do
+    refused 2 "there is no command '$typed'; did you mean 'winnow (report|record|diff)'[?]$" $typed t
+  done
+  refused 2 "there is no command 'frobnicate'; see 'winnow help'$" frobnicate
+  make one t
+  refused 2 "there is no command 't'; it is a file: 'winnow report' reads traces" t
+  run
+  [ "$code" = 2 ] && [ "$(wc -l <err)" -le 6 ] && grep -q 'winnow record -- PROGRAM' err && grep -q 'winnow report FILE' err || fail "$(cat err)"
+}

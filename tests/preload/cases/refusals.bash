@@ -1,11 +1,15 @@
 # What cannot be recorded is refused in one line, before anything runs; what can go on goes on.
 
-refused() { # PATTERN PROGRAM...
-  local pattern=$1
+refused() { # PATTERN PROGRAM...; the code is 127 of programs that are not there, 126 of those that cannot run, else 1
+  local pattern=$1 code=1
+  case $pattern in
+    *'no program'*) code=127 ;;
+    *'cannot be run'* | *'not executable'* | *'a directory'* | *'cannot read'* | *'names the interpreter'* | *interpreter*) code=126 ;;
+  esac
   shift
   rm -f ran trace
   run_as refused "$winnow" record -o trace -- "$@"
-  [ "$(cat refused.code)" = 1 ] || fail "$*: exit code $(cat refused.code): $(cat refused.err)"
+  [ "$(cat refused.code)" = $code ] || fail "$*: exit code $(cat refused.code): $(cat refused.err)"
   one_line_of refused.err "^winnow: .*$pattern"
   [ ! -s refused.out ] || fail "$* ran: $(cat refused.out)"
   [ ! -e trace ] || fail "$*: a trace was begun"
