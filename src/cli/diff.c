@@ -6,6 +6,7 @@
 #include "cli/ascii.h"
 #include "cli/command.h"
 #include "cli/load.h"
+#include "cli/pager.h"
 #include "cli/text.h"
 #include "export/diff_json.h"
 #include <getopt.h>
@@ -127,8 +128,11 @@ static int check_limits(const struct diff *diff) {
 
 static wn_status print(const struct diff *diff) {
   if (!diff->options->json) {
+    FILE *pager = diff->options->no_pager ? NULL : pager_begin();
     ascii_if_locale_asks(&stdout);
-    return diff_print_text(diff);
+    wn_status error = diff_print_text(diff);
+    pager_end(pager);
+    return error;
   }
   struct diff_json_options json = {.grouping = diff->options->grouping,
                                    .extent = sites_extent(diff->options->order),

@@ -112,6 +112,12 @@ static int set_all(struct report_options *options, const char *unused) {
   return 0;
 }
 
+static int set_no_pager(struct report_options *options, const char *unused) {
+  (void)unused;
+  options->no_pager = true;
+  return 0;
+}
+
 static int set_json(struct report_options *options, const char *unused) {
   (void)unused;
   options->json = true;
@@ -302,6 +308,8 @@ static const struct {
     {FOR_DIFF, "fail-if", 'f', "LIMIT", add_limit,
      "exit with code 1 if a total changed by more: 'held > +10M', 'allocated > +5%';\n"
      "may be repeated"},
+    {FOR_BOTH, "no-pager", 0, NULL, set_no_pager,
+     "print directly; a terminal otherwise gets $PAGER, or less if that is there"},
     {FOR_REPORT, "all", 0, NULL, set_all, "print every table, range and row, in place of the first screen"},
     {FOR_REPORT, "tree", 't', NULL, set_tree, "print the call tree of what was held"},
     {FOR_BOTH, "json", 'j', NULL, set_json, "print one JSON object (docs/report-json.md)"},

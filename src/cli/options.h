@@ -35,7 +35,7 @@ struct report_options {
   enum sites_order order;
   bool order_given;
   size_t top; /* 0: not given */
-  bool tree, json, all;
+  bool tree, json, all, no_pager;
   const char *output;               /* `html`, `export`: the file to write; NULL: not given */
   double most_bytes;                /* `html`: its largest size; 0: not given */
   bool full;                        /* `html`, `view`: keep all samples */

@@ -4,6 +4,7 @@
 #include "cli/ascii.h"
 #include "cli/command.h"
 #include "cli/load.h"
+#include "cli/pager.h"
 #include "export/report_json.h"
 #include <getopt.h>
 #include <stdio.h>
@@ -43,8 +44,10 @@ static wn_status print(const struct report_options *options, const struct record
   if (options->json) {
     error = print_json(options, &report);
   } else {
+    FILE *pager = options->no_pager ? NULL : pager_begin();
     ascii_if_locale_asks(&stdout);
     error = view_print_text(&(struct view){&report, options});
+    pager_end(pager);
   }
   report_destroy(&report);
   return error;

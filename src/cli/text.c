@@ -292,15 +292,18 @@ void text_word(FILE *out, const char *word) {
 }
 
 static bool is_for_file; /* set by text_for_file */
+static int pager_width;  /* set by text_for_pager; 0: there is no pager */
 
 void text_for_file(void) { is_for_file = true; }
+
+void text_for_pager(void) { pager_width = text_width(); }
 
 void text_style(FILE *out, enum style style) {
   static const char *const codes[] = {"\033[0m",  "\033[1m",    "\033[2m",
                                       "\033[33m", "\033[1;31m", "\033[1;32m"};
   const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
   if (is_for_file || (none && *none) || !terminal || !strcmp(terminal, "dumb") ||
-      !isatty(out == stderr ? 2 : 1))
+      !(isatty(out == stderr ? 2 : 1) || (pager_width && out == stdout)))
     return;
   fputs(codes[style], out);
 }
@@ -312,6 +315,7 @@ int text_width(void) {
   const char *given = getenv("COLUMNS");
   int columns = given ? atoi(given) : 0;
   if (is_for_file) return WIDTH_USUAL;
+  if (pager_width) return pager_width;
   if (!ioctl(1, TIOCGWINSZ, &window) && window.ws_col) columns = window.ws_col;
   if (!columns) return WIDTH_USUAL;
   return columns < WIDTH_LEAST ? WIDTH_LEAST : columns > WIDTH_MOST ? WIDTH_MOST : columns;

@@ -73,6 +73,9 @@ void text_entry(FILE *out, const char *name, const char *text, int indent);
 /* From now on standard output is a text for a file: without styles, and 100 columns wide. */
 void text_for_file(void);
 
+/* From now on standard output is a pipe to a pager on this terminal: styles and width stay. */
+void text_for_pager(void);
+
 /* The width of the terminal, otherwise $COLUMNS, otherwise 100; limited to 40 to 160. */
 int text_width(void);
 

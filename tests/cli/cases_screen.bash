@@ -64,3 +64,18 @@ a_mistyped_command_has_a_suggestion() {
   run
   [ "$code" = 2 ] && [ "$(wc -l <err)" -le 6 ] && grep -q 'winnow record -- PROGRAM' err && grep -q 'winnow report FILE' err || fail "$(cat err)"
 }
+
+terminals_get_a_pager() {
+  need script
+  make plain t
+  TERM=xterm PAGER='cat >paged' script -qec "$winnow report --no-symbols t" typescript >/dev/null </dev/null
+  grep -aq $'\033\\[1m' paged && grep -aq 'Held at the peak' paged || fail "the pager got: $(cat paged)"
+  ! grep -aq 'Held at the peak' typescript || fail "the terminal got it as well"
+  rm paged
+  TERM=xterm PAGER='cat >paged' script -qec "$winnow report --no-symbols --no-pager t" typescript >/dev/null </dev/null
+  [ ! -e paged ] && grep -aq 'Held at the peak' typescript || fail "--no-pager: $(cat typescript)"
+  PAGER='cat >paged' "$winnow" report --no-symbols t >out
+  [ ! -e paged ] || fail "a pager for a file"
+  TERM=xterm PAGER='cat >paged' LC_ALL=C script -qec "$winnow report --no-symbols t" typescript >/dev/null </dev/null
+  ! LC_ALL=C grep -q $'[\x80-\xff]' paged && grep -q 'Held at the peak' paged || fail "in the C locale: $(cat paged)"
+}
