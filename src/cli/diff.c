@@ -130,7 +130,8 @@ static wn_status print(const struct diff *diff) {
   if (!diff->options->json) {
     FILE *pager = diff->options->no_pager ? NULL : pager_begin();
     ascii_if_locale_asks(&stdout);
-    wn_status error = diff_print_text(diff);
+    bool brief = !diff->options->all && diff_has_screen(diff);
+    wn_status error = brief ? diff_print_screen(diff) : diff_print_text(diff);
     pager_end(pager);
     return error;
   }

@@ -18,7 +18,11 @@ void diff_print_heap(const struct diff *diff);
 struct paragraph;
 void diff_say_promoted(struct paragraph *paragraph, const struct diff *diff);
 
-/* Prints the comparison as text to standard output. */
+/* Whether there is a first screen, of two runs with ranges; and prints it. */
+bool diff_has_screen(const struct diff *diff);
+wn_status diff_print_screen(const struct diff *diff);
+
+/* Prints the whole comparison as text to standard output. */
 wn_status diff_print_text(const struct diff *diff);
 
 #endif

@@ -310,7 +310,7 @@ static const struct {
      "may be repeated"},
     {FOR_BOTH, "no-pager", 0, NULL, set_no_pager,
      "print directly; a terminal otherwise gets $PAGER, or less if that is there"},
-    {FOR_REPORT, "all", 0, NULL, set_all, "print every table, range and row, in place of the first screen"},
+    {FOR_BOTH, "all", 0, NULL, set_all, "print every table, range and row, in place of the first screen"},
     {FOR_REPORT, "tree", 't', NULL, set_tree, "print the call tree of what was held"},
     {FOR_BOTH, "json", 'j', NULL, set_json, "print one JSON object (docs/report-json.md)"},
     {FOR_HTML, "max-size", 0, "BYTES", set_max_size,

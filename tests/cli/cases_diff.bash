@@ -15,7 +15,7 @@ differences_have_ranges_and_noise_is_last() {
   record_allocates tree 2 && mv t after
   export COLUMNS
   for COLUMNS in 80 120; do
-    succeeds diff before after
+    succeeds diff --all before after
     says 'Before: allocates ran for .* and allocated [0-9.]+ .?B \([0-9.]+–[0-9.]+ .?B\) \([0-9,]+ samples\)\. After: '
     says 'Held at the peak: .* before, .* after: [-+]'
     says 'Allocated over the run: '
@@ -28,7 +28,7 @@ differences_have_ranges_and_noise_is_last() {
 a_trace_does_not_differ_from_itself() {
   need jq
   make plain t
-  compares_with_itself diff t t
+  compares_with_itself diff --all t t
   says 'Held at the peak: .*: 0 B .*which is within noise'
   ! sed -n '/^ *change/,/Within noise/p' out | grep -Eq '^ +[-+][0-9.]+ [kMG]?B' || fail "something is sure: $(cat out)"
   compares_with_itself diff --json --top 1000 t t
@@ -40,13 +40,15 @@ a_trace_does_not_differ_from_itself() {
 differences_speak_of_chance_only_where_there_is_some() {
   make exact t
   compares_with_itself diff t t
+  says '  NO CHANGE$|  NO CHANGE  ' && ! grep -Eq 'chance|noise' out || fail "chance: $(cat out)"
+  compares_with_itself diff --all t t
   says 'Every block was recorded, so each change is real'
   says 'Held at the peak: .*: 0 B, unchanged'
   grep -q '^  Unchanged:$' out || fail "$(cat out)"
   ! grep -Eq 'chance|noise' out || fail "chance: $(cat out)"
   make plain t
   printf 'damage' | dd of=t bs=1 seek=$(($(stat -c %s t) / 2)) conv=notrunc 2>/dev/null
-  compares_with_itself diff t t
+  compares_with_itself diff --all t t
   says 'it is not known which differences are real'
   says 'Before: [^ ]+ ran for [^(]* and allocated at least [0-9.]+ .?B .* After: .* and allocated at least '
   grep -q '^  Changed or not:$' out || fail "$(cat out)"
@@ -57,8 +59,8 @@ new_and_vanished_code_is_marked() {
   need_recording
   record_allocates loop 1 && mv t before
   record_allocates tree 2 && mv t after
-  succeeds diff --at end before after
-  succeeds diff before after
+  succeeds diff --all --at end before after
+  succeeds diff --all before after
   says ' insert \(new\)'
   says ' obtain \(gone\)'
 }
@@ -69,26 +71,26 @@ limits_set_the_exit_code() {
   compares_with_itself diff --fail-if 'held > +1K' t t
   make many whole 20000
   head -c $(($(stat -c %s whole) / 2)) whole >cut
-  run diff --fail-if 'held > +1K' whole cut
+  run diff --all --fail-if 'held > +1K' whole cut
   [ "$code" = 1 ] && grep -q 'not known whether a limit is passed' err || fail "a cut trace: code $code: $(cat err)"
   need_recording
   record_allocates loop 1 && mv t before
   record_allocates tree 2 && mv t after
-  succeeds diff --fail-if 'allocated > +900%' before after
-  run diff --where 'fn = insert' --fail-if 'allocated > +1K' before after
+  succeeds diff --all --fail-if 'allocated > +900%' before after
+  run diff --all --where 'fn = insert' --fail-if 'allocated > +1K' before after
   [ "$code" = 1 ] && grep -q "^winnow: allocated > +1K: it changed by +[0-9.]* .*B (.* to .*)\$" err || fail "code $code: $(cat err)"
   grep -q '^Held at the peak' out || fail "no report beside the limit: $(cat out)"
 }
 
 two_moments_of_one_trace_are_compared() {
   make plain t
-  succeeds diff --at 100us,400us t
+  succeeds diff --all --at 100us,400us t
   says 'from 100 us to 400 us'
   says 'Held: .* freed, .* new: [-+]'
   ! tr '\n' ' ' <out | grep -Eq '\), [+-][0-9]+ % ' || fail "a percentage of what was freed: $(cat out)"
   ! grep -q '^Allocated' out || fail "allocated of one run"
   ! grep -q 'resized' out || fail "no block was resized: $(cat out)"
-  succeeds diff --at peak,end t
+  succeeds diff --all --at peak,end t
   compares_with_itself diff --at 100us,400us t t
   says 'Held at the two moments: '
 }
@@ -97,7 +99,7 @@ two_moments_of_one_trace_are_compared() {
 resized_blocks_are_told_of_two_moments() {
   need jq
   make exact_shrunk t
-  COLUMNS=120 succeeds diff --at 100005ns,100015ns t
+  COLUMNS=120 succeeds diff --all --at 100005ns,100015ns t
   says 'A block that was resized in between counts on both sides'
   says 'Held: .*B freed or resized, .*B new or resized: [-+]'
   says 'freed or resized +new or resized +samples'
@@ -109,7 +111,7 @@ runs_are_scaled_before_they_are_compared() {
   need jq
   make plain t
   make killed u
-  succeeds diff --per second t u
+  succeeds diff --all --per second t u
   says 'multiplied by [0-9.]+, as if both runs had taken as long'
   succeeds diff --per allocation --json t u
   jq -e '.scale.estimate > 0 and (.allocated.bytes | (.difference.estimate | fabs) < 0.01 * .after.estimate)' out >/dev/null ||
@@ -163,7 +165,7 @@ differences_fit_narrow_terminals() {
   for COLUMNS in 40 60 80 100 160; do
     for kind in plain killed named none; do
       for by in function line file module; do
-        run diff --by $by named $kind
+        run diff --all --by $by named $kind
         [ "$code" = 0 ] || fail "$kind by $by: code $code: $(cat err)"
         fits "$COLUMNS" "$kind by $by"
       done
@@ -176,21 +178,21 @@ collected_heaps_are_compared() {
   local seed
   for seed in 1 2; do "$build/tests/page/make_planted" collected t$seed $seed || fail "no trace"; done
   make exact_collected u
-  succeeds diff t1 t2
+  succeeds diff --all t1 t2
   says 'own counts. Born in the minor heap: before 1.26 GB; after 1.26 GB. Promoted: before 240 MB; after 240 MB.'
   says 'Minor collections: before 999; after 999.'
   says 'Pauses: before 999 ms in 999 pauses, the longest 8.30 ms; after 999 ms in 999 pauses'
   says 'Promoted: 2[67][0-9] MB .* before, 2[67][0-9] MB .* after'
   says 'By the heap.s own count, which is exact: promoted: before 240 MB; after 240 MB\.'
-  succeeds diff --where 'size > 10' t1 t2
+  succeeds diff --all --where 'size > 10' t1 t2
   ! grep -q 'which is exact' out || fail "it is not of the query: $(cat out)"
   succeeds diff --json t1 u
   jq -e '.heap.before.promoted_words == 29970000 and .heap.after.promoted_words == 500000 and .heap.after.pauses.longest_ns == 5000000 and
          .promoted.bytes.before.samples > 1000' out >/dev/null || fail "$(jq .heap out)"
-  succeeds diff t1 u # of which the heap's counts end before the trace
+  succeeds diff --all t1 u # of which the heap's counts end before the trace
   ! grep -q 'own count' out || fail "$(cat out)"
   make plain v
-  succeeds diff t1 v
+  succeeds diff --all t1 v
   ! grep -q 'own counts' out || fail "$(cat out)"
   succeeds diff --json t1 v
   jq -e 'has("heap") | not' out >/dev/null || fail "$(jq .heap out)"
@@ -201,7 +203,7 @@ rows_without_names_are_not_matched_between_builds() {
   need jq
   make build_1 t
   make build_2 u
-  succeeds diff t u
+  succeeds diff --all t u
   says '\+0x[0-9a-f]+ .*\(gone or moved\)'
   says '\+0x[0-9a-f]+ .*\(new or moved\)'
   says 'do not have the same build of libprog.so and prog, so code without a name there is not +matched'
@@ -216,7 +218,7 @@ rows_without_names_are_not_matched_between_builds() {
   jq -e '[.. | objects | select(has("note")) | .note] | all(. == "")' out >/dev/null || fail "a note: $(jq .allocated.note out)"
   make plain v
   make killed w
-  succeeds diff v w
+  succeeds diff --all v w
   says 'There is no +build-id in .*: code +without a name +there is matched +as if +they had'
 }
 
@@ -261,18 +263,18 @@ END
     "$winnow" record --rate 0.01 -o $kind.trace -- bin/prog 2>err || fail "$(cat err)"
   done
   "$winnow" record --rate 0.01 -o again.trace -- bin/prog 2>err || fail "$(cat err)"
-  succeeds diff --search old --search new old.trace new.trace
+  succeeds diff --all --search old --search new old.trace new.trace
   says 'prog\+0x[0-9a-f]+ \(gone or moved\)'
   says 'prog\+0x[0-9a-f]+ \(new or moved\)'
   says 'do not have the same build of prog, so code without a name there'
   ! grep -Eq '^ *[-+].*prog\+0x[0-9a-f]+$' out || fail "an address is in both: $(cat out)"
-  succeeds diff new.trace again.trace
+  succeeds diff --all new.trace again.trace
   says 'prog\+0x[0-9a-f]+ '
   ! tr '\n' ' ' <out | grep -Eq 'moved|same build' || fail "one build is taken for two: $(cat out)"
   for kind in old new again; do mv $kind.trace $kind; done 2>/dev/null
   cp named/prog bin/prog
   "$winnow" record --rate 0.01 -o named.trace -- bin/prog 2>err || fail "$(cat err)"
-  succeeds diff old/old.trace named.trace
+  succeeds diff --all old/old.trace named.trace
   says ' extra \(new or moved\)'
   says ' prog\+0x[0-9a-f]+ \(gone or moved\)'
 }
@@ -294,7 +296,7 @@ END
   for kind in named stripped; do
     "$winnow" record --rate 0.01 -o $kind.trace -- $kind/prog 2>err || fail "$(cat err)"
   done
-  succeeds diff named.trace stripped.trace
+  succeeds diff --all named.trace stripped.trace
   says ' cache \(gone or moved\)'
   says 'prog\+0x[0-9a-f]+ \(new or moved\)'
   says 'In one of the runs code of prog has no names, so it is not matched with the names'
@@ -302,7 +304,7 @@ END
   succeeds diff --json stripped.trace named.trace
   jq -e '[.allocated.rows[].fate] | sort == ["gone or moved", "new or moved"]' out >/dev/null || fail "$(jq '.allocated.rows' out)"
   jq -e '.allocated.note | test("code of prog has no names")' out >/dev/null || fail "no note"
-  succeeds diff --search named named.trace stripped.trace
+  succeeds diff --all --search named named.trace stripped.trace
   says ' cache( |$)'
   ! tr '\n' ' ' <out | grep -Eq 'moved|no names' || fail "the file with names is not found: $(cat out)"
 }
@@ -321,7 +323,7 @@ END
     cc -O1 -DNEW=$kind -Wl,--build-id -s -o prog$kind.out p.c || fail "not compiled"
     "$winnow" record --rate 0.01 -o $kind.trace -- ./prog$kind.out 2>err || fail "$(cat err)"
   done
-  succeeds diff 0.trace 1.trace
+  succeeds diff --all 0.trace 1.trace
   says 'prog0.out\+0x[0-9a-f]+ \(gone or moved\)'
   says 'prog1.out\+0x[0-9a-f]+ \(new or moved\)'
   says 'The programs have two names \(prog0.out and prog1.out\), and code without a name there'
@@ -336,14 +338,14 @@ one_recording_compared_with_itself_is_named() {
   mkdir folder
   local other
   for other in t ./t "$PWD/t" folder/../t hard soft copy; do
-    run diff t "$other"
+    run diff --all t "$other"
     [ "$code" = 0 ] && [ "$(cat err)" = "winnow: t and $other are the same recording, which is compared with itself" ] ||
       fail "diff t $other: code $code: $(cat err)"
     says 'Held at the peak: .*: 0 B'
   done
   run html -o page.html t copy
   [ "$code" = 0 ] && grep -q 'are the same recording' err && [ -s page.html ] || fail "html: code $code: $(cat err)"
-  succeeds diff t u
+  succeeds diff --all t u
   succeeds html -o page.html t u
 }
 

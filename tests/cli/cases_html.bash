@@ -73,7 +73,7 @@ pages_compare_two_runs() {
   grep -q '<meta name="winnow-view" content="compare">' t.html || fail "it opens with another view"
   [ "$(grep -c 'data-section="ROWS".*data-run="before"' t.html)" -gt 0 ] || fail "the run before is missing"
   [ "$(grep 'data-section="ROWS"' t.html | grep -vc data-run)" -gt 0 ] || fail "the run is missing"
-  "$winnow" diff before.trace t.trace | head -n 3 | tail -n 1 >said
+  "$winnow" diff --all before.trace t.trace | head -n 3 | tail -n 1 >said
   grep -qF -- "$(cat said)" t.html || fail "the text is not that of winnow diff: $(grep -A 6 '<noscript>' t.html)"
   opens_with 'compare&amp;where=at+=+end' --at end before.trace
   refused 2 'that is after the end of the trace' html --at 100s before.trace t.trace

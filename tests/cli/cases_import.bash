@@ -64,7 +64,7 @@ dhat_is_compared_with_a_trace() {
   jq -e '[.allocated.rows[] | select(.name == "order" or .name == "user")] |
          length == 2 and all(.found == "both" and .bytes.difference.estimate == 0)' out >/dev/null ||
     fail "$(jq -c '.allocated.rows[] | [.name, .found, .bytes]' out)"
-  succeeds diff t.dhat t
+  succeeds diff --all t.dhat t
   says 'Every block was recorded, so each change is real'
   says 'Before: The file is a profile by DHAT'
   refused 2 'does not tell how long its program ran' diff --per second t.dhat t
@@ -97,9 +97,9 @@ profiles_come_back_from_pprof() {
   succeeds diff --json t t.pb.gz
   jq -e '.at == "end" and (has("churn") or has("lasting") or has("brief_ns") | not) and
          ([.sites.rows[].sure, .allocated.rows[].sure] | any | not)' out >/dev/null || fail "$(jq -c 'map_values(type), .at' out)"
-  succeeds diff t t.pb.gz
+  succeeds diff --all t t.pb.gz
   says 'it is not known which differences are real'
-  run diff --fail-if 'allocated > +1K' t t.pb.gz
+  run diff --all --fail-if 'allocated > +1K' t t.pb.gz
   [ $code = 1 ] && grep -q 'estimates without ranges are compared' err || fail "code $code: $(cat err)"
 }
 

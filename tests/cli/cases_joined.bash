@@ -120,7 +120,7 @@ processes_can_be_asked_for() {
   for format in memtrace memtrace2 ctf; do
     refused 2 'has the events of one process: give one trace' export -f $format -o x family
   done
-  succeeds diff --by process family family/t
+  succeeds diff --all --by process family family/t
   says 'head [(]'
 }
 
@@ -214,7 +214,7 @@ folders_have_pages_and_are_compared() {
   succeeds html 'before/t*'
   [ -s t.html ] || fail "no page: $(ls)"
   refused 2 'after/t is a trace; give the page another name' html -o after/t after
-  succeeds diff before after
+  succeeds diff --all before after
   says 'Before: bash and [0-9]+ other processes .*After: bash and [0-9]+ other processes'
   succeeds info before
   says ' all [0-9]+ *$'

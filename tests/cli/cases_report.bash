@@ -219,7 +219,7 @@ leaks_are_told_where_the_program_frees_all_as_it_exits() {
   succeeds report --json t
   jq -e '.totals.alive_at_ns < .trace.duration_ns and .totals.live_at_end_bytes.samples == 0 and .totals.alive_bytes.samples > 100 and
          ([.alive[] | select(.growth == "steady") | .name] == ["leaks"])' out >/dev/null || fail "$(jq -c '.totals, .alive' out)"
-  succeeds diff --at 50s,end t
+  succeeds diff --all --at 50s,end t
   ! grep -q 'leaks.*new' out || fail "$(cat out)"
 }
 
@@ -275,7 +275,7 @@ a_report_of_a_part_of_the_samples_says_so() {
   says 'these are 1 of [5-9] samples of the trace'
   says 'allocated [0-9.]+ MB [(][0-9.]+.[0-9.]+ MB[)]'
   ! grep -q 'Every block was recorded' out || fail "a part is called the whole: $(cat out)"
-  run diff --samples 4000 t.trace t.trace
+  run diff --all --samples 4000 t.trace t.trace
   [ "$code" = 0 ] || fail "diff: $(cat err)"
   refused 2 'must be all, or a number' report --samples 999 t.trace
 }
@@ -361,7 +361,7 @@ threads_have_rows() {
     grep -q 'main (thread 1)' out || fail "$format has no threads"
   done
   make killed other
-  succeeds diff --by thread t other
+  succeeds diff --all --by thread t other
   says 'main \(thread 1\)'
   printf 'v 10400 2\ns p\ns f\ni 1 1 2 1 3\nt 1 0\na 8 1\n+ 0\n' >heaptrack
   for name in report 'export -f csv' 'diff t'; do

@@ -79,3 +79,21 @@ terminals_get_a_pager() {
   TERM=xterm PAGER='cat >paged' LC_ALL=C script -qec "$winnow report --no-symbols t" typescript >/dev/null </dev/null
   ! LC_ALL=C grep -q $'[\x80-\xff]' paged && grep -q 'Held at the peak' paged || fail "in the C locale: $(cat paged)"
 }
+
+a_comparison_has_a_verdict() {
+  need_recording
+  need_many_blocks
+  local program=$build/tests/cli/programs/leaks seed
+  for seed in 1 2; do
+    "$winnow" record -q --rate 1e-3 --seed $seed -o t$seed -- "$program" >said 2>&1 || fail "$(cat said)"
+  done
+  "$winnow" record -q --rate 1e-3 -o more -- "$program" 260 >said 2>&1 || fail "$(cat said)"
+  succeeds diff t1 t2
+  says '  NO CHANGE BEYOND NOISE'
+  succeeds diff t1 more
+  says 'Held at the peak .* \+[0-9]+ % .*  REGRESSION +Held at the peak \+[0-9.]+ MB: remember \+[0-9.]+ MB'
+  says 'CHANGED AT THE PEAK .* remember < serve < main'
+  [ "$(wc -l <out)" -le 20 ] || fail "$(cat out)"
+  succeeds diff more t1
+  says '  IMPROVED +Held at the peak -[0-9.]+ MB: remember -'
+}
