@@ -4,13 +4,14 @@
 #include "cli/screen.h"
 
 #include "analysis/resident.h"
+#include "cli/package.h"
 #include "cli/report_processes.h"
 #include "cli/text.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { LABEL = 19, NOTE_INDENT = 38, CAUSE_INDENT = 21, CHART_LINES = 4, FOOT_LINES = 4 };
+enum { LABEL = 19, NOTE_INDENT = 38, CAUSE_INDENT = 21, CHART_LINES = 4, FOOT_LINES = 5 };
 
 /* ---- the title ---- */
 
@@ -285,6 +286,44 @@ static void print_command(const struct view *view, const char *command) {
   puts(view->options->file_count > FILES_NAMED ? " ..." : "");
 }
 
+/* The path of the module with this name; NULL: the trace has none. */
+static const char *path_of(const struct view *view, const char *name) {
+  struct source *source = view->report->samples->source;
+  for (uint32_t i = 1; i <= source_module_count(source); i++) {
+    const struct trace_module *module = source_module(source, i);
+    const char *slash = module->path.length ? strrchr(module->path.bytes, '/') : NULL;
+    if (slash && !strcmp(slash + 1, name)) return module->path.bytes;
+  }
+  return NULL;
+}
+
+/* How to get names, where code without them has NAMELESS of what is held or allocated. */
+static void print_names_hint(const struct view *view) {
+  static const double NAMELESS = 0.1;
+  struct paragraph text = {.length = 0};
+  uint32_t held, allocated;
+  double of_held, of_allocated;
+  char package[256];
+  if (!view->options->recording.names.symbols || view->options->grouping == BY_THREAD ||
+      screen_nameless(view, MEASURE_HELD, &held, &of_held) ||
+      screen_nameless(view, MEASURE_ALLOCATED, &allocated, &of_allocated) ||
+      (of_held < NAMELESS && of_allocated < NAMELESS))
+    return;
+  const char *name = strings_text(view->report->names->strings, of_held < NAMELESS ? allocated : held),
+             *path = path_of(view, name);
+  const char *hint = view->report->names->hint;
+  if (hint && strstr(hint, " not ")) { /* files that are missing, or other ones */
+    text_paragraph(stdout, hint, 2);
+    return;
+  }
+  say(&text, "No names: %s is stripped. ", name);
+  if (path && package_of_file(path, package, sizeof package))
+    say(&text, "Debian has them in %s-dbgsym; or --debuginfod.", package);
+  else
+    say(&text, "--search FOLDER finds debug files, --debuginfod asks a server.");
+  text_paragraph(stdout, text.text, 2);
+}
+
 static void print_foot(const struct view *view) {
   struct paragraph text = {.length = 0};
   size_t wrappers = view->report->recording->wrappers.count;
@@ -295,6 +334,7 @@ static void print_foot(const struct view *view) {
         strings_text(view->report->names->strings, view->report->recording->wrappers.functions[0]),
         wrappers - 1);
   if (wrappers) text_paragraph(stdout, text.text, 2);
+  print_names_hint(view);
   print_command(view, "  In a browser: winnow view");
   print_command(view,
                 "  Next: winnow report --at 5s | --tree | --by stack | --all (each table, range and row)");

@@ -14,6 +14,10 @@ wn_status screen_print(const struct view *view);
 wn_status screen_print_table(const struct view *view, const char *title, enum measure measure, int lines,
                              int *printed);
 
+/* The module whose code without names has the most of a table's bytes, as a string of the names, and the
+ * share that all such code has. 0: all code has names. WN_ENOMEM. */
+wn_status screen_nameless(const struct view *view, enum measure measure, uint32_t *module, double *share);
+
 /* "12 %", "0.4 %", or "?" where the interval is wider than the number, or a few samples say little: the
  * larger side of the interval, in percent of the number. Empty for an exact number. */
 const char *screen_margin(char buffer[16], const struct estimate *estimate);

@@ -398,4 +398,30 @@ wn_status screen_place(const struct view *view, enum measure measure, const stru
   table_destroy(&lines);
   return WN_OK;
 }
+
+/* Code without a name is called "module+0x12". */
+static bool has_no_name(const struct view *view, const struct label *label) {
+  const char *module = strings_text(view->report->names->strings, label->module),
+             *function = strings_text(view->report->names->strings, label->function);
+  size_t length = strlen(module);
+  return length && !strncmp(function, module, length) && function[length] == '+';
+}
+
+wn_status screen_nameless(const struct view *view, enum measure measure, uint32_t *module, double *share) {
+  struct table table;
+  double nameless = 0, most = 0;
+  *module = 0, *share = 0;
+  wn_status error = report_table(view->report, measure, BY_FUNCTION, TABLE_SUMS, &table);
+  if (error) return error;
+  for (size_t i = 0; i < table.tree.group_count; i++) {
+    const struct group *group = &table.tree.groups[i];
+    const struct label *label = &table.tree.labels[group->label];
+    if (!has_no_name(view, label)) continue;
+    nameless += group->self.bytes.total;
+    if (group->self.bytes.total > most) most = group->self.bytes.total, *module = label->module;
+  }
+  if (table.tree.nodes[0].total.bytes.total > 0) *share = nameless / table.tree.nodes[0].total.bytes.total;
+  table_destroy(&table);
+  return WN_OK;
+}
 /* SPDX-License-Identifier: MIT */

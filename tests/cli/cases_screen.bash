@@ -97,3 +97,17 @@ a_comparison_has_a_verdict() {
   succeeds diff more t1
   says '  IMPROVED +Held at the peak -[0-9.]+ MB: remember -'
 }
+
+stripped_code_is_said_to_be() {
+  need_recording
+  need_many_blocks
+  need strip
+  cp "$build/tests/cli/programs/leaks" stripped && strip stripped
+  "$winnow" record -q --rate 1e-3 -o t -- ./stripped >said 2>&1 || fail "$(cat said)"
+  succeeds report t
+  says 'No names: stripped is stripped. --search FOLDER finds debug files, --debuginfod asks a server'
+  says 'LEAK LIKELY +stripped\+0x'
+  "$winnow" record -q --rate 1e-3 -o t -- "$build/tests/cli/programs/leaks" >said 2>&1 || fail "$(cat said)"
+  succeeds report t
+  ! grep -q 'No names' out || fail "a hint that nobody needs: $(cat out)"
+}
