@@ -25,6 +25,7 @@
 #include "base/words.h"
 #include "preload/malloc_host.h"
 #include <dlfcn.h>
+#include <gnu/libc-version.h>
 #include <link.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -233,7 +234,8 @@ void real_resolve(void) {
   FIND(RTLD_NEXT, memalign, "memalign");
   FIND(RTLD_NEXT, posix_memalign, "posix_memalign");
   FIND(RTLD_NEXT, aligned_alloc, "aligned_alloc");
-  is_glibc = (void *)all.malloc == dlsym(RTLD_NEXT, "__libc_malloc");
+  /* By the library: tcmalloc and mimalloc have a __libc_malloc as well. */
+  is_glibc = same_library((const void *)all.malloc, (const void *)gnu_get_libc_version);
   real = all; /* before the operators: a dlsym that fails allocates, by these functions */
   resolve_program_calls();
   resolve_operators(&all);
