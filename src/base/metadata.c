@@ -1,10 +1,18 @@
-/* Pages from the operating system. */
+/* Pages from the operating system.
+ *
+ * LISTED: a list has the ranges of metadata_map and metadata_count_pages_in, so that metadata_look can ask the kernel which of their
+ * pages were touched. A range that finds no place in the list counts as touched. A range may be
+ * unmapped, and another mapped at its place, while a thread looks: then that one look is wrong. */
 #include "base/metadata.h"
 
+#include "base/check.h"
 #include "base/os.h"
 #include <errno.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <sys/mman.h>
+
+enum { LISTED_MOST = TINY ? 4 : 256 };
 
 static void *map(size_t bytes, int protection, int flags) {
   int saved = errno;
@@ -24,21 +32,58 @@ static size_t whole_pages(size_t bytes) {
   return (bytes + size - 1) / size * size;
 }
 
-static _Atomic(size_t) own; /* by any thread */
+/* Written by any thread. */
+static _Atomic(size_t) own, untouched;
+static struct {
+  _Atomic(uintptr_t) begin; /* 0: a free place */
+  _Atomic(size_t) bytes;
+} listed[LISTED_MOST];
+
+/* LISTED */
+static void change_listed(uintptr_t from, uintptr_t to, size_t bytes) {
+  for (size_t i = 0; i < LISTED_MOST; i++) {
+    uintptr_t found = from;
+    if (!atomic_compare_exchange_strong(&listed[i].begin, &found, to)) continue;
+    atomic_store(&listed[i].bytes, bytes);
+    return;
+  }
+}
 
 void metadata_count_in(size_t bytes) { atomic_fetch_add_explicit(&own, bytes, memory_order_relaxed); }
 void metadata_count_out(size_t bytes) { atomic_fetch_sub_explicit(&own, bytes, memory_order_relaxed); }
-size_t metadata_bytes(void) { return atomic_load_explicit(&own, memory_order_relaxed); }
+
+size_t metadata_bytes(void) {
+  size_t bytes = atomic_load_explicit(&own, memory_order_relaxed);
+  size_t never = atomic_load_explicit(&untouched, memory_order_relaxed);
+  return bytes > never ? bytes - never : 0;
+}
+
+void metadata_count_pages_in(void *address, size_t bytes) {
+  metadata_count_in(bytes);
+  change_listed(0, (uintptr_t)address, bytes);
+}
+
+void metadata_look(size_t (*resident)(uintptr_t begin, uintptr_t end), size_t others) {
+  size_t sum = others;
+  for (size_t i = 0; i < LISTED_MOST; i++) {
+    uintptr_t begin = atomic_load(&listed[i].begin);
+    size_t bytes = atomic_load(&listed[i].bytes);
+    if (begin) sum += bytes - resident(begin, begin + bytes);
+  }
+  atomic_store_explicit(&untouched, sum, memory_order_relaxed);
+}
 
 void *metadata_map(size_t bytes) {
   void *address = map(bytes, PROT_READ | PROT_WRITE, 0);
-  if (address) metadata_count_in(whole_pages(bytes));
+  if (!address) return NULL;
+  metadata_count_pages_in(address, whole_pages(bytes));
   return address;
 }
 
 void metadata_unmap(void *address, size_t bytes) {
   if (!address) return;
   metadata_count_out(whole_pages(bytes));
+  change_listed((uintptr_t)address, 0, 0);
   unmap(address, bytes);
 }
 

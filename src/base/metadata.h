@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Zeroed pages, readable and writable; bytes are rounded up to pages. NULL when the system has
  * none. */
@@ -14,9 +15,13 @@ void metadata_unmap(void *address, size_t bytes);
 /* Memory that is ours, though metadata_map did not give it: freed blocks that we keep. */
 void metadata_count_in(size_t bytes);
 void metadata_count_out(size_t bytes);
+void metadata_count_pages_in(void *address, size_t bytes); /* whole pages, for ever */
 
-/* How much of metadata_map's pages this process has, touched or not, and of what is counted in. */
+/* How much of metadata_map's pages this process has, and of what is counted in; without what metadata_look
+ * found last: pages that were never touched, and so many bytes that are the program's (`others`).
+ * `resident` tells how many bytes of a range are resident, at most all. */
 size_t metadata_bytes(void);
+void metadata_look(size_t (*resident)(uintptr_t begin, uintptr_t end), size_t others);
 
 /* Address space that costs nothing until it is written: zeroed on first touch. Not counted by
  * overcommit where the system allows that. Core dumps leave it out, so it is for tables of our own.

@@ -5,15 +5,20 @@
  * The structs are declared here, since older C libraries lack the second one. */
 #include "preload/info_calls.h"
 
+#include "base/os.h"
 #include "base/stripe.h"
+#include "preload/pagemap.h"
+#include "preload/region.h"
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
 /* Where the numbers stand in glibc's structs, and how many there are. */
-enum { ARENA = 0, IN_USE = 7, NUMBERS = 10 };
+enum { ARENA = 0, MAPPED = 4, IN_USE = 7, FREE = 8, TOP = 9, NUMBERS = 10 };
 
 struct numbers {
   size_t of[NUMBERS];
@@ -27,7 +32,7 @@ static struct small_numbers (*next_small)(void);
 
 /* Written by any thread. A block may be freed on another stripe than it was allocated on: only the
  * sum means something. */
-static struct { _Alignas(STRIPE_BYTES) _Atomic(size_t) bytes; } held[STRIPES];
+static struct { _Alignas(STRIPE_BYTES) _Atomic(size_t) bytes, in_slots; } held[STRIPES];
 
 /* What a block of glibc takes, header included. */
 static size_t chunk_bytes(size_t bytes) {
@@ -35,10 +40,12 @@ static size_t chunk_bytes(size_t bytes) {
   return chunk < 32 ? 32 : chunk;
 }
 
-static size_t held_bytes(void) {
-  size_t sum = 0;
-  for (unsigned i = 0; i < STRIPES; i++) sum += atomic_load_explicit(&held[i].bytes, memory_order_relaxed);
-  return sum;
+/* How much of the free memory at the end of the data segment was never touched: it grows in steps,
+ * beforehand. */
+static size_t untouched_bytes(size_t top) {
+  uintptr_t page = os_page_bytes(), end = (uintptr_t)syscall(SYS_brk, 0) & ~(page - 1),
+            begin = (end - top + page - 1) & ~(page - 1);
+  return begin < end ? end - begin - pagemap_private(begin, end) : 0;
 }
 
 /* ---- shared ---- */
@@ -48,12 +55,35 @@ void info_calls_resolve(void) {
   next_large = (__typeof__(next_large))dlsym(RTLD_NEXT, "mallinfo2");
 }
 
-void info_count_in(size_t bytes) {
-  atomic_fetch_add_explicit(&held[stripe_of_thread()].bytes, chunk_bytes(bytes), memory_order_relaxed);
+static void count(size_t bytes, size_t sign) {
+  size_t change = sign * chunk_bytes(bytes);
+  unsigned stripe = stripe_of_thread();
+  atomic_fetch_add_explicit(&held[stripe].bytes, change, memory_order_relaxed);
+  if (bytes <= REGION_LARGEST_SLOT)
+    atomic_fetch_add_explicit(&held[stripe].in_slots, change, memory_order_relaxed);
 }
 
-void info_count_out(size_t bytes) {
-  atomic_fetch_sub_explicit(&held[stripe_of_thread()].bytes, chunk_bytes(bytes), memory_order_relaxed);
+void info_count_in(size_t bytes) { count(bytes, 1); }
+void info_count_out(size_t bytes) { count(bytes, (size_t)-1); }
+
+size_t info_held_bytes(void) {
+  size_t sum = 0;
+  for (unsigned i = 0; i < STRIPES; i++) sum += atomic_load_explicit(&held[i].bytes, memory_order_relaxed);
+  return sum;
+}
+
+size_t info_held_in_slots(void) {
+  size_t sum = 0;
+  for (unsigned i = 0; i < STRIPES; i++) sum += atomic_load_explicit(&held[i].in_slots, memory_order_relaxed);
+  return sum;
+}
+
+bool info_ask(size_t *in_use, size_t *free) {
+  if (!next_large) return false;
+  struct numbers numbers = next_large();
+  *in_use = numbers.of[IN_USE] + numbers.of[MAPPED];
+  *free = numbers.of[FREE] - untouched_bytes(numbers.of[TOP]);
+  return true;
 }
 
 /* ---- what the program calls ---- */
@@ -62,7 +92,7 @@ EXPORT struct numbers mallinfo2(void);
 EXPORT struct numbers mallinfo2(void) {
   if (!next_large) info_calls_resolve();
   struct numbers numbers = next_large ? next_large() : (struct numbers){{0}};
-  size_t ours = held_bytes();
+  size_t ours = info_held_bytes();
   numbers.of[ARENA] += ours;
   numbers.of[IN_USE] += ours;
   return numbers;
@@ -72,7 +102,7 @@ EXPORT struct small_numbers mallinfo(void);
 EXPORT struct small_numbers mallinfo(void) {
   if (!next_small) info_calls_resolve();
   struct small_numbers numbers = next_small ? next_small() : (struct small_numbers){{0}};
-  unsigned ours = (unsigned)held_bytes(); /* wraps around, as the C library's do */
+  unsigned ours = (unsigned)info_held_bytes(); /* wraps around, as the C library's do */
   numbers.of[ARENA] = (int)((unsigned)numbers.of[ARENA] + ours);
   numbers.of[IN_USE] = (int)((unsigned)numbers.of[IN_USE] + ours);
   return numbers;

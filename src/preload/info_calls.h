@@ -2,6 +2,7 @@
 #ifndef PRELOAD_INFO_CALLS_H
 #define PRELOAD_INFO_CALLS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Finds the C library's functions. */
@@ -11,6 +12,15 @@ void info_calls_resolve(void);
  * counts for it. Any thread may call them. */
 void info_count_in(size_t bytes);
 void info_count_out(size_t bytes);
+
+/* What the blocks take that are counted in, headers included; and those of them that are in slots of
+ * the region (region.h), whose pages are counted as our own. */
+size_t info_held_bytes(void);
+size_t info_held_in_slots(void);
+
+/* Asks the C library's malloc: the bytes that its blocks take, headers included, and those that it
+ * keeps free. Takes its locks. False: it cannot tell. */
+bool info_ask(size_t *in_use, size_t *free);
 
 #endif
 /* SPDX-License-Identifier: MIT */

@@ -106,4 +106,13 @@ bool pagemap_count(int pagemap, uintptr_t begin, uintptr_t end, size_t *budget,
   }
   return count_by_reading(pagemap, begin, end, budget, resident);
 }
+
+size_t pagemap_private(uintptr_t begin, uintptr_t end) {
+  struct resident_bytes resident;
+  size_t budget = SIZE_MAX;
+  int pagemap = pagemap_take();
+  bool known = pagemap >= 0 && pagemap_count(pagemap, begin, end, &budget, &resident);
+  if (pagemap >= 0) pagemap_give_back(pagemap);
+  return known ? resident.all - resident.files : end - begin;
+}
 /* SPDX-License-Identifier: MIT */

@@ -28,6 +28,9 @@ struct resident_bytes {
 bool pagemap_count(int pagemap, uintptr_t begin, uintptr_t end, size_t *budget,
                    struct resident_bytes *resident);
 
+/* How many bytes of the process's own memory a range has resident; all, if that cannot be told. */
+size_t pagemap_private(uintptr_t begin, uintptr_t end);
+
 /* False once the kernel has refused a scan; tests set it. */
 extern _Atomic(bool) pagemap_can_scan;
 

@@ -39,6 +39,7 @@
 #include "preload/process.h"
 
 #include "base/error.h"
+#include "base/metadata.h"
 #include "base/os.h"
 #include "base/utf8.h"
 #include "preload/environment.h"
@@ -50,6 +51,7 @@
 #include "preload/map_calls.h"
 #include "preload/mappings.h"
 #include "preload/pagemap.h"
+#include "preload/question.h"
 #include "preload/real.h"
 #include "preload/stacks.h"
 #include "record/recorder.h"
@@ -98,6 +100,8 @@ static struct {
 } settings;
 
 static bool has_host, requested, wanted; /* found by start, read by settle */
+static bool settled;                     /* the loader has called our constructor */
+static _Atomic(bool) filtered;           /* process_may_be_filtered */
 static bool follower; /* not the first process: its trace has its process number in its name */
 
 static _Thread_local uint8_t forking; /* forks under way; they nest where a signal handler forks */
@@ -229,13 +233,33 @@ static void give_back_idle(void) {
     region_give_back_idle();
 }
 
+/* At the end, when the last look is a thousand times as long ago as it took, and before a forked child is
+ * measured for the first time: what it has of its parent's blocks is not the recorder's. */
+static void look_at_own(bool now) {
+  static _Atomic(uint64_t) due;
+  uint64_t began = os_monotonic_ns(), then = atomic_load_explicit(&due, memory_order_relaxed);
+  if (atomic_load_explicit(&filtered, memory_order_relaxed) || (!now && began < then)) return;
+  metadata_look(pagemap_private, info_held_in_slots());
+  atomic_store_explicit(&due, question_next(began, os_monotonic_ns()), memory_order_relaxed);
+}
+
 static bool measure(uint64_t rss_bytes, bool last) {
   struct host_visit visit = host_enter(); /* at the end of the program the caller is not within host_enter */
   stacks_look();
   bool complete = mappings_measure(rss_bytes, last);
+  look_at_own(last);
   if (!last) give_back_idle();
   host_leave(visit);
   return complete;
+}
+
+/* Not before the loader is done, and not in a child of vfork. */
+static void ask(struct recorder_answer *answer, bool last) {
+  if (!settled || forking || atomic_load_explicit(&filtered, memory_order_relaxed) || !process_is_recorded())
+    return;
+  struct host_visit visit = host_enter();
+  question_ask(answer, last);
+  host_leave(visit);
 }
 
 /* STRAY: a child that was made without our fork handlers, by clone, _Fork or a bare system call, is
@@ -260,6 +284,7 @@ static void start_recording(void) {
       .callstacks = host_callstacks(),
       .thread = host_thread_number,
       .measure = measure,
+      .ask = ask,
       .stray = tell_of_stray,
   };
   struct recorder *opened;
@@ -315,6 +340,8 @@ static void record_in_child(struct recorder *parents) {
   struct recorder *own = atomic_load_explicit(&recorder, memory_order_relaxed);
   if (!own) return;
   mappings_inherit();
+  question_inherit();
+  look_at_own(true);
   recorder_memory(own); /* what the parent left to it, before it changes */
 }
 
@@ -428,6 +455,8 @@ static void settle(void) {
   info_calls_resolve();
   map_calls_resolve();
   stacks_resolve();
+  question_resolve();
+  settled = true;
   pthread_atfork(before_fork, in_parent, in_child);
   if (!requested) return;
   environment_keep();
@@ -521,6 +550,8 @@ void process_is_confined(void) {
   host_confine(profile);
   host_leave(visit);
 }
+
+void process_may_be_filtered(void) { atomic_store_explicit(&filtered, true, memory_order_relaxed); }
 
 bool process_follows(void) { return following; }
 

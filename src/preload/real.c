@@ -253,6 +253,12 @@ size_t real_usable_for(size_t bytes) {
   return usable;
 }
 
+void *real_find(const char *name) {
+  void *found = dlsym(RTLD_NEXT, name);
+  if (!found) dlerror(); /* the program's dlerror must not tell of this */
+  return found && same_library(found, (const void *)real.malloc) ? found : NULL;
+}
+
 bool real_is_the_c_librarys(void) { return is_glibc; }
 
 bool real_realloc_zero_frees(void) {

@@ -68,6 +68,10 @@ void real_resolve(void);
 /* The usable size that the real allocator gives to a request of `bytes`, or nearly that size. */
 size_t real_usable_for(size_t bytes);
 
+/* A function of the library that has the real malloc; NULL: it has none of this name. A failing
+ * search allocates. */
+void *real_find(const char *name);
+
 /* Whether the real allocator is the C library's. */
 bool real_is_the_c_librarys(void);
 

@@ -46,7 +46,7 @@ enum {
 #define GIB          ((size_t)1 << 30)
 #define SLOT_AREA    (TINY ? GIB : 64 * GIB)
 #define SPANS        (SLOT_AREA >> SPAN_SHIFT)
-#define LARGEST_SLOT ((size_t)16384)
+#define LARGEST_SLOT REGION_LARGEST_SLOT
 
 /* 16-byte steps up to 128, then four sizes a doubling up to 16 KiB: 12.5 % lost to rounding on
  * average. */
@@ -144,8 +144,9 @@ static bool make_span_accessible(size_t number) {
   size_t step = number / STEP_SPANS, bytes = (size_t)STEP_SPANS << SPAN_SHIFT;
   if (step < atomic_load_explicit(&steps_made, memory_order_relaxed)) return true;
   if (!metadata_make_accessible((void *)(area + step * bytes), bytes)) return false;
-  atomic_compare_exchange_strong_explicit(&steps_made, &step, step + 1, memory_order_relaxed,
-                                          memory_order_relaxed);
+  if (atomic_compare_exchange_strong_explicit(&steps_made, &step, step + 1, memory_order_relaxed,
+                                              memory_order_relaxed))
+    metadata_count_pages_in((void *)(area + step * bytes), bytes);
   return true;
 }
 

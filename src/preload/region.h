@@ -30,6 +30,9 @@ struct sampled_place {
   struct sampled_block *block; /* NULL: no sampled block ever started at the address */
 };
 
+/* A larger block lies in pages of its own (runs.h). */
+#define REGION_LARGEST_SLOT ((size_t)16384)
+
 struct region_range {
   uintptr_t base, span;
 };

@@ -6,7 +6,9 @@
  * one of them would do harm, or if the program goes into the strict mode, which allows four calls
  * altogether, the recording ends before.
  *
- * Not seen: seccomp(2), which has no function in the C library, but libseccomp calls it. */
+ * Not seen: seccomp(2), which has no function in the C library, but libseccomp calls it. A program
+ * without privileges first gives up new ones by prctl. From then on, and once there is a filter, the
+ * allocator is not asked, so that its question needs no calls beyond those that are listed here. */
 #include "preload/seccomp_calls.h"
 
 #include "preload/process.h"
@@ -128,6 +130,7 @@ EXPORT int prctl(int option, ...) {
   va_start(list, option);
   for (int i = 0; i < 4; i++) arguments[i] = va_arg(list, unsigned long);
   va_end(list);
+  if (option == PR_SET_SECCOMP || option == PR_SET_NO_NEW_PRIVS) process_may_be_filtered();
   if (option == PR_SET_SECCOMP) {
     const struct sock_fprog *filter = (const struct sock_fprog *)arguments[1];
     bool filters = arguments[0] == SECCOMP_MODE_FILTER;

@@ -66,6 +66,7 @@ struct recorder {
   const _Atomic(bool) *ours; /* OURS */
   bool generations;
   bool (*measure)(uint64_t rss_bytes, bool last);
+  void (*ask)(struct recorder_answer *answer, bool last);
   void (*stray)(void);
   struct kept_file statm;
   /* Written by the thread that reports a collection. */
@@ -105,13 +106,20 @@ static bool measure(const struct recorder *recorder, struct trace_memory *memory
   return number[1] > 0;
 }
 
-/* Measures the process's memory, and writes it. `last`: the program ends, or becomes another
- * one. */
-static void write_memory(struct recorder *recorder, uint32_t thread, bool last) {
-  struct trace_memory memory = {.thread = thread, .own_bytes = recorder->generations ? 0 : metadata_bytes()};
+/* Measures the process's memory, and writes it. `last`: the program ends, or becomes another one.
+ * `may_ask`: the caller is in a place where the allocator may be asked. It is asked first, so that
+ * what its answer takes is measured too. */
+static void write_memory(struct recorder *recorder, uint32_t thread, bool last, bool may_ask) {
+  struct recorder_answer answer = {.asked = RECORDER_NOT_ASKED};
+  if (may_ask && recorder->ask) recorder->ask(&answer, last);
+  struct trace_memory memory = {.thread = thread,
+                                .asked = answer.asked,
+                                .in_use_bytes = answer.in_use_bytes,
+                                .free_bytes = answer.free_bytes};
   if (!measure(recorder, &memory)) return;
   if (last) memory.peak_bytes = os_peak_bytes();
   memory.complete = !recorder->measure || recorder->measure(memory.rss_bytes, last);
+  memory.own_bytes = recorder->generations ? 0 : metadata_bytes();
   memory.time_ns = now(recorder);
   trace_write_memory(recorder->writer, &memory);
 }
@@ -128,12 +136,12 @@ static uint64_t memory_interval(uint64_t time) {
 }
 
 /* Returns the time afterwards. */
-static uint64_t write_memory_if_due(struct recorder *recorder, uint64_t time, uint32_t thread) {
+static uint64_t write_memory_if_due(struct recorder *recorder, uint64_t time, uint32_t thread, bool may_ask) {
   uint64_t due = atomic_load_explicit(&recorder->memory_due, memory_order_relaxed);
   if (time < due) return time;
   if (atomic_compare_exchange_strong_explicit(&recorder->memory_due, &due, time + memory_interval(time),
                                               memory_order_relaxed, memory_order_relaxed)) {
-    write_memory(recorder, thread, false);
+    write_memory(recorder, thread, false, may_ask);
     titles_write_if_due(&recorder->titles, recorder->writer, time, thread);
   }
   return now(recorder);
@@ -204,7 +212,7 @@ static void *write_birth(struct recorder *recorder, wn_domain *domain, const wn_
   };
   bool written = trace_write_sample(recorder->writer, &sample, stack_of(allocation->callstack));
   count_hits(recorder, allocation->n_samples);
-  write_memory_if_due(recorder, time, thread);
+  write_memory_if_due(recorder, time, thread, true);
   return written ? metadata_of(block) : NULL;
 }
 
@@ -228,7 +236,7 @@ static void *resized(wn_domain *domain, void *metadata, const wn_allocation *all
       .words = allocation->trials,
   };
   trace_write_resize(recorder->writer, &resize, stack_of(allocation->callstack));
-  write_memory_if_due(recorder, resize.time_ns, resize.thread);
+  write_memory_if_due(recorder, resize.time_ns, resize.thread, true);
   return metadata;
 }
 
@@ -246,7 +254,7 @@ static void died(wn_domain *domain, void *metadata, void *context) {
   struct recorder *recorder = context;
   if (!recorder_is_ours(recorder)) return;
   struct trace_free event = {.thread = recorder->thread(domain), .block = block_of(metadata)};
-  event.time_ns = write_memory_if_due(recorder, now(recorder), event.thread);
+  event.time_ns = write_memory_if_due(recorder, now(recorder), event.thread, false);
   trace_write_free(recorder->writer, &event);
 }
 
@@ -348,17 +356,17 @@ static void module_gone(void *context, uint32_t module) {
 }
 
 /* Writes the records that come before the end. */
-static struct trace_at last_words(struct recorder *recorder) {
+static struct trace_at last_words(struct recorder *recorder, bool may_ask) {
   struct trace_at at = {.time_ns = now(recorder), .thread = recorder->thread(NULL)};
   write_thread_name_again(recorder, at.time_ns, at.thread);
-  write_memory(recorder, at.thread, true);
+  write_memory(recorder, at.thread, true, may_ask);
   titles_write_if_new(&recorder->titles, recorder->writer, at.time_ns, at.thread);
   return at;
 }
 
 static void finish(struct recorder *recorder, enum trace_end_kind kind, int code) {
   if (!recorder_is_ours(recorder)) return;
-  struct trace_at at = last_words(recorder);
+  struct trace_at at = last_words(recorder, kind == TRACE_END_EXIT);
   struct trace_end end = {.time_ns = at.time_ns,
                           .thread = at.thread,
                           .kind = (uint8_t)kind,
@@ -407,6 +415,7 @@ wn_status recorder_open(const struct recorder_options *options, struct recorder 
   recorder->ours = mark;
   recorder->generations = options->generations;
   recorder->measure = options->measure;
+  recorder->ask = options->ask;
   recorder->stray = options->stray;
   error = open_writer(recorder, options);
   if (error) goto unmap;
@@ -449,7 +458,7 @@ bool recorder_is_worth_a_file(const struct recorder *recorder, double least_hits
 }
 
 void recorder_memory(struct recorder *recorder) {
-  if (recorder_is_ours(recorder)) write_memory_if_due(recorder, now(recorder), recorder->thread(NULL));
+  if (recorder_is_ours(recorder)) write_memory_if_due(recorder, now(recorder), recorder->thread(NULL), false);
 }
 
 void recorder_map(struct recorder *recorder, uint64_t mapping, enum recorder_map_kind kind, uint64_t bytes,
@@ -550,7 +559,7 @@ void recorder_exit(struct recorder *recorder, int status) { finish(recorder, TRA
 void recorder_stop(struct recorder *recorder) { finish(recorder, TRACE_END_STOP, 0); }
 
 void recorder_leaves(struct recorder *recorder) {
-  if (recorder_is_ours(recorder)) last_words(recorder);
+  if (recorder_is_ours(recorder)) last_words(recorder, false);
 }
 
 void recorder_unrecorded(struct recorder *recorder, pid_t pid, enum image_kind reason, const char *path) {
@@ -567,7 +576,7 @@ void recorder_unrecorded(struct recorder *recorder, pid_t pid, enum image_kind r
 
 unsigned recorder_exec(struct recorder *recorder, const char *path) {
   if (!recorder_is_ours(recorder)) return 0;
-  struct trace_at at = last_words(recorder);
+  struct trace_at at = last_words(recorder, false);
   struct trace_exec exec = {.time_ns = at.time_ns, .thread = at.thread, .path = trace_text_of(path)};
   return trace_write_exec(recorder->writer, &exec);
 }

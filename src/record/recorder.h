@@ -13,6 +13,13 @@
 struct callstacks;
 struct recorder;
 
+/* What an allocator told of itself: the members of struct trace_memory (trace/events.def). */
+enum recorder_allocator { RECORDER_NOT_ASKED, RECORDER_GLIBC, RECORDER_JEMALLOC, RECORDER_TCMALLOC };
+struct recorder_answer {
+  enum recorder_allocator asked;
+  uint64_t in_use_bytes, free_bytes;
+};
+
 struct recorder_options {
   const char *path;
   const char *heap;    /* what kind of heap: "malloc" or "winnow" */
@@ -35,6 +42,11 @@ struct recorder_options {
    * itself. True if all of that was measured. `last`: the program ends. NULL: the heap's host does
    * not know what the program maps. */
   bool (*measure)(uint64_t rss_bytes, bool last);
+
+  /* Called when the recorder measures the process's memory in a call of malloc or realloc, or at
+   * exit: asks the allocator below what it holds. Leaves `*answer` as it is if nothing was asked. NULL:
+   * it is never asked. */
+  void (*ask)(struct recorder_answer *answer, bool last);
 
   /* Called for each block that is sampled in a forked child (recorder_is_ours). NULL: nothing is
    * called. */

@@ -122,6 +122,9 @@ enum trace_map_kind {
   TRACE_MAP_KINDS
 };
 
+/* Which allocator told what it holds. */
+enum trace_allocator { TRACE_NOT_ASKED, TRACE_GLIBC, TRACE_JEMALLOC, TRACE_TCMALLOC };
+
 enum trace_loss_reason {
   TRACE_LOSS_CALLER,  /* the recorder could not follow a block */
   TRACE_LOSS_STREAMS, /* more threads wrote at once than there are streams */

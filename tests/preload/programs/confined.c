@@ -1,7 +1,7 @@
-/* Forbids itself system calls, and then allocates:  confined strict | few | all
+/* Forbids itself system calls, and then allocates:  confined strict | few | most | all
  *
- * strict: read, write, _exit and sigreturn are left; few: what malloc and the exit need; all: all
- * are allowed, by a filter. Each call that is not allowed kills the process. */
+ * strict: read, write, _exit and sigreturn are left; few: what malloc and the exit need; most: all
+ * but those of a question to malloc; all: all are allowed, by a filter. Each call that is not allowed kills the process. */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@ enum { KEPT = 500, ROUNDS = 200 };
 
 static void *kept[KEPT];
 
-static int filter(int few) {
+static int filter(int few, int most) {
   struct sock_filter code[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
       BPF_STMT(BPF_MISC | BPF_TAX, 0),
@@ -32,7 +32,13 @@ static int filter(int few) {
       BPF_STMT(BPF_RET | BPF_K, few ? SECCOMP_RET_KILL_PROCESS : SECCOMP_RET_ALLOW),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
+  struct sock_filter most_code[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+                                    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mincore, 1, 0),
+                                    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_rt_sigaction, 0, 1),
+                                    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+                                    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
   struct sock_fprog program = {sizeof code / sizeof *code, code};
+  if (most) program = (struct sock_fprog){sizeof most_code / sizeof *most_code, most_code};
   return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
@@ -57,7 +63,8 @@ int main(int count, char **arguments) {
   int strict = !strcmp(how, "strict");
   before();
   free(malloc(60 << 10)); /* what malloc needs later it has now */
-  if (strict ? prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) : filter(!strcmp(how, "few"))) return 8;
+  if (strict ? prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) : filter(!strcmp(how, "few"), !strcmp(how, "most")))
+    return 8;
   within(!strict);
   int length = snprintf(line, sizeof line, "%s: done\n", how);
   write(1, line, (size_t)length);
