@@ -12,7 +12,7 @@
 
 /* A moment counts as one of (nearly) the largest resident size if at most 1 / ALMOST_ALL (1 /
  * NEARLY_ALL) of that size is missing. */
-enum { ALMOST_ALL = 200, NEARLY_ALL = 8 };
+enum { ALMOST_ALL = 200, NEARLY_ALL = 8, ANY_SIZE = 1 };
 
 /* A measurement explains the largest size that the kernel counted if that size is larger by at most
  * 1 / EXPLAINED. */
@@ -199,6 +199,9 @@ static void take_apart(const struct samples *samples, const struct memory_point 
   double files = (double)parts->rss_bytes - private;
   parts->private_bytes = private;
   parts->own_bytes = (double)point->own_bytes;
+  parts->asked = point->asked;
+  parts->in_use = (double)point->in_use_bytes;
+  parts->free = (double)point->free_bytes;
   parts->files_bytes = files > parts->mapped_files ? files - parts->mapped_files : 0;
 }
 
@@ -266,6 +269,22 @@ double mapped_resident(const struct samples *samples, const struct row *row, uin
 
 struct resident mapped_when_most_was_resident(const struct samples *samples) {
   return account(samples, ALMOST_ALL, 0);
+}
+
+struct resident mapped_near(const struct samples *samples, uint64_t near_ns) {
+  return account(samples, ANY_SIZE, near_ns);
+}
+
+struct resident mapped_when_asked(const struct samples *samples, uint64_t near_ns, bool until) {
+  struct resident asked = {.measured = true};
+  const struct memory_point *found = NULL;
+  for (size_t i = 0; i < samples->memory_count && (until || !found); i++) {
+    const struct memory_point *point = &samples->memory[i];
+    bool there = until ? point->time_ns <= near_ns : point->time_ns >= near_ns;
+    if (point->asked && point->complete && there) found = point;
+  }
+  if (found) take_apart(samples, found, &asked);
+  return asked;
 }
 
 struct resident mapped_at_start(const struct samples *samples) {

@@ -53,6 +53,8 @@ struct resident {
   double files_bytes;    /* resident pages of other files, mostly code */
   double private_bytes;  /* all private memory: malloc's blocks, mapped_private, stacks, and the rest */
   double own_bytes;      /* estimate of the recorder's own memory, within the rest */
+  unsigned asked;        /* which allocator was asked then (enum trace_allocator); if not 0: */
+  double in_use, free;   /* what its blocks take, headers included, and what it keeps free */
 };
 
 /* The parts of resident memory at one of the moments at which mappings were measured together with
@@ -63,6 +65,11 @@ struct resident {
  * explains little. */
 struct resident mapped_when_most_was_resident(const struct samples *samples);
 struct resident mapped_when_nearly_most_was_resident(const struct samples *samples, uint64_t near_ns);
+
+/* The parts at the measurement that is nearest to `near_ns`; and at the last one until then, or the first
+ * one from then on, at which the allocator was asked: all zeros if there is none. */
+struct resident mapped_near(const struct samples *samples, uint64_t near_ns);
+struct resident mapped_when_asked(const struct samples *samples, uint64_t near_ns, bool until);
 
 /* The parts when the recording began, as its first measurement has them. All zeros if nothing was
  * measured that early. */

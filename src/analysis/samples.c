@@ -100,6 +100,9 @@ static bool keep(struct loading *loading, const struct trace_event *event) {
         event->memory.peak_bytes,
         event->memory.complete != 0,
         event->memory.own_bytes,
+        event->memory.asked <= UINT8_MAX ? (uint8_t)event->memory.asked : 0,
+        event->memory.in_use_bytes,
+        event->memory.free_bytes,
         source_process_of(event->memory.thread, source_process_count(samples->source))};
     return APPEND(samples->memory, samples->memory_count, loading->memory_capacity, point);
   }

@@ -62,7 +62,9 @@ struct memory_point {
   uint64_t peak_bytes; /* the largest resident size so far, as counted by the kernel; 0: not known */
   bool complete;       /* the program's own mappings were measured too */
   uint64_t own_bytes;  /* about so many of the private bytes are used by the recorder */
-  uint32_t process;    /* while a trace with several is read */
+  uint8_t asked;       /* which allocator was asked then (enum trace_allocator); if not 0: */
+  uint64_t in_use_bytes, free_bytes; /* what its blocks take, and what it keeps free */
+  uint32_t process;                  /* while a trace with several is read */
 };
 
 struct thread_name {

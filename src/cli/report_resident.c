@@ -11,13 +11,11 @@
 #include "cli/report_name.h"
 #include "cli/report_processes.h"
 #include "cli/text.h"
-#include <stdlib.h>
 #include <string.h>
 
 enum { MAPPED_ROWS = 10, NAME_MOST = 4096, WIDTH_BYTES = 9, WIDTH_COUNT = 9 };
 
-/* Mappings and stacks below this share of resident memory have no table, and Winnow's own memory
- * below it is not mentioned. */
+/* Mappings and stacks below this share of resident memory have no table. */
 static const double worth_a_table = 0.01;
 
 /* ---- the table ---- */
@@ -132,70 +130,35 @@ static wn_status print_stacks(const struct view *view, const struct resident *re
 
 /* ---- the line ---- */
 
-static bool is_worth_a_word(double bytes, const struct resident *resident) {
-  return bytes >= worth_a_table * (double)resident->rss_bytes;
-}
+/* A part below this share of resident memory is not mentioned, but for the first. */
+static const double worth_a_word = 0.002;
 
-/* Says what the rest consists of. */
-static void say_contents(struct paragraph *line, const struct view *view, const struct resident *resident,
-                         const struct resident_parts *parts) {
+static void say_part(struct paragraph *line, const struct resident_part *part, bool first) {
   char text[128];
-  bool collected = view->report->samples->collected;
-  if (is_worth_a_word(parts->headers, resident))
-    say(line, "headers and rounding of these blocks (about %s, if malloc is glibc's), ",
-        text_bytes(text, parts->headers));
-  if (is_worth_a_word(parts->earlier, resident))
-    say(line,
-        "what the process had before its recording began (at most %s; a forked process has its parent's "
-        "memory), ",
-        text_bytes(text, parts->earlier));
-  say(line, "%s free memory, %sdata and small mappings", collected ? "the heap's" : "malloc's",
-      resident->measured && resident->stack_bytes > 0 ? "other stacks, " : "stacks, ");
-  if (!resident->measured && resident->mapped_bytes > 0)
-    say(line, ", and the resident part of large mappings, which could not be measured");
-  if (report_has_processes(view)) say(line, ", and what forked processes had from their parents");
-  if (resident->own_bytes >= parts->rest.estimate)
-    say(line, "; all of it may be Winnow's own");
-  else if (is_worth_a_word(resident->own_bytes, resident))
-    say(line, "; about %s of it is Winnow's own", text_bytes(text, resident->own_bytes));
-}
-
-/* Says how much the rest is and what it consists of; or that some blocks were never written. */
-static void say_rest(struct paragraph *line, const struct view *view, const struct resident *resident,
-                     const struct resident_parts *parts) {
-  char text[128];
-  const struct estimate *rest = &parts->rest;
-  if (parts->unwritten > 0) {
-    say(line, ", minus at least %s that was held and %s.", text_bytes(text, parts->unwritten),
-        resident->explained ? "never written" : "not written yet");
-    return;
-  }
-  if (rest->low > 0)
-    say(line, " + %s", with_range(text, rest));
+  const struct estimate *bytes = &part->bytes;
+  const char *sign = first ? "" : bytes->estimate < 0 ? " minus " : " + ";
+  struct estimate positive = *bytes;
+  if (bytes->estimate < 0) positive = (struct estimate){.estimate = -bytes->estimate};
+  if (bytes->low <= 0 && bytes->high > 0)
+    say(line, "%sless than %s %s", sign, text_bytes(text, bytes->high), part->text);
   else
-    say(line, " + less than %s", text_bytes(text, rest->high));
-  say(line, " the rest: ");
-  say_contents(line, view, resident, parts);
-  say(line, ".");
+    say(line, "%s%s %s", sign, with_range(text, &positive), part->text);
 }
 
 static void say_parts(struct paragraph *line, const struct view *view, const struct resident *resident) {
   struct resident_parts parts = resident_parts(view->report, resident);
-  struct estimate held = report_bytes(view->report, &parts.held);
-  char time[32], bytes[128], text[32];
-  double mapped = resident->measured ? resident->mapped_private + resident->mapped_files : 0;
+  char time[32], text[32];
+  double least = worth_a_word * (double)resident->rss_bytes;
+  bool peak = view->report->at == AT_PEAK;
   say(line, "Resident after %s%s: %s = ", text_time(time, resident->time_ns),
-      resident->counted ? "" : ", the most that was measured", text_bytes(text, (double)resident->rss_bytes));
-  if (held.samples || held.high <= 0)
-    say(line, "%s ", with_range(bytes, &held));
-  else
-    say(line, "less than %s ", text_bytes(text, held.high));
-  say(line, view->report->samples->collected ? "in the collected heap's blocks" : "held by malloc's blocks");
-  if (mapped > 0) say(line, " + %s mapped by the program itself", text_bytes(text, mapped));
-  if (resident->measured && resident->stack_bytes > 0)
-    say(line, " + %s stacks of threads", text_bytes(text, resident->stack_bytes));
-  say(line, " + %s code and files", text_bytes(text, resident->files_bytes));
-  say_rest(line, view, resident, &parts);
+      resident->counted || !peak ? "" : ", the most that was measured",
+      text_bytes(text, (double)resident->rss_bytes));
+  for (int i = 0; i < RESIDENT_PARTS; i++) {
+    const struct resident_part *part = &parts.part[i];
+    if (part->text && (i == PART_BLOCKS || part->bytes.high >= least || part->bytes.estimate <= -least))
+      say_part(line, part, i == PART_BLOCKS);
+  }
+  say(line, ".");
   if (resident->most_bytes > resident->rss_bytes + resident->rss_bytes / 100)
     say(line, " The most resident was %s.", text_bytes(text, (double)resident->most_bytes));
   if (report_has_processes(view))
@@ -220,7 +183,8 @@ static void say_whole(struct paragraph *line, const struct view *view, const str
 
 static void print_line(const struct view *view, const struct resident *resident) {
   struct paragraph line = {.length = 0};
-  if (view->report->recording->partial || (resident->counted && !resident->explained))
+  bool of_most = view->report->at == AT_PEAK;
+  if (view->report->recording->partial || (of_most && resident->counted && !resident->explained))
     say_whole(&line, view, resident);
   else
     say_parts(&line, view, resident);

@@ -5,6 +5,13 @@
 
 enum { NAME_MOST = 4096, CALLERS_MOST = 12 };
 
+static void number_or_null(struct json *json, const char *name, double number, bool known) {
+  if (known)
+    json_number(json, name, number);
+  else
+    json_null(json, name);
+}
+
 /* The callers that all paths of a group have in common, innermost first. */
 static void print_callers(struct json *json, const struct report *report, struct chains *chains,
                           const struct group *group) {
@@ -30,10 +37,7 @@ static void print_mapper(struct json *json, const struct report *report, const s
   json_string(json, "module", strings_text(report->names->strings, label->module));
   json_string(json, "file", strings_text(report->names->strings, label->file));
   json_integer(json, "line", label->line);
-  if (resident->measured)
-    json_number(json, "resident_bytes", group->self.bytes.total);
-  else
-    json_null(json, "resident_bytes");
+  number_or_null(json, "resident_bytes", group->self.bytes.total, resident->measured);
   json_number(json, "mapped_bytes", group->self.blocks.total);
   json_integer(json, kind == RESIDENT_STACKS ? "threads" : "mappings", group->self.bytes.samples);
   print_callers(json, report, chains, group);
@@ -70,6 +74,19 @@ static wn_status print_mappers(struct json *json, const struct report *report,
   return error;
 }
 
+static void print_parts(struct json *json, const struct resident_parts *parts) {
+  json_begin(json, "parts", '[');
+  for (int i = 0; i < RESIDENT_PARTS; i++) {
+    if (!parts->part[i].text || (!parts->part[i].bytes.estimate && !parts->part[i].bytes.high)) continue;
+    json_begin(json, NULL, '{');
+    json_string(json, "name", parts->part[i].name);
+    json_string(json, "text", parts->part[i].text);
+    json_estimate(json, "bytes", &parts->part[i].bytes);
+    json_end(json, '}');
+  }
+  json_end(json, ']');
+}
+
 /* ---- shared ---- */
 
 wn_status json_resident(struct json *json, const struct report *report,
@@ -86,27 +103,20 @@ wn_status json_resident(struct json *json, const struct report *report,
   json_bool(json, "explained", explained);
   json_estimate(json, "held_bytes", &held);
   json_number(json, "mapped_bytes", resident.mapped_bytes);
-  if (resident.measured) {
-    json_number(json, "mapped_private_bytes", resident.mapped_private);
-    json_number(json, "mapped_file_bytes", resident.mapped_files);
-    json_number(json, "stack_bytes", resident.stack_bytes);
-  } else {
-    json_null(json, "mapped_private_bytes");
-    json_null(json, "mapped_file_bytes");
-    json_null(json, "stack_bytes");
-  }
+  number_or_null(json, "mapped_private_bytes", resident.mapped_private, resident.measured);
+  number_or_null(json, "mapped_file_bytes", resident.mapped_files, resident.measured);
+  number_or_null(json, "stack_bytes", resident.stack_bytes, resident.measured);
   json_number(json, "file_bytes", resident.files_bytes);
   if (partial)
     json_null(json, "other_bytes");
   else
     json_estimate(json, "other_bytes", &parts.rest);
-  if (explained)
-    json_number(json, "unwritten_bytes", parts.unwritten);
-  else
-    json_null(json, "unwritten_bytes");
+  number_or_null(json, "unwritten_bytes", parts.unwritten, explained);
   json_number(json, "header_bytes", parts.headers);
   json_number(json, "earlier_bytes", parts.earlier);
   json_number(json, "winnow_bytes", resident.own_bytes);
+  number_or_null(json, "told_ns", (double)parts.told_ns, parts.told);
+  print_parts(json, &parts);
   json_end(json, '}');
   wn_status error = print_mappers(json, report, &resident, RESIDENT_MAPPINGS, options);
   return error ? error : print_mappers(json, report, &resident, RESIDENT_STACKS, options);

@@ -68,7 +68,7 @@
 #include "analysis/recording.h"
 
 enum {
-  CONTAINER_VERSION = 3,
+  CONTAINER_VERSION = 4,
   CONTAINER_BLOCK_BYTES = 1 << 20,
   CONTAINER_EXACT_ROWS = 100000,
   CONTAINER_UNIT_NS = 1000

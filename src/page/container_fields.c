@@ -302,7 +302,7 @@ void code_meta(struct coding *coding, struct container_facts *facts, struct samp
 }
 
 void code_times(struct coding *coding, struct samples *samples) {
-  ARRAY(coding, samples->memory, samples->memory_count, 6);
+  ARRAY(coding, samples->memory, samples->memory_count, 9);
   struct memory_point *points = samples->memory;
   size_t count = samples->memory_count;
   CODE_COLUMN(coding, points, count, time_ns, COLUMN_DELTA);
@@ -311,6 +311,9 @@ void code_times(struct coding *coding, struct samples *samples) {
   CODE_COLUMN(coding, points, count, peak_bytes, COLUMN_DELTA);
   CODE_COLUMN(coding, points, count, complete, COLUMN_FLAG);
   CODE_COLUMN(coding, points, count, own_bytes, COLUMN_DELTA);
+  CODE_COLUMN(coding, points, count, asked, COLUMN_PLAIN);
+  CODE_COLUMN(coding, points, count, in_use_bytes, COLUMN_DELTA);
+  CODE_COLUMN(coding, points, count, free_bytes, COLUMN_DELTA);
   check_times(coding, points, count, sizeof *points, samples->end_ns);
   ARRAY(coding, samples->threads, samples->thread_count, 3);
   for (size_t i = 0; i < samples->thread_count && !coding_failed(coding); i++) {

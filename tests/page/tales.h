@@ -148,7 +148,10 @@ static inline void tale_step(struct tale *tale, uint64_t block) {
                                                             .rss_bytes = 1000000 + tale_draw(tale, 1000000),
                                                             .private_bytes = 800000,
                                                             .complete = tale->kind & TALE_MAPPED ? 1 : 0,
-                                                            .own_bytes = 5000});
+                                                            .own_bytes = 5000,
+                                                            .asked = TRACE_GLIBC,
+                                                            .in_use_bytes = 300000 + block,
+                                                            .free_bytes = 100000});
   if (block == 100 && tale->kind & TALE_LOST)
     trace_write_loss(tale->writer, &(struct trace_loss){.time_ns = tale->time,
                                                         .reason = TRACE_LOSS_SPACE,

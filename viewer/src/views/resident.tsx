@@ -8,55 +8,16 @@ interface Parts {
   at_ns: number;
   rss_bytes: number;
   explained: boolean;
-  held_bytes: Estimate;
-  mapped_private_bytes: number | null;
-  mapped_file_bytes: number | null;
-  stack_bytes: number | null;
-  file_bytes: number;
-  other_bytes: Estimate | null;
-  unwritten_bytes: number | null;
-  header_bytes: number;
-  earlier_bytes: number;
-  winnow_bytes: number;
+  parts: { name: string; text: string; bytes: Estimate }[];
 }
 
-/** How much less is resident than the parts without the rest, at least; null in the answer: of the largest size it is not known. */
-function unwrittenOf({ unwritten_bytes: known, other_bytes: other, ...parts }: Parts): number {
-  const sum = parts.held_bytes.low + (parts.mapped_private_bytes ?? 0) + (parts.mapped_file_bytes ?? 0) + (parts.stack_bytes ?? 0) + parts.file_bytes;
-  return known ?? (other ? Math.max(0, sum - parts.rss_bytes) : 0);
-}
+/** What is too small a share of the resident size to be named, but for the blocks. */
+const LEAST_PART = 0.002;
 
-/** What is too small a share of the resident size to be named. */
-const isSmall = (part: number, { rss_bytes: resident }: Parts) => part <= 0.01 * resident;
-
-/** What is known of the rest, a sentence each. */
-function wordsOnRest(parts: Parts): string[] {
-  const { header_bytes: headers, earlier_bytes: earlier, winnow_bytes: own, other_bytes: rest } = parts;
-  if (unwrittenOf(parts) > 0 || !rest) return [];
-  const words: string[] = [];
-  if (!isSmall(headers, parts))
-    words.push(`About ${bytes(headers)} of the rest is headers and rounding of these blocks, if malloc is glibc’s.`);
-  if (!isSmall(earlier, parts))
-    words.push(`At most ${bytes(earlier)} of the rest is what the process had before its recording began: a forked process has its parent’s memory.`);
-  if (!isSmall(own, parts)) words.push(own >= rest.estimate ? 'All of the rest may be Winnow’s own.' : `About ${bytes(own)} of the rest is Winnow’s own.`);
-  return words;
-}
-
-function rowsOf(parts: Parts, heap: string): [string, string][] {
-  const rows: [string, string][] = [[`blocks of ${heap}`, withError(parts.held_bytes)]];
-  const add = (what: string, value: number | null) => value && rows.push([what, bytes(value)]);
-  add('mapped by the program itself', parts.mapped_private_bytes);
-  add('files that it mapped', parts.mapped_file_bytes);
-  add('stacks of threads', parts.stack_bytes);
-  add('code and other files', parts.file_bytes);
-  const unwritten = unwrittenOf(parts);
-  if (unwritten > 0) rows.push([`held and ${parts.explained ? 'never written' : 'not written yet'}`, `−${bytes(unwritten)} (at least)`]);
-  else if (parts.other_bytes)
-    rows.push([
-      `the rest: free memory of ${heap}, ${parts.stack_bytes === null ? 'stacks, data' : 'data, small mappings'}`,
-      withError(parts.other_bytes),
-    ]);
-  return rows;
+function rowsOf({ parts, rss_bytes: resident }: Parts): [string, string][] {
+  return parts
+    .filter(({ name, bytes: { estimate, high } }) => name === 'blocks' || Math.max(high, -estimate) > LEAST_PART * resident)
+    .map(({ text, bytes: part }) => [text, part.estimate < 0 ? `−${bytes(-part.estimate)}` : part.low === part.high ? bytes(part.estimate) : withError(part)]);
 }
 
 /** Whoever mapped less than this share of it is not listed. */
@@ -89,7 +50,7 @@ function Mappers({ mapped, least }: { mapped: Mapper[]; least: number }) {
   );
 }
 
-export function Resident({ totals: { resident, mapped }, heap, isMore }: { totals: Totals; heap: string; isMore: boolean }) {
+export function Resident({ totals: { resident, mapped, question }, isMore }: { totals: Totals; isMore: boolean }) {
   if (!resident) return null;
   const parts = resident as unknown as Parts;
   return (
@@ -97,12 +58,12 @@ export function Resident({ totals: { resident, mapped }, heap, isMore }: { total
       <summary>{isMore ? 'why more?' : 'why?'}</summary>
       <div class="sheet">
         <p>
-          {parts.explained ? `Resident after ${duration(parts.at_ns)}: ` : `The largest size could not be taken apart. Resident after ${duration(parts.at_ns)}: `}
-          {bytes(parts.rss_bytes)}
+          {parts.explained || question !== 'at:peak' ? '' : 'The largest size could not be taken apart. '}
+          {`Resident after ${duration(parts.at_ns)}: ${bytes(parts.rss_bytes)}`}
         </p>
         <table>
           <tbody>
-            {rowsOf(parts, heap).map(([what, value]) => (
+            {rowsOf(parts).map(([what, value]) => (
               <tr>
                 <th scope="row">{what}</th>
                 <td>{value}</td>
@@ -110,9 +71,6 @@ export function Resident({ totals: { resident, mapped }, heap, isMore }: { total
             ))}
           </tbody>
         </table>
-        {wordsOnRest(parts).map((words) => (
-          <p>{words}</p>
-        ))}
         <Mappers mapped={mapped ?? []} least={LEAST * parts.rss_bytes} />
       </div>
     </details>

@@ -51,7 +51,7 @@ onPage('the widths are called as the answer that is shown counts them', {}, asyn
 
 onPage('a resident size above the peak is taken apart', {}, async (page) => {
   await page.getByText('why more?').click();
-  assert.match(await page.locator('.why').innerText(), /blocks of malloc[^]*the rest: free memory of malloc, [^]*2.10.MB of the rest is headers[^]*of the rest is Winnow’s own/);
+  assert.match(await page.locator('.why').innerText(), /held by malloc's blocks[^]*headers and rounding of these blocks\s+2.10.MB[^]*that malloc keeps free[^]*data and small mappings/);
 });
 
 onPage('memory that the program mapped itself has the functions that mapped it', {}, async (page) => {
@@ -63,8 +63,8 @@ onPage('memory that the program mapped itself has the functions that mapped it',
 onPage('a resident size below the peak has what was never written taken off', { at: '?unwritten' }, async (page) => {
   await page.getByText('why?').click();
   const parts = await page.locator('.why').innerText();
-  assert.match(parts, /held and never written\s+−651\skB \(at least\)/u);
-  assert.doesNotMatch(parts, /the rest/);
+  assert.match(parts, /held or kept free and not resident\s+−651\skB/u);
+  assert.doesNotMatch(parts, /data and small mappings/);
 });
 
 onPage('the command for churn has the limit that the sentence names', { at: '#churn&where=size+%3E%3D+100' }, async (page) => {
