@@ -221,28 +221,37 @@ static void fill_estimated(struct resident_parts *parts, const struct report *re
   parts->part[PART_UNWRITTEN].bytes = exactly(-parts->unwritten);
 }
 
-/* The words for the rest, where no answer tells malloc's free memory apart. */
-static const char *rest_of_malloc(const struct resident *resident) {
-  if (!resident->measured && resident->mapped_bytes > 0)
-    return "the rest: malloc's free memory, stacks, data and small mappings, and the resident part of large "
-           "mappings, which could not be measured";
-  return resident->measured && resident->stack_bytes > 0
-             ? "the rest: malloc's free memory, other stacks, data and small mappings"
-             : "the rest: malloc's free memory, stacks, data and small mappings";
-}
+/* Names in JSON, and the words for people: of malloc's heap, and of a collected one. */
+static const struct {
+  const char *name, *malloc, *collected;
+} words[RESIDENT_PARTS] = {
+    [PART_BLOCKS] = {"blocks", "held by malloc's blocks", "in the collected heap's blocks"},
+    [PART_GARBAGE] = {"garbage", NULL, "in its garbage that was found later"},
+    [PART_HEADERS] = {"headers", "headers and rounding of these blocks", "headers of these blocks"},
+    [PART_EARLIER] = {"earlier", "what the process had before its recording began",
+                      "older than the recording"},
+    [PART_FREE] = {"free", "that malloc keeps free", "free in the major heap"},
+    [PART_MAPPED] = {"mapped", "mapped by the program itself", "mapped by the program itself"},
+    [PART_STACKS] = {"stacks", "stacks of threads", "stacks of threads"},
+    [PART_FILES] = {"files", "code and files", "code and files"},
+    [PART_OWN] = {"winnow", "Winnow's own", "Winnow's own"},
+    [PART_REST] = {"rest", "data and small mappings", "minor heaps, stacks, data and small mappings"},
+    [PART_UNWRITTEN] = {"unwritten", "held or kept free and not resident",
+                        "held or kept free and not resident"},
+};
 
-static void name_parts(struct resident_parts *parts, bool collected) {
-  static const struct {
-    const char *name, *malloc, *collected;
-  } words[] = {
-#define RESIDENT_PART(NAME, name, malloc, collected) [PART_##NAME] = {name, malloc, collected},
-      RESIDENT_PARTS_LIST(RESIDENT_PART)
-#undef RESIDENT_PART
-  };
+/* Where no answer tells malloc's free memory apart, it is in the rest. */
+static void name_parts(struct resident_parts *parts, const struct resident *resident, bool collected) {
   for (int i = 0; i < RESIDENT_PARTS; i++) {
     parts->part[i].name = words[i].name;
     parts->part[i].text = collected ? words[i].collected : words[i].malloc;
   }
+  if (collected || parts->told) return;
+  parts->part[PART_REST].text =
+      resident->measured || !resident->mapped_bytes
+          ? "the rest: malloc's free memory, stacks, data and small mappings"
+          : "the rest: malloc's free memory, stacks, data and small mappings, and the "
+            "resident part of large mappings, which could not be measured";
 }
 
 /* ---- shared ---- */
@@ -257,24 +266,23 @@ struct resident report_resident(const struct report *report) {
 struct resident_parts resident_parts(const struct report *report, const struct resident *resident) {
   struct blocks blocks = blocks_at(report, resident->time_ns);
   struct resident told = answer_at(report, resident, &blocks);
-  bool collected = report->samples->collected, measured = resident->measured;
+  bool measured = resident->measured;
   double whole = room_of(resident) + resident->own_bytes;
   struct resident_parts parts = {.held = blocks.held, .rest = remains(whole, &blocks.bytes)};
   parts.unwritten = fmax(blocks.bytes.low - whole, 0);
   parts.headers = fmin(blocks.headers, parts.rest.estimate);
   parts.earlier = fmin(earlier_bytes(report), parts.rest.high);
-  name_parts(&parts, collected);
-  double own = fmin(resident->own_bytes, told.asked && measured ? resident->own_bytes : parts.rest.estimate);
+  bool is_told = told.asked && measured;
+  double own = is_told ? resident->own_bytes : fmin(resident->own_bytes, parts.rest.estimate);
   parts.part[PART_MAPPED].bytes = exactly(measured ? resident->mapped_private + resident->mapped_files : 0);
   parts.part[PART_STACKS].bytes = exactly(measured ? resident->stack_bytes : 0);
   parts.part[PART_FILES].bytes = exactly(resident->files_bytes);
   parts.part[PART_OWN].bytes = exactly(own);
-  if (told.asked && measured) {
+  if (is_told)
     fill_told(&parts, &blocks, &told, whole - own, resident->time_ns);
-  } else {
+  else
     fill_estimated(&parts, report, &blocks, whole - own, resident->time_ns);
-    if (!collected) parts.part[PART_REST].text = rest_of_malloc(resident);
-  }
+  name_parts(&parts, resident, report->samples->collected);
   return parts;
 }
 

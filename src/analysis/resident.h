@@ -11,26 +11,20 @@
  * that size, if blocks and mappings account for more memory then. */
 struct resident report_resident(const struct report *report);
 
-/* A row of this list: the name in C, the name in JSON, the words for people, of malloc's heap and of a
- * collected one; NULL: it has no such part. resident.c chooses the words for the rest. */
-#define RESIDENT_PARTS_LIST(PART)                                                                         \
-  PART(BLOCKS, "blocks", "held by malloc's blocks", "in the collected heap's blocks")                     \
-  PART(GARBAGE, "garbage", NULL, "in its garbage that was found later")                                   \
-  PART(HEADERS, "headers", "headers and rounding of these blocks", "headers of these blocks")             \
-  PART(EARLIER, "earlier", "what the process had before its recording began", "older than the recording") \
-  PART(FREE, "free", "that malloc keeps free", "free in the major heap")                                  \
-  PART(MAPPED, "mapped", "mapped by the program itself", "mapped by the program itself")                  \
-  PART(STACKS, "stacks", "stacks of threads", "stacks of threads")                                        \
-  PART(FILES, "files", "code and files", "code and files")                                                \
-  PART(OWN, "winnow", "Winnow's own", "Winnow's own")                                                     \
-  PART(REST, "rest", "data and small mappings", "minor heaps, stacks, data and small mappings")           \
-  PART(UNWRITTEN, "unwritten", "held or kept free and not resident", "held or kept free and not resident")
-
+/* resident.c has their names and words. */
 enum resident_part_name {
-#define RESIDENT_PART(NAME, name, malloc, collected) PART_##NAME,
-  RESIDENT_PARTS_LIST(RESIDENT_PART)
-#undef RESIDENT_PART
-      RESIDENT_PARTS
+  PART_BLOCKS,
+  PART_GARBAGE,
+  PART_HEADERS,
+  PART_EARLIER,
+  PART_FREE,
+  PART_MAPPED,
+  PART_STACKS,
+  PART_FILES,
+  PART_OWN,
+  PART_REST,
+  PART_UNWRITTEN,
+  RESIDENT_PARTS
 };
 
 struct resident_part {

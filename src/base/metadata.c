@@ -33,7 +33,8 @@ static size_t whole_pages(size_t bytes) {
 }
 
 /* Written by any thread. */
-static _Atomic(size_t) own, untouched;
+static _Atomic(size_t) own, untouched, others;
+static _Atomic(bool) looked; /* from then on, new pages count as untouched */
 static struct {
   _Atomic(uintptr_t) begin; /* 0: a free place */
   _Atomic(size_t) bytes;
@@ -54,23 +55,29 @@ void metadata_count_out(size_t bytes) { atomic_fetch_sub_explicit(&own, bytes, m
 
 size_t metadata_bytes(void) {
   size_t bytes = atomic_load_explicit(&own, memory_order_relaxed);
-  size_t never = atomic_load_explicit(&untouched, memory_order_relaxed);
-  return bytes > never ? bytes - never : 0;
+  size_t not_ours = atomic_load_explicit(&untouched, memory_order_relaxed) +
+                    atomic_load_explicit(&others, memory_order_relaxed);
+  return bytes > not_ours ? bytes - not_ours : 0;
 }
+
+void metadata_of_others(size_t bytes) { atomic_store_explicit(&others, bytes, memory_order_relaxed); }
 
 void metadata_count_pages_in(void *address, size_t bytes) {
   metadata_count_in(bytes);
+  if (atomic_load_explicit(&looked, memory_order_relaxed))
+    atomic_fetch_add_explicit(&untouched, bytes, memory_order_relaxed);
   change_listed(0, (uintptr_t)address, bytes);
 }
 
-void metadata_look(size_t (*resident)(uintptr_t begin, uintptr_t end), size_t others) {
-  size_t sum = others;
+void metadata_look(size_t (*resident)(uintptr_t begin, uintptr_t end)) {
+  size_t sum = 0;
   for (size_t i = 0; i < LISTED_MOST; i++) {
     uintptr_t begin = atomic_load(&listed[i].begin);
     size_t bytes = atomic_load(&listed[i].bytes);
     if (begin) sum += bytes - resident(begin, begin + bytes);
   }
   atomic_store_explicit(&untouched, sum, memory_order_relaxed);
+  atomic_store_explicit(&looked, true, memory_order_relaxed);
 }
 
 void *metadata_map(size_t bytes) {

@@ -17,11 +17,12 @@ void metadata_count_in(size_t bytes);
 void metadata_count_out(size_t bytes);
 void metadata_count_pages_in(void *address, size_t bytes); /* whole pages, for ever */
 
-/* How much of metadata_map's pages this process has, and of what is counted in; without what metadata_look
- * found last: pages that were never touched, and so many bytes that are the program's (`others`).
+/* How much of metadata_map's pages this process has, and of what is counted in; without the pages that
+ * were untouched when metadata_look looked last, and without so many bytes that are the program's.
  * `resident` tells how many bytes of a range are resident, at most all. */
 size_t metadata_bytes(void);
-void metadata_look(size_t (*resident)(uintptr_t begin, uintptr_t end), size_t others);
+void metadata_look(size_t (*resident)(uintptr_t begin, uintptr_t end));
+void metadata_of_others(size_t bytes);
 
 /* Address space that costs nothing until it is written: zeroed on first touch. Not counted by
  * overcommit where the system allows that. Core dumps leave it out, so it is for tables of our own.

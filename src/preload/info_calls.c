@@ -66,15 +66,10 @@ static void count(size_t bytes, size_t sign) {
 void info_count_in(size_t bytes) { count(bytes, 1); }
 void info_count_out(size_t bytes) { count(bytes, (size_t)-1); }
 
-size_t info_held_bytes(void) {
+size_t info_held_bytes(bool in_slots) {
   size_t sum = 0;
-  for (unsigned i = 0; i < STRIPES; i++) sum += atomic_load_explicit(&held[i].bytes, memory_order_relaxed);
-  return sum;
-}
-
-size_t info_held_in_slots(void) {
-  size_t sum = 0;
-  for (unsigned i = 0; i < STRIPES; i++) sum += atomic_load_explicit(&held[i].in_slots, memory_order_relaxed);
+  for (unsigned i = 0; i < STRIPES; i++)
+    sum += atomic_load_explicit(in_slots ? &held[i].in_slots : &held[i].bytes, memory_order_relaxed);
   return sum;
 }
 
@@ -92,7 +87,7 @@ EXPORT struct numbers mallinfo2(void);
 EXPORT struct numbers mallinfo2(void) {
   if (!next_large) info_calls_resolve();
   struct numbers numbers = next_large ? next_large() : (struct numbers){{0}};
-  size_t ours = info_held_bytes();
+  size_t ours = info_held_bytes(false);
   numbers.of[ARENA] += ours;
   numbers.of[IN_USE] += ours;
   return numbers;
@@ -102,7 +97,7 @@ EXPORT struct small_numbers mallinfo(void);
 EXPORT struct small_numbers mallinfo(void) {
   if (!next_small) info_calls_resolve();
   struct small_numbers numbers = next_small ? next_small() : (struct small_numbers){{0}};
-  unsigned ours = (unsigned)info_held_bytes(); /* wraps around, as the C library's do */
+  unsigned ours = (unsigned)info_held_bytes(false); /* wraps around, as the C library's do */
   numbers.of[ARENA] = (int)((unsigned)numbers.of[ARENA] + ours);
   numbers.of[IN_USE] = (int)((unsigned)numbers.of[IN_USE] + ours);
   return numbers;

@@ -13,10 +13,9 @@ void info_calls_resolve(void);
 void info_count_in(size_t bytes);
 void info_count_out(size_t bytes);
 
-/* What the blocks take that are counted in, headers included; and those of them that are in slots of
- * the region (region.h), whose pages are counted as our own. */
-size_t info_held_bytes(void);
-size_t info_held_in_slots(void);
+/* What the blocks take that are counted in, headers included; `in_slots`: only those in slots of the
+ * region (region.h), whose pages are counted as our own. */
+size_t info_held_bytes(bool in_slots);
 
 /* Asks the C library's malloc: the bytes that its blocks take, headers included, and those that it
  * keeps free. Takes its locks. False: it cannot tell. */

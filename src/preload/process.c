@@ -238,8 +238,9 @@ static void give_back_idle(void) {
 static void look_at_own(bool now) {
   static _Atomic(uint64_t) due;
   uint64_t began = os_monotonic_ns(), then = atomic_load_explicit(&due, memory_order_relaxed);
+  metadata_of_others(info_held_bytes(true));
   if (atomic_load_explicit(&filtered, memory_order_relaxed) || (!now && began < then)) return;
-  metadata_look(pagemap_private, info_held_in_slots());
+  metadata_look(pagemap_private);
   atomic_store_explicit(&due, question_next(began, os_monotonic_ns()), memory_order_relaxed);
 }
 

@@ -100,7 +100,7 @@ static bool ask(struct recorder_answer *answer) {
   bool told = jemalloc_control  ? ask_jemalloc(answer)
               : tcmalloc_number ? ask_tcmalloc(answer)
                                 : ask_glibc(answer);
-  if (told) answer->in_use_bytes += info_held_bytes();
+  if (told) answer->in_use_bytes += info_held_bytes(false);
   return told;
 }
 

@@ -29,7 +29,7 @@ static int control(const char *name, void *old, size_t *bytes, void *new, size_t
 
 bool real_is_the_c_librarys(void) { return false; }
 void *real_find(const char *name) { return strcmp(name, "mallctl") ? NULL : (void *)control; }
-size_t info_held_bytes(void) { return IN_REGION; }
+size_t info_held_bytes(bool in_slots) { return in_slots ? 0 : IN_REGION; }
 bool info_ask(size_t *in_use, size_t *free) {
   (void)in_use, (void)free;
   fail_msg("another malloc was asked");
