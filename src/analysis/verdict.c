@@ -8,7 +8,7 @@
  * by that function together with its caller: a helper that everybody calls may leak for one caller alone.
  * A function is a culprit if its growth is sure (SURE in growth.c) and it has CULPRIT_LEAST of the peak.
  * Of a function and its callers, the pair is named only where the function as a whole is no culprit.
- *   LEAK: the program frees, in general: it has allocated LEAK_FREES times what is alive at the end.
+ *   LEAK: the program frees, in general: LEAK_FREES times what is alive at the end.
  *   GROWING: it does not. A program that reads its input into a table looks the same as one that leaks.
  *
  * LEVEL promises that a leak of CULPRIT_LEAST of the peak, over the whole run, would have been seen. Such
@@ -21,17 +21,24 @@
  *
  * FEW: the interval of the peak is wider than FEW_WIDTH of it to a side.
  *
+ * KEPT, UNWRITTEN and MAPPED are of resident memory, where it was measured and has at least BIG bytes.
+ *   MAPPED: half of it is the program's own mappings, and they are twice what malloc's blocks can be.
+ *   UNWRITTEN: half of the held bytes at the peak are not resident.
+ *   KEPT: there is no leak, and at the end malloc has told that half of it is free.
+ * The first two are tried before all others: what leaks in malloc is then not what makes the program large.
+ *
  * tests/analysis/test_verdict.c plants answers in made-up programs and prints how often each verdict is
  * right, wrong or not there. */
 #include "analysis/verdict.h"
 
 #include "analysis/order.h"
+#include "analysis/resident.h"
 #include "base/error.h"
 #include <math.h>
 #include <stdlib.h>
 
-static const double CULPRIT_LEAST = 0.1, LEAK_FREES = 4, BRIEF_PART = 0.01, BRIEF_SHARE = 0.9,
-                    FEW_WIDTH = 0.4, CALLER_SHARE = 0.9, LEVEL_WITHIN = 0.1,
+static const double CULPRIT_LEAST = 0.1, LEAK_FREES = 3, BRIEF_PART = 0.01, BRIEF_SHARE = 0.9,
+                    FEW_WIDTH = 0.4, BIG = 4e6, CALLER_SHARE = 0.9, LEVEL_WITHIN = 0.1,
                     MIDDLE = (double)(JUDGED - QUARTER) / AGE_CLASSES;
 
 static const struct {
@@ -42,9 +49,21 @@ static const struct {
 #undef VERDICT_KIND
 };
 
-static double times_allocated(const struct report *report) {
-  double alive = report->alive.bytes.total;
-  return alive > 0 ? report->allocated.bytes.total / alive : INFINITY;
+static bool was_freed(const struct row *row, void *context) {
+  const struct report *report = context;
+  return row->last && row->died_ns <= report->alive_ns;
+}
+
+/* Whether the program frees in general: LEAK. Growth by realloc does not count, which allocates the
+ * whole block anew. */
+static bool frees(const struct report *report) {
+  struct sum freed = {0};
+  for (size_t i = 0; i < report->samples->row_count; i++) {
+    const struct row *row = &report->samples->rows[i];
+    if (row->probability > 0 && was_freed(row, (void *)report))
+      sum_add(&freed, (double)row->size, row->probability);
+  }
+  return freed.total >= LEAK_FREES * report->alive.bytes.total;
 }
 
 /* ---- functions and their callers ---- */
@@ -207,6 +226,50 @@ static bool is_unknown(const struct estimate *peak) {
   return wide > FEW_WIDTH * peak->estimate;
 }
 
+/* The report's own moment, or the end. */
+static struct resident resident_at_end(const struct report *report) {
+  struct report end = *report;
+  end.at = AT_END;
+  end.asked.time_ns = report->alive_ns;
+  return report_resident(&end);
+}
+
+static bool is_kept(const struct report *report, struct verdict *verdict) {
+  struct resident resident = resident_at_end(report);
+  if (!resident.measured || (double)resident.rss_bytes < BIG || report->samples->collected) return false;
+  struct resident_parts parts = resident_parts(report, &resident);
+  if (!parts.told) return false;
+  verdict->bytes = parts.part[PART_FREE].bytes.low + parts.part[PART_UNWRITTEN].bytes.estimate;
+  verdict->time_ns = resident.time_ns;
+  return verdict->bytes >= 0.5 * (double)resident.rss_bytes;
+}
+
+static bool is_unwritten(const struct report *report, struct verdict *verdict) {
+  struct resident resident = mapped_near(report->samples, report->peak.median_ns);
+  if (!resident.measured) return false;
+  struct resident_parts parts = resident_parts(report, &resident);
+  verdict->bytes = parts.unwritten;
+  verdict->time_ns = resident.time_ns;
+  return parts.unwritten >= BIG && parts.unwritten >= 0.5 * report_bytes(report, &parts.held).low;
+}
+
+static bool is_mapped(const struct report *report, struct verdict *verdict) {
+  struct resident resident = report_resident(report);
+  if (!resident.measured || (double)resident.rss_bytes < BIG) return false;
+  struct sums held = resident_parts(report, &resident).held;
+  verdict->bytes = resident.mapped_private + resident.mapped_files;
+  verdict->time_ns = resident.time_ns;
+  return verdict->bytes >= 0.5 * (double)resident.rss_bytes &&
+         verdict->bytes >= 2 * report_bytes(report, &held).high;
+}
+
+static bool judge_by(bool (*is)(const struct report *report, struct verdict *verdict), enum verdict_kind kind,
+                     const struct report *report, struct verdict *verdict) {
+  if (is(report, verdict)) return verdict->kind = kind, true;
+  verdict->bytes = 0, verdict->time_ns = 0;
+  return false;
+}
+
 static bool can_be_judged(const struct report *report) {
   const struct source_limits *limits = source_limits(report->samples->source);
   return !report->query && !report->recording->without_ranges && report->samples->process_count < 2 &&
@@ -220,10 +283,10 @@ static wn_status judge_growth(const struct report *report, const struct estimate
   if (error) return error;
   find_culprits(verdict, &suspects, peak->estimate);
   if (verdict->culprits)
-    verdict->kind = times_allocated(report) >= LEAK_FREES ? VERDICT_LEAK : VERDICT_GROWING;
-  else if (is_unknown(peak))
+    verdict->kind = frees(report) ? VERDICT_LEAK : VERDICT_GROWING;
+  else if (!judge_by(is_kept, VERDICT_KEPT, report, verdict) && is_unknown(peak))
     verdict->kind = VERDICT_FEW;
-  else if (is_level(report, &suspects, peak->estimate)) {
+  else if (verdict->kind == VERDICT_NONE && is_level(report, &suspects, peak->estimate)) {
     verdict->kind = is_brief(report, peak->estimate) ? VERDICT_BRIEF : VERDICT_LEVEL;
     verdict->time_ns = level_since(report, peak->estimate);
   }
@@ -240,10 +303,12 @@ wn_status verdict_find(const struct report *report, struct verdict *verdict) {
   *verdict = (struct verdict){.kind = VERDICT_NONE};
   if (!can_be_judged(report)) return WN_OK;
   struct estimate peak = report_bytes(report, &report->peak.live);
-  if (!peak.samples) {
-    verdict->kind = report->recording->rate < 1 ? VERDICT_FEW : VERDICT_NONE;
+  if (judge_by(is_mapped, VERDICT_MAPPED, report, verdict) ||
+      judge_by(is_unwritten, VERDICT_UNWRITTEN, report, verdict))
     return WN_OK;
-  }
-  return judge_growth(report, &peak, verdict);
+  if (peak.samples) return judge_growth(report, &peak, verdict);
+  if (!judge_by(is_kept, VERDICT_KEPT, report, verdict) && report->recording->rate < 1)
+    verdict->kind = VERDICT_FEW;
+  return WN_OK;
 }
 /* SPDX-License-Identifier: MIT */

@@ -81,32 +81,37 @@ static int print_estimate(const char *label, const struct estimate *bytes, const
   return print_fact(label, value, bytes->samples ? screen_margin(margin, bytes) : "", note);
 }
 
-static void say_part(struct paragraph *note, const char **glue, double bytes, double whole,
-                     const char *what) {
-  char text[32];
-  if (bytes < 0.01 * whole) return;
-  say(note, "%s%s %s", *glue, text_bytes(text, bytes), what);
-  *glue = " + ";
+/* The words of the screen for a part: shorter than those of resident.c, and of malloc or of a collected
+ * heap. What has a hundredth of the whole is named, and the rest of the parts is left to --all. */
+static const char *part_word(enum resident_part_name part, bool collected, bool told) {
+  static const char *const words[RESIDENT_PARTS] = {
+      [PART_BLOCKS] = "malloc blocks", [PART_GARBAGE] = "garbage",
+      [PART_HEADERS] = "headers",      [PART_EARLIER] = "from before the recording",
+      [PART_FREE] = "kept free",       [PART_MAPPED] = "mapped by the program",
+      [PART_STACKS] = "thread stacks", [PART_FILES] = "code and files",
+      [PART_OWN] = "Winnow's",         [PART_REST] = "data and small mappings",
+      [PART_UNWRITTEN] = "not written"};
+  if (part == PART_BLOCKS && collected) return "collected heap's blocks";
+  if (part == PART_REST && !collected && !told) return "malloc's own and data";
+  return words[part];
 }
 
 static void say_parts(struct paragraph *note, const struct view *view, const struct resident *resident) {
-  char time[32];
-  const char *glue = ": ";
+  char text[40];
   struct resident_parts parts = resident_parts(view->report, resident);
   double whole = (double)resident->rss_bytes;
-  double mapped = resident->measured ? resident->mapped_private + resident->mapped_files : 0;
-  double own = fmin(resident->own_bytes, parts.rest.estimate);
-  say(note, "at %s", text_time(time, resident->time_ns));
+  bool collected = view->report->samples->collected;
+  say(note, "at %s", text_time(text, resident->time_ns));
   if (resident->rss_bytes + resident->rss_bytes / 50 < resident->most_bytes)
-    say(note, ", %s", text_bytes(time, whole));
-  say_part(note, &glue, fmin(report_bytes(view->report, &parts.held).estimate, resident->private_bytes),
-           whole, view->report->samples->collected ? "collected heap's blocks" : "malloc blocks");
-  say_part(note, &glue, mapped, whole, "mapped by the program");
-  say_part(note, &glue, resident->measured ? resident->stack_bytes : 0, whole, "thread stacks");
-  say_part(note, &glue, parts.rest.estimate - own, whole,
-           view->report->samples->collected ? "the heap's own and data" : "malloc's own and data");
-  say_part(note, &glue, own, whole, "Winnow's");
-  say_part(note, &glue, resident->files_bytes, whole, "code and files");
+    say(note, ", %s", text_bytes(text, whole));
+  const char *glue = ": ";
+  for (enum resident_part_name part = 0; part < RESIDENT_PARTS; part++) {
+    double bytes = parts.part[part].bytes.estimate;
+    if (!parts.part[part].text || fabs(bytes) < 0.01 * whole) continue;
+    if (bytes < 0) glue = *glue == ':' ? ": -" : " - ";
+    say(note, "%s%s %s", glue, text_bytes(text, fabs(bytes)), part_word(part, collected, parts.told));
+    glue = " + ";
+  }
 }
 
 static int print_resident(const struct view *view) {
@@ -206,6 +211,17 @@ static int print_missing(const struct view *view) {
   return lines;
 }
 
+/* The path of the first module whose file's name begins so; NULL: the trace has none. */
+static const char *find_module(const struct view *view, const char *name) {
+  struct source *source = view->report->samples->source;
+  for (uint32_t i = 1; i <= source_module_count(source); i++) {
+    const struct trace_module *module = source_module(source, i);
+    const char *slash = module->path.length ? strrchr(module->path.bytes, '/') : NULL;
+    if (slash && !strncmp(slash + 1, name, strlen(name))) return module->path.bytes;
+  }
+  return NULL;
+}
+
 /* ---- the verdict ---- */
 
 static void say_culprit(struct paragraph *text, const struct view *view, const struct culprit *culprit) {
@@ -229,6 +245,32 @@ static void say_growth(struct paragraph *text, const struct view *view, const st
                 : " to the end, and little is freed: a leak, or data that it collects");
 }
 
+static void say_culprits(struct paragraph *text, const struct view *view, const struct verdict *verdict) {
+  for (size_t i = 0; i < verdict->culprits; i++) {
+    if (i) say(text, "; ");
+    say_culprit(text, view, &verdict->culprit[i]);
+  }
+  if (verdict->culprits) say(text, ": ");
+}
+
+/* Which tool looks into the heap of a language's runtime. */
+static void say_heap_tool(struct paragraph *text, const struct view *view) {
+  static const struct {
+    const char *module, *tool;
+  } tools[] = {{"python3", "PYTHONMALLOC=malloc shows Python's objects here, memray their Python lines"},
+               {"libpython3", "PYTHONMALLOC=malloc shows Python's objects here, memray their Python lines"},
+               {"node", "node --heapsnapshot-signal looks into JavaScript's heap"},
+               {"libjvm.so", "jcmd GC.class_histogram looks into Java's heap"},
+               {"libcoreclr.so", "dotnet-gcdump looks into .NET's heap"},
+               {"ruby", "ObjectSpace looks into Ruby's heap"},
+               {"libruby", "ObjectSpace looks into Ruby's heap"}};
+  for (size_t i = 0; i < sizeof tools / sizeof *tools; i++)
+    if (find_module(view, tools[i].module)) {
+      say(text, "; %s", tools[i].tool);
+      return;
+    }
+}
+
 static void say_why(struct paragraph *text, const struct view *view, const struct verdict *verdict) {
   char time[32], share[32];
   switch (verdict->kind) {
@@ -249,7 +291,22 @@ static void say_why(struct paragraph *text, const struct view *view, const struc
                                          : "record it again with --rate %g",
         fmin(10 * view->report->recording->rate, 1));
     return;
-  default: return;
+  case VERDICT_KEPT:
+    say(text, "malloc keeps about %s that is free, among blocks that live on; try malloc_trim, or a pool",
+        text_bytes(share, verdict->bytes));
+    return;
+  case VERDICT_UNWRITTEN:
+    say_culprits(text, view, verdict);
+    say(text, "at least %s of what is held was never written, and takes no memory",
+        text_bytes(share, verdict->bytes));
+    return;
+  case VERDICT_MAPPED:
+    say(text, "%s of what is resident is memory that the program mapped itself",
+        text_bytes(share, verdict->bytes));
+    say_heap_tool(text, view);
+    return;
+  case VERDICT_NONE:
+  case VERDICT_KINDS: return;
   }
 }
 
@@ -265,10 +322,11 @@ static wn_status print_verdict(const struct view *view, int *lines) {
   text_style(stdout, verdict.kind == VERDICT_LEAK    ? STYLE_ALARM
                      : verdict.kind == VERDICT_LEVEL ? STYLE_GOOD
                                                      : STYLE_WARNING);
-  text_pad(stdout, verdict_title(verdict.kind), CAUSE_INDENT - 2);
+  int indent = 4 + (int)strlen(verdict_title(verdict.kind));
+  if (indent < CAUSE_INDENT) indent = CAUSE_INDENT;
+  text_pad(stdout, verdict_title(verdict.kind), indent - 2);
   text_style(stdout, STYLE_PLAIN);
-  if (text_columns(verdict_title(verdict.kind)) >= CAUSE_INDENT - 2) fputs(" ", stdout);
-  *lines = 1 + text_continue(stdout, text.text, CAUSE_INDENT);
+  *lines = 1 + text_continue(stdout, text.text, indent);
   return WN_OK;
 }
 
@@ -286,17 +344,6 @@ static void print_command(const struct view *view, const char *command) {
   puts(view->options->file_count > FILES_NAMED ? " ..." : "");
 }
 
-/* The path of the module with this name; NULL: the trace has none. */
-static const char *path_of(const struct view *view, const char *name) {
-  struct source *source = view->report->samples->source;
-  for (uint32_t i = 1; i <= source_module_count(source); i++) {
-    const struct trace_module *module = source_module(source, i);
-    const char *slash = module->path.length ? strrchr(module->path.bytes, '/') : NULL;
-    if (slash && !strcmp(slash + 1, name)) return module->path.bytes;
-  }
-  return NULL;
-}
-
 /* How to get names, where code without them has NAMELESS of what is held or allocated. */
 static void print_names_hint(const struct view *view) {
   static const double NAMELESS = 0.1;
@@ -310,7 +357,7 @@ static void print_names_hint(const struct view *view) {
       (of_held < NAMELESS && of_allocated < NAMELESS))
     return;
   const char *name = strings_text(view->report->names->strings, of_held < NAMELESS ? allocated : held),
-             *path = path_of(view, name);
+             *path = find_module(view, name);
   const char *hint = view->report->names->hint;
   if (hint && strstr(hint, " not ")) { /* files that are missing, or other ones */
     text_paragraph(stdout, hint, 2);

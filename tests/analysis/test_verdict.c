@@ -48,16 +48,23 @@ static int tick;
 static struct {
   uint64_t *block;
   int count, room;
+  double bytes; /* of all blocks that go then, sampled or not */
 } frees[TICKS + 1];
+
+/* The process: what its blocks and mappings take, and the most that malloc has had for blocks. */
+static double held, most_held, mapped, most_resident;
+static bool keeps, writes_nothing; /* malloc keeps what it has had; no block is ever written */
 
 static double between(double low, double high) { return low + (high - low) * random_unit(&chance); }
 
 /* A block that is freed so many ticks later. */
 static void hold(uint32_t node, size_t size, double ticks) {
   next_block++;
+  int end = tick + (ticks < 1 ? 1 : ticks > TICKS ? FOR_EVER : (int)ticks);
+  held += (double)size;
+  if (end <= TICKS) frees[end].bytes += (double)size;
   if (!is_sampled(&sampler, malloc_words(size))) return;
   story_alloc(writer, next_block, (uint64_t)tick * TICK_NS, size, node);
-  int end = tick + (ticks < 1 ? 1 : ticks > TICKS ? FOR_EVER : (int)ticks);
   if (end > TICKS) return;
   if (frees[end].count == frees[end].room) {
     frees[end].room = 2 * frees[end].room + 16;
@@ -95,6 +102,40 @@ static void spread(uint32_t node, double bytes, double from, double until, doubl
 }
 
 #define MB *1e6
+
+/* A mapping of so many bytes, all of them written. */
+static void map(double bytes) {
+  static uint64_t number;
+  struct trace_map event = {.time_ns = (uint64_t)tick * TICK_NS,
+                            .thread = 1,
+                            .stack = TABLE,
+                            .mapping = ++number,
+                            .kind = TRACE_MAP_ANONYMOUS,
+                            .bytes = (uint64_t)bytes};
+  assert_true(tree_write_map(writer, &event));
+  trace_write_map_touched(
+      writer, &(struct trace_map_touched){
+                  .time_ns = event.time_ns, .thread = 1, .mapping = number, .bytes = event.bytes});
+  mapped += bytes;
+}
+
+/* As the recorder measures the process, every hundredth of the run. */
+static void measure(void) {
+  const double data = 1e6, code = 3e6;
+  double of_blocks = held * 1.04, kept = keeps && most_held > held ? (most_held - held) * 1.04 : 0;
+  double resident = writes_nothing ? 1e5 : of_blocks + kept;
+  if (held > most_held) most_held = held;
+  struct trace_memory memory = {.time_ns = (uint64_t)tick * TICK_NS,
+                                .thread = 1,
+                                .rss_bytes = (uint64_t)(resident + mapped + data + code),
+                                .private_bytes = (uint64_t)(resident + mapped + data),
+                                .complete = 1,
+                                .asked = TRACE_GLIBC,
+                                .in_use_bytes = (uint64_t)of_blocks,
+                                .free_bytes = (uint64_t)kept};
+  most_resident = fmax(most_resident, (double)memory.rss_bytes);
+  trace_write_memory(writer, &memory);
+}
 
 /* ---- programs that leak ---- */
 
@@ -229,6 +270,32 @@ static void grows_and_shrinks(void) {
   for (int i = 0; i < (int)(120 * level); i++) hold(LEAKS, some_size(2000), lives(100));
 }
 
+/* ---- programs whose resident memory is another matter ---- */
+
+static void keeps_what_it_freed(void) {
+  keeps = true;
+  work(20), table(4 MB);
+  if (part() < 0.3) spread(PARSE, 60 MB, 0.05, 0.3, 1000, 0.4 * TICKS - tick);
+}
+static void keeps_and_grows_again(void) { /* all of it is used again at the end */
+  keeps = true;
+  work(20), table(4 MB), spread(PARSE, 60 MB, 0.05, 0.3, 1000, 0.4 * TICKS - tick);
+  spread(CACHE, 55 MB, 0.8, 0.82, 1000, FOR_EVER);
+}
+static void reserves_and_never_writes(void) {
+  writes_nothing = true;
+  work(20);
+  if (tick % 400 == 5) hold(TABLE, 8 << 20, FOR_EVER);
+}
+static void has_a_heap_of_its_own(void) {
+  work(20), table(3 MB);
+  if (tick % 100 == 50) map(2 MB);
+}
+static void leaks_and_keeps(void) {
+  keeps = true;
+  leaks_each_session();
+}
+
 /* ---- what may be said of them ---- */
 
 enum {
@@ -236,6 +303,9 @@ enum {
   GROWING = 1 << VERDICT_GROWING,
   LEVEL = 1 << VERDICT_LEVEL,
   BRIEF = 1 << VERDICT_BRIEF,
+  KEPT = 1 << VERDICT_KEPT,
+  UNWRITTEN = 1 << VERDICT_UNWRITTEN,
+  MAPPED = 1 << VERDICT_MAPPED,
   FEW = 1 << VERDICT_FEW
 };
 static const struct program {
@@ -292,22 +362,35 @@ static const struct program {
     PROGRAM(replaces_its_table, LEVEL, NULL),
     PROGRAM(leaks_a_little, LEVEL | LEAK, "open_session"),
     PROGRAM(grows_and_shrinks, LEVEL, NULL),
+    PROGRAM(keeps_what_it_freed, KEPT, NULL),
+    PROGRAM(keeps_and_grows_again, LEVEL, NULL),
+    PROGRAM(reserves_and_never_writes, UNWRITTEN, NULL),
+    PROGRAM(has_a_heap_of_its_own, MAPPED, NULL),
+    PROGRAM(leaks_and_keeps, LEAK, "open_session"),
 #undef PROGRAM
 };
 enum { PROGRAMS = sizeof programs / sizeof *programs };
 
 static void run(const struct program *program, double rate, uint64_t seed) {
   random_seed(&chance, seed, 1, 0);
+  held = most_held = mapped = most_resident = 0;
+  keeps = writes_nothing = false;
   thread_begin(&sampler, rate, seed, 0);
   writer = named_story_begin(rate, nodes);
   for (tick = 0; tick < TICKS; tick++) {
     for (int i = 0; i < frees[tick].count; i++)
       story_free(writer, frees[tick].block[i], (uint64_t)tick * TICK_NS);
     frees[tick].count = 0;
+    held -= frees[tick].bytes;
+    frees[tick].bytes = 0;
     program->tick();
+    if (tick % (TICKS / 100) == 0 || tick == TICKS - 1) measure();
   }
   frees[TICKS].count = 0;
-  trace_write_end(writer, &(struct trace_end){.time_ns = (uint64_t)TICKS * TICK_NS, .kind = TRACE_END_EXIT});
+  frees[TICKS].bytes = 0;
+  trace_write_end(writer, &(struct trace_end){.time_ns = (uint64_t)TICKS * TICK_NS,
+                                              .kind = TRACE_END_EXIT,
+                                              .peak_bytes = (uint64_t)most_resident});
   trace_writer_close(writer);
 }
 
