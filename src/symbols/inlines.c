@@ -7,6 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* How many spans a unit may have, and how deep its entries may lie in each other: a damaged file may claim
+ * more. */
+enum { SPANS_MOST = 1 << 23, LEVELS_MOST = 512 };
+
 /* One range of addresses of a DWARF entry; an entry may have several. */
 struct span {
   Dwarf_Addr begin, end;
@@ -37,6 +41,9 @@ struct declared {
 struct unit {
   struct unit *next;
   const void *key;
+  struct split split; /* of a skeleton; its `bytes` are 0 in other units */
+  bool bare;          /* as in unit_place */
+  unsigned level;     /* of the entry that is visited */
   struct spans functions, inlined;
   struct scope *scopes;
   size_t scope_count, scope_capacity;
@@ -55,9 +62,17 @@ static struct span *spans_add(struct spans *spans) {
   return &spans->span[spans->count++];
 }
 
-static void add_ranges(struct spans *spans, Dwarf_Die *entry, unsigned depth) {
+static bool next_range(const struct unit *unit, Dwarf_Die *entry, ptrdiff_t *at, Dwarf_Addr *base,
+                       Dwarf_Addr *begin, Dwarf_Addr *end) {
+  if (unit->split.bytes) return split_next_range(&unit->split, entry, at, base, begin, end);
+  return (*at = dwarf_ranges(entry, *at, base, begin, end)) > 0;
+}
+
+/* Entries can share a list of ranges, so that a small file could have any number of spans. */
+static void add_ranges(struct unit *unit, struct spans *spans, Dwarf_Die *entry, unsigned depth) {
   Dwarf_Addr base, begin, end;
-  for (ptrdiff_t at = 0; (at = dwarf_ranges(entry, at, &base, &begin, &end)) > 0;) {
+  size_t most = unit->split.bytes ? unit->split.bytes : SPANS_MOST;
+  for (ptrdiff_t at = 0; spans->count < most && next_range(unit, entry, &at, &base, &begin, &end);) {
     struct span *span = spans_add(spans);
     if (span) *span = (struct span){.begin = begin, .end = end, .entry = *entry, .depth = depth};
   }
@@ -91,7 +106,7 @@ static void visit_children(struct unit *unit, Dwarf_Die *parent, unsigned depth,
 static void visit_function(struct unit *unit, Dwarf_Die *entry, size_t scope) {
   size_t own = unit->functions.count, first = unit->inlined.count;
   add_declared(unit, entry, scope);
-  add_ranges(&unit->functions, entry, 0);
+  add_ranges(unit, &unit->functions, entry, 0);
   size_t end = unit->functions.count;
   size_t scopes = unit->scope_count, declared = unit->declared_count;
   visit_children(unit, entry, 1, add_scope(unit, entry, scope));
@@ -110,12 +125,13 @@ static size_t scope_of_function(const struct unit *unit, size_t scope) {
 
 static void visit_children(struct unit *unit, Dwarf_Die *parent, unsigned depth, size_t scope) {
   Dwarf_Die child;
-  if (dwarf_child(parent, &child) != 0) return;
+  if (unit->level == LEVELS_MOST || dwarf_child(parent, &child) != 0) return;
+  unit->level++;
   do {
     switch (dwarf_tag(&child)) {
     case DW_TAG_subprogram: visit_function(unit, &child, scope_of_function(unit, scope)); break;
     case DW_TAG_inlined_subroutine:
-      add_ranges(&unit->inlined, &child, depth);
+      add_ranges(unit, &unit->inlined, &child, depth);
       visit_children(unit, &child, depth + 1, NO_SCOPE);
       break;
     case DW_TAG_lexical_block: visit_children(unit, &child, depth, scope); break;
@@ -127,6 +143,7 @@ static void visit_children(struct unit *unit, Dwarf_Die *parent, unsigned depth,
     default: break;
     }
   } while (dwarf_siblingof(&child, &child) == 0);
+  unit->level--;
 }
 
 static int by_offset(const void *left, const void *right) {
@@ -141,7 +158,7 @@ static int by_begin(const void *left, const void *right) {
 
 /* The index of a unit, made when it is first asked for. Recently used units come first in the list.
  */
-static struct unit *unit_of(struct inlines *inlines, Dwarf_Die *entry) {
+static struct unit *unit_of(struct inlines *inlines, Dwfl_Module *module, Dwarf_Die *entry) {
   for (struct unit **link = &inlines->units; *link; link = &(*link)->next) {
     struct unit *unit = *link;
     if (unit->key != entry->addr) continue;
@@ -152,7 +169,8 @@ static struct unit *unit_of(struct inlines *inlines, Dwarf_Die *entry) {
   struct unit *unit = calloc(1, sizeof *unit);
   if (!unit) return NULL;
   unit->key = entry->addr;
-  visit_children(unit, entry, 0, NO_SCOPE);
+  unit->bare = split_is_skeleton(entry) && !split_find(&inlines->splits, module, entry, &unit->split);
+  if (!unit->bare) visit_children(unit, unit->split.bytes ? &unit->split.unit : entry, 0, NO_SCOPE);
   if (unit->functions.count)
     qsort(unit->functions.span, unit->functions.count, sizeof *unit->functions.span, by_begin);
   unit->next = inlines->units;
@@ -198,12 +216,15 @@ void inlines_destroy(struct inlines *inlines) {
     free(unit);
   }
   inlines->units = NULL;
+  splits_close(&inlines->splits);
 }
 
 size_t inlines_find(struct inlines *inlines, Dwfl_Module *module, Dwarf_Addr address,
                     struct unit_place *place, Dwarf_Die *entries, size_t most) {
+  *place = (struct unit_place){.address = 0};
   if (!most || !find_unit(module, address, place)) return 0;
-  struct unit *unit = unit_of(inlines, &place->unit);
+  struct unit *unit = unit_of(inlines, module, &place->unit);
+  place->bare = unit && unit->bare;
   const struct span *function = unit ? find_function(unit, place->address) : NULL;
   if (!function) return 0;
   size_t count = 0;

@@ -10,25 +10,28 @@
 #ifndef SYMBOLS_INLINES_H
 #define SYMBOLS_INLINES_H
 
+#include "symbols/split.h"
 #include <elfutils/libdwfl.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 struct inlines {
   struct unit *units;
+  struct splits splits;
 };
 
-/* A compilation unit and an address in it. */
+/* A compilation unit, or a skeleton (split.h), and an address in it. */
 struct unit_place {
   Dwarf_Die unit;
   Dwarf_Addr address;
+  bool bare; /* `unit` is a skeleton, and its entries are not there */
 };
 
 void inlines_destroy(struct inlines *inlines);
 
 /* Writes the entries that cover an address, the function first and the innermost inlined call last,
  * and returns their number; 0 if the address is in no function. `place` becomes the unit and the
- * address in the unit's DWARF. */
+ * address in the unit's DWARF; all zeros if no unit has the address. */
 size_t inlines_find(struct inlines *inlines, Dwfl_Module *module, Dwarf_Addr address,
                     struct unit_place *place, Dwarf_Die *entries, size_t most);
 

@@ -3,28 +3,19 @@
  * and below /usr/lib/debug; and a debuginfod server, if the user allowed it. Each file must have
  * the recorded build-id, or else the recorded id of its code (base/code_id.h), if there is one.
  * libdwfl then finds the file of debugging symbols that belongs to the module, by build-id or by
- * debug link. */
+ * debug link. It is given each file with its sections expanded (expanded.h). */
 #include "symbols/module_file.h"
 
 #include "base/code_id.h"
+#include "symbols/expanded.h"
 #include <elfutils/libdwelf.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static const char standard_debug[] = "/usr/lib/debug";
-
-/* Opens a file for reading; -1 if there is none. A trace can name anything as a module: a device is not
- * opened, since that alone can have effects. */
-static int open_file(const char *path) {
-  struct stat found;
-  if (stat(path, &found) || !S_ISREG(found.st_mode)) return -1;
-  return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-}
 
 struct whole {
   const unsigned char *bytes;
@@ -64,7 +55,7 @@ static bool has_code_id(const struct symbol_module *module) {
 
 /* Whether the file at a path is the recorded module. */
 static enum symbols_state check_file(const char *path, const struct symbol_module *module) {
-  int fd = open_file(path);
+  int fd = regular_open(path);
   if (fd < 0) return SYMBOLS_MISSING;
   enum symbols_state state = SYMBOLS_MISMATCH;
   Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
@@ -77,11 +68,24 @@ static enum symbols_state check_file(const char *path, const struct symbol_modul
   return state;
 }
 
+static int expand(int fd) {
+  uint64_t budget = EXPANDED_MOST;
+  return expanded(fd, &budget);
+}
+
+/* A debug file that is expanded. */
+struct debug_file {
+  int fd;
+  const char *name;
+};
+
 static void add_module(struct module_file *file, const char *path, const Dwfl_Callbacks *callbacks) {
   file->dwfl = dwfl_begin(callbacks);
   if (!file->dwfl) return;
   dwfl_report_begin(file->dwfl);
-  file->module = dwfl_report_elf(file->dwfl, path, path, -1, 0, true);
+  int fd = expand(regular_open(path));
+  file->module = dwfl_report_elf(file->dwfl, path, path, fd, 0, true);
+  if (!file->module && fd >= 0) close(fd);
   dwfl_report_end(file->dwfl, NULL, NULL);
 }
 
@@ -152,6 +156,45 @@ static bool find(struct module_file *file, const struct symbol_module *module,
          (options->debuginfod && try_server(file, module, callbacks));
 }
 
+/* What libdwfl calls to find the debug file, once it is expanded. Not around dwfl_standard_find_debuginfo, which
+ * leaves the file that it has found inside the module. */
+static int find_expanded(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
+                         const char *file_name, const char *link, GElf_Word sum, char **debug_name) {
+  struct debug_file *debug = *data;
+  if (!debug) return dwfl_standard_find_debuginfo(module, data, name, base, file_name, link, sum, debug_name);
+  *data = NULL;
+  *debug_name = strdup(debug->name);
+  return dup(debug->fd);
+}
+
+/* Opens the module anew if its debug file is another file, and compressed. */
+static void expand_debug_file(struct module_file *file, Dwfl_Callbacks *callbacks) {
+  Dwarf_Addr bias;
+  const char *program, *name = NULL;
+  void **data;
+  dwfl_module_getdwarf(file->module, &bias);
+  dwfl_module_info(file->module, NULL, NULL, NULL, NULL, NULL, &program, &name);
+  int found = name && program ? regular_open(name) : -1, fd = expand(found);
+  if (fd != found) {
+    struct module_file other = {.dwfl = NULL};
+    struct debug_file debug = {fd, name};
+    callbacks->find_debuginfo = find_expanded;
+    add_module(&other, program, callbacks);
+    if (other.module) {
+      dwfl_module_info(other.module, &data, NULL, NULL, NULL, NULL, NULL, NULL);
+      *data = &debug;
+      dwfl_module_getdwarf(other.module, &bias);
+      *data = NULL;
+      dwfl_end(file->dwfl);
+      file->dwfl = other.dwfl;
+      file->module = other.module;
+    } else if (other.dwfl) {
+      dwfl_end(other.dwfl);
+    }
+  }
+  if (fd >= 0) close(fd);
+}
+
 static enum symbols_state content(Dwfl_Module *module) {
   Dwarf_Addr bias;
   if (dwfl_module_getdwarf(module, &bias)) return SYMBOLS_OK;
@@ -169,7 +212,10 @@ struct module_file module_file_open(const struct symbol_module *module, const st
                                      .find_debuginfo = dwfl_standard_find_debuginfo,
                                      .section_address = dwfl_offline_section_address,
                                      .debuginfo_path = debug_path};
-  if (find(&file, module, options, file.callbacks)) file.state = content(file.module);
+  if (find(&file, module, options, file.callbacks)) {
+    expand_debug_file(&file, file.callbacks);
+    file.state = content(file.module);
+  }
   return file;
 }
 

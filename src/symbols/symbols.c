@@ -162,6 +162,12 @@ static void name_entry(struct symbols *symbols, const struct known_module *known
   frame->function = function_name(symbols, known, place, entry, 0);
 }
 
+/* Of a skeleton without its folder libdw asks the split unit, and opens whatever file it names. */
+static bool has_folder(Dwarf_Die *unit) {
+  Dwarf_Attribute found;
+  return !split_is_skeleton(unit) || dwarf_attr(unit, DW_AT_comp_dir, &found);
+}
+
 /* Sets the file and line of the frame around an inlined call: those of the call. DWARF 5 counts
  * files from 0, earlier versions from 1. */
 static void name_call_site(Dwarf_Die *unit, Dwarf_Die *call, struct symbol_frame *around) {
@@ -171,13 +177,14 @@ static void name_call_site(Dwarf_Die *unit, Dwarf_Die *call, struct symbol_frame
   dwarf_cu_info(unit->cu, &version, NULL, NULL, NULL, NULL, NULL, NULL);
   int file = number_of(call, DW_AT_call_file), line = number_of(call, DW_AT_call_line);
   around->line = line > 0 ? line : 0;
-  if (file >= (version < 5) && dwarf_getsrcfiles(unit, &files, &count) == 0 && (size_t)file < count)
+  if (file >= (version < 5) && has_folder(unit) && dwarf_getsrcfiles(unit, &files, &count) == 0 &&
+      (size_t)file < count)
     around->file = dwarf_filesrc(files, (size_t)file, NULL, NULL);
 }
 
 /* Uses libdw: libdwfl finds no line if the compiler wrote no table of ranges. */
 static void name_line(struct unit_place *place, struct symbol_frame *frame) {
-  Dwarf_Line *line = dwarf_getsrc_die(&place->unit, place->address);
+  Dwarf_Line *line = has_folder(&place->unit) ? dwarf_getsrc_die(&place->unit, place->address) : NULL;
   if (!line) return;
   frame->file = dwarf_linesrc(line, NULL, NULL);
   if (dwarf_lineno(line, &frame->line) != 0) frame->line = 0;
@@ -194,8 +201,16 @@ static bool is_transparent(Dwarf_Die *entry) {
          artificial;
 }
 
-/* Frames from DWARF, innermost first, without transparent inlined calls at the innermost end. 0 if
- * DWARF does not have the address. */
+/* Whether an address outside of all functions that are known has a line: in assembly, and where the functions of
+ * the unit are in a split file that is missing. In other units the last line before such an address
+ * is that of another function, often of a cold part that happens to precede it. */
+static bool has_line_alone(struct unit_place *place) {
+  if (place->bare || split_is_skeleton(&place->unit)) return place->bare;
+  return dwarf_srclang(&place->unit) == DW_LANG_Mips_Assembler;
+}
+
+/* Frames from DWARF, innermost first, without transparent inlined calls at the innermost end. If DWARF does not
+ * have the address, one frame without a function. */
 static size_t frames_from_dwarf(struct symbols *symbols, struct known_module *known, Dwarf_Addr address,
                                 struct symbol_frame *frames) {
   Dwarf_Die entries[FRAMES_MOST];
@@ -207,25 +222,11 @@ static size_t frames_from_dwarf(struct symbols *symbols, struct known_module *kn
     frame->inlined = i > 0;
     if (i > 0) name_call_site(&place.unit, &entries[i], frame + 1);
   }
-  if (count) name_line(&place, &frames[0]);
+  if (count || (place.unit.addr && has_line_alone(&place))) name_line(&place, &frames[0]);
   size_t hidden = 0;
   while (count > 1 && is_transparent(&entries[count - 1])) count--, hidden++;
   if (hidden) memmove(frames, frames + hidden, count * sizeof *frames);
-  return count;
-}
-
-/* Finds the line of an address outside of all functions, in assembly only. In other units the last
- * line before such an address is that of another function, often of a cold part that happens to
- * precede it. */
-static size_t line_without_function(struct known_module *known, Dwarf_Addr address,
-                                    struct symbol_frame *frame) {
-  Dwarf_Addr bias;
-  Dwarf_Die *unit = dwfl_module_addrdie(known->file.module, address, &bias);
-  struct unit_place place;
-  if (!unit || dwarf_srclang(unit) != DW_LANG_Mips_Assembler) return 1;
-  place = (struct unit_place){.unit = *unit, .address = address - bias};
-  name_line(&place, frame);
-  return 1;
+  return count ? count : 1;
 }
 
 /* The extent of the function around an address, by the call-frame information, which stripped files
@@ -269,15 +270,13 @@ static void name_by_address(struct symbols *symbols, const struct known_module *
 
 static size_t find_frames(struct symbols *symbols, struct known_module *known, uint64_t offset,
                           struct symbol_frame *frames) {
-  size_t count = 0;
+  size_t count = 1;
   Dwarf_Addr begin = offset;
   memset(frames, 0, FRAMES_MOST * sizeof *frames);
   if (known->file.module) {
     count = frames_from_dwarf(symbols, known, offset - 1, frames);
-    if (!count) count = line_without_function(known, offset - 1, &frames[0]);
     if (!frames[count - 1].function) name_from_table(symbols, known, offset - 1, &begin, &frames[count - 1]);
   }
-  if (!count) count = 1;
   for (size_t i = 0; i < count; i++)
     if (!frames[i].function) name_by_address(symbols, known, begin, &frames[i]);
   return count;
@@ -364,6 +363,7 @@ static struct known_module *module_open(struct symbols *symbols, const struct sy
   known->path = strdup(module->path);
   if (module->build_id_bytes) memcpy(known->build_id, module->build_id, module->build_id_bytes);
   known->build_id_bytes = module->build_id_bytes;
+  known->inlines.splits.search = symbols->options.search;
   known->file = module_file_open(module, &symbols->options, &symbols->debug_path);
   const char *hint = state_hints[known->file.state];
   if (*hint && asprintf(&known->hint, "%s %s", module->path, hint) < 0) known->hint = NULL;

@@ -66,6 +66,9 @@ static void names_of_wrappers_are_known_with_and_without_what_varies(void **stat
       "<alloc::alloc::Global as core::alloc::Allocator>::allocate",
       "<alloc::vec::Vec<u8> as core::iter::FromIterator<core::option::Option<u8>>>::from_iter",
       "alloc::boxed::Box<T>::new",
+      "<std::alloc::System as core::alloc::global::GlobalAlloc>::alloc",
+      "__rustc::__rdl_alloc",
+      "std::sys::alloc::unix::aligned_malloc",
       "<hashbrown::raw::RawTable<(u64, alloc::string::String)>>::reserve::<{closure#0}>",
       "<std::collections::hash::map::HashMap<u64, alloc::string::String>>::insert",
   };

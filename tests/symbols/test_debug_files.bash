@@ -181,6 +181,115 @@ servers_are_asked_when_it_is_wished() {
   has_line hidden_function --debuginfod
 }
 
+# All that a report says of the blocks of our size.
+rows() { "$winnow" report --json --by line --where 'size = 1000' trace | jq -c '.sites[].name'; }
+
+compressed_sections_are_read() {
+  local how
+  for how in zstd zlib; do
+    compile program hidden_function -Wl,--build-id
+    objcopy --compress-debug-sections=$how program 2>/dev/null || skip "this objcopy does not know $how"
+    record ./program
+    has_line hidden_function
+    apart program
+    objcopy --compress-debug-sections=$how program.apart
+    in_build_id_folder program program.apart folder
+    has_line hidden_function --search folder
+  done
+}
+
+# Where a section is a bomb, or damaged, the report lacks that section, and takes no memory for it: a file in memory is a file to ulimit.
+bombs_are_not_expanded() {
+  compile program hidden_function -gsplit-dwarf
+  truncate -s 300M zeros
+  objcopy --update-section .debug_str=zeros program 2>/dev/null && objcopy --compress-debug-sections=zstd program 2>/dev/null ||
+    skip "this objcopy cannot make one"
+  [ "$(stat -c %s program)" -lt 1000000 ] || fail "no bomb"
+  record ./program
+  (ulimit -f 60000; "$winnow" report --by line trace >out 2>err) || fail "a program: $(cat out err)"
+  compile program hidden_function -gsplit-dwarf
+  objcopy --update-section .debug_str.dwo=zeros ./*.dwo && objcopy --compress-debug-sections=zstd ./*.dwo
+  [ "$(stat -c %s ./*.dwo)" -lt 1000000 ] || fail "no bomb"
+  record ./program
+  (ulimit -f 60000; "$winnow" report --by line trace >out 2>err) || fail "a .dwo: $(cat out err)"
+  has_line hidden_function # by the skeleton
+  compile program hidden_function
+  objcopy --compress-debug-sections=zstd program
+  local at
+  at=$(readelf -SW program | sed -n 's/.*\.debug_info *PROGBITS *[0-9a-f]* \([0-9a-f]*\).*/\1/p')
+  printf '\377\377\377\377' | dd of=program bs=1 seek=$((0x$at + 24)) conv=notrunc status=none # the frame's mark
+  record ./program
+  known hidden_function # by the table
+}
+
+# A function in a function in a class, with ranges, and two parts of the program's code.
+make_inlined() { # COMPILER OPTION...
+  cat >inlined.cpp <<'END'
+#include <cstdlib>
+namespace shop { struct Cart {
+  template <int N> __attribute__((always_inline)) void *fill(int n) {
+    if (n & 1) return malloc(1000);
+    return malloc(1000);
+  }
+}; }
+void *volatile kept;
+__attribute__((noinline)) static void cold(shop::Cart &c, int i) { kept = c.fill<1>(i); kept = c.fill<2>(i + 1); }
+__attribute__((noinline, section(".text.other"))) void other(int i) { shop::Cart c; kept = c.fill<3>(i); }
+int main(int n, char **) { shop::Cart c; for (int i = 0; i < 100; i++) { cold(c, i); other(i); } }
+END
+  rm -f ./*.dwo ./*.dwp
+  "$1" -O2 -fno-builtin -g "${@:2}" -o inlined inlined.cpp || skip "no $1"
+}
+
+split_units_say_what_whole_ones_say() {
+  local compiler version
+  for compiler in g++ clang++; do
+    command -v $compiler >/dev/null || continue
+    for version in 4 5; do
+      make_inlined $compiler -gdwarf-$version
+      record ./inlined
+      rows >whole
+      grep -q 'Cart::fill<3>' whole || fail "nothing to compare: $(cat whole)"
+      make_inlined $compiler -gdwarf-$version -gsplit-dwarf
+      record ./inlined
+      rows >split
+      objcopy --compress-debug-sections=zstd ./*.dwo 2>/dev/null && rows >compressed || cp split compressed
+      make_inlined $compiler -gdwarf-$version -gsplit-dwarf -fdebug-types-section
+      record ./inlined
+      rows >types
+      if [ $compiler = g++ ] && [ $version = 4 ] && dwp -e inlined -o inlined.dwp; then
+        rm ./*.dwo
+        rows >package
+      else
+        cp whole package
+      fi
+      for form in split compressed types package; do
+        diff whole $form >difference || fail "$compiler, DWARF $version, $form: $(cat difference)"
+      done
+    done
+  done
+}
+
+a_missing_split_file_leaves_the_lines() {
+  local file
+  compile program hidden_function -gsplit-dwarf
+  mkdir moved
+  file=$(echo ./*.dwo)
+  mv ./*.dwo moved
+  record ./program
+  has_line hidden_function
+  has_line hidden_function --search moved
+  compile other other_function -gsplit-dwarf
+  mv ./other*.dwo "$file"
+  has_line hidden_function # not that of another unit
+  rm ./*.dwo
+  mkfifo "$file"
+  timeout -s KILL 60 "$winnow" report trace >/dev/null || fail "it waits for a pipe"
+  rm "$file"
+  printf '\177ELF\2\1\1' >"$file"
+  has_line hidden_function
+}
+
 need cc
 need jq
 need objcopy
