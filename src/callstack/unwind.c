@@ -1,6 +1,8 @@
 /* The slow half of walking a stack: finding rules, guessing, and finding out what can be read. */
 #include "callstack/unwind.h"
 
+#include "callstack/go.h"
+
 enum { PAGE = STACK_PAGE };
 
 /* How many bytes above the known range a step may reach, and how many bytes below it a stack may
@@ -105,9 +107,12 @@ struct slot *walk_lookup(struct modules *modules, uintptr_t pc, uint32_t *id, ui
 
 enum step_result walk_step_slow(struct walk *walk, struct modules *modules, uint64_t rule) {
   struct cfi_section section;
+  enum step_result step;
   switch (rule_kind(rule)) {
   case RULE_END: return STEP_END;
-  case RULE_GUESS: return step_guess(walk, modules);
+  case RULE_GUESS:
+    step = step_guess(walk, modules);
+    return step == STEP_LOST && go_step(walk) ? STEP_CALLER : step;
   case RULE_SPECIAL:
     section = section_of(modules, rule_module(rule));
     return rule_step_special(walk, &section);

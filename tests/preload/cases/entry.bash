@@ -64,3 +64,38 @@ realloc_keeps_the_block() {
   counted "allocated before shrinking" "$(of .totals.allocated_bytes shrink_a_block)" 100000
   counted "freed by realloc" "$(of .totals.live_at_end_blocks free_by_realloc)" 0
 }
+
+# C runs on the stack of the thread, the functions that called it on that of a goroutine.
+callers_above_cgo_are_told() {
+  need go
+  need cc
+  cat >calls.go <<'END'
+package main
+
+/*
+#include <stdlib.h>
+__attribute__((noinline)) static void *c_alloc(int n) { return malloc(n); }
+*/
+import "C"
+import "unsafe"
+
+var keep []unsafe.Pointer
+
+//go:noinline
+func decodeImages() { for i := 0; i < 200; i++ { keep = append(keep, C.c_alloc(1000)) } }
+
+//go:noinline
+func loadFonts() { for i := 0; i < 100; i++ { keep = append(keep, C.c_alloc(500)) } }
+
+func main() {
+	decodeImages()
+	done := make(chan bool)
+	go func() { loadFonts(); done <- true }()
+	<-done
+}
+END
+  HOME=$work GOFLAGS= GO111MODULE=off GOCACHE=$work/cache go build -o calls calls.go || skip "this go builds no program with C"
+  same_as_bare 1 ./calls
+  counted "blocks of decodeImages" "$(figure .totals.allocated_blocks.estimate trace --where 'fn = main.decodeImages and size = 1000')" 200
+  counted "blocks of loadFonts" "$(figure .totals.allocated_blocks.estimate trace --where 'fn = main.loadFonts and size = 500')" 100
+}
