@@ -1,8 +1,10 @@
-/* Copies ELF files into memory, with their compressed sections expanded behind the end of the old ones.
+/* Copies ELF files into memory, with their compressed sections expanded behind the end of the
+ * old ones.
  *
- * Nothing is believed: a section is expanded piece by piece, up to the size that its header claims, and
- * the sections of a file may claim RATIO_MOST times the file's size in total, since several headers can
- * claim the same bytes. Only files of this machine's class and byte order are expanded. */
+ * Nothing is believed: a section is expanded piece by piece, up to the size that its header
+ * claims, and the sections of a file may claim RATIO_MOST times the file's size in total, since
+ * several headers can claim the same bytes. Only files of this machine's class and byte order
+ * are expanded. */
 #include "symbols/expanded.h"
 
 #include <fcntl.h>

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How many spans a unit may have, and how deep its entries may lie in each other: a damaged file may claim
- * more. */
+/* How many spans a unit may have, and how deep its entries may lie in each other: a damaged file
+ * may claim more. */
 enum { SPANS_MOST = 1 << 23, LEVELS_MOST = 512 };
 
 /* One range of addresses of a DWARF entry; an entry may have several. */
@@ -25,7 +25,8 @@ struct spans {
   size_t count, capacity;
 };
 
-/* A namespace or class, or a function that has classes, as lambdas are. `parent` is the index of the scope that contains it, or NO_SCOPE. */
+/* A namespace or class, or a function that has classes, as lambdas are. `parent` is the index of
+ * the scope that contains it, or NO_SCOPE. */
 struct scope {
   Dwarf_Die entry;
   size_t parent;

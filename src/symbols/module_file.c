@@ -156,8 +156,8 @@ static bool find(struct module_file *file, const struct symbol_module *module,
          (options->debuginfod && try_server(file, module, callbacks));
 }
 
-/* What libdwfl calls to find the debug file, once it is expanded. Not around dwfl_standard_find_debuginfo, which
- * leaves the file that it has found inside the module. */
+/* What libdwfl calls to find the debug file, once it is expanded. Not around
+ * dwfl_standard_find_debuginfo, which leaves the file that it has found inside the module. */
 static int find_expanded(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
                          const char *file_name, const char *link, GElf_Word sum, char **debug_name) {
   struct debug_file *debug = *data;

@@ -1,15 +1,17 @@
 /* Joins skeletons with their split units.
  *
- * libdw 0.188 joins them itself, but opens whatever file the skeleton names, reads no packages and no
- * sections compressed by zstd, and links units inside itself only. So this file lets libdw read each
- * split unit as a file of its own, which is put together in memory (the image of a `joined`): a
- * header, then the split unit's sections under their plain names, mapped from the file, then the
- * addresses and ranges that the unit has in the program's sections, each cut so that it begins where
- * the unit's part does. libdw takes the beginning for an unknown base. The one thing that it does not
- * find there is the base address of ranges; split_next_range gives it.
+ * libdw 0.188 joins them itself, but opens whatever file the skeleton names, reads no packages
+ * and no sections compressed by zstd, and links units inside itself only. So this file lets
+ * libdw read each split unit as a file of its own, which is put together in memory (the image of
+ * a `joined`): a header, then the split unit's sections under their plain names, mapped from the
+ * file, then the addresses and ranges that the unit has in the program's sections, each cut so
+ * that it begins where the unit's part does. libdw takes the beginning for an unknown base. The
+ * one thing that it does not find there is the base address of ranges; split_next_range gives
+ * it.
  *
- * Nothing is believed. Of the program's sections a unit gets at most SHARE_MOST times the bytes that it
- * has itself. A split unit belongs to the skeleton with its id. A package is opened once. */
+ * Nothing is believed. Of the program's sections a unit gets at most SHARE_MOST times the bytes
+ * that it has itself. A split unit belongs to the skeleton with its id. A package is opened
+ * once. */
 #include "symbols/split.h"
 
 #include "symbols/expanded.h"
@@ -79,8 +81,8 @@ static void add_part(struct parts *parts, struct part part) {
   if (part.size && parts->count < PARTS_MOST) parts->part[parts->count++] = part;
 }
 
-/* Of a section of the program, the part that a unit's attribute points to. `wide`: the attribute is that of
- * DWARF 5, whose table has its size before it. */
+/* Of a section of the program, the part that a unit's attribute points to. `wide`: the attribute
+ * is that of DWARF 5, whose table has its size before it. */
 static void add_shared(struct parts *parts, Dwarf_Die *skeleton, unsigned attribute, const char *name,
                        bool wide) {
   Dwarf_Attribute found;
@@ -118,7 +120,8 @@ static bool place(unsigned char *at, const struct part *part, int fd) {
   return true;
 }
 
-/* Writes the headers in the first page: of the file, of no section, of the parts, and of their names. */
+/* Writes the headers in the first page: of the file, of no section, of the parts, and of their
+ * names. */
 static void write_headers(unsigned char *image, const struct parts *parts) {
   Elf64_Ehdr file = {.e_type = ET_DYN,
                      .e_machine = EM_X86_64,
@@ -233,8 +236,8 @@ static bool find_in_package(Elf *elf, uint64_t id, unsigned version, struct shar
   return true;
 }
 
-/* Opens the unit in a split file, in the section of entries behind `nth` others, or in a package. The caller keeps
- * the descriptor. */
+/* Opens the unit in a split file, in the section of entries behind `nth` others, or in a
+ * package. The caller keeps the descriptor. */
 static bool open_unit(struct splits *splits, Elf *elf, int fd, bool package, size_t nth, Dwarf_Die *skeleton,
                       struct split *split) {
   struct parts parts = {.count = 0};
@@ -281,8 +284,8 @@ static bool open_unit(struct splits *splits, Elf *elf, int fd, bool package, siz
   return true;
 }
 
-/* The offset of a list of ranges by its number: of DWARF 5, in a table behind the header of 12 bytes. -1: there
- * is none. */
+/* The offset of a list of ranges by its number: of DWARF 5, in a table behind the header of 12
+ * bytes. -1: there is none. */
 static ptrdiff_t list_at(const Elf_Data *lists, uint64_t number) {
   enum { TABLE = 12, ENTRY = 4 };
   uint32_t offset;

@@ -1,5 +1,6 @@
-/* Split DWARF: the debugging information of a unit in a file of its own (.dwo), or of all units in one
- * package (.dwp); the program has skeletons of the units, with their lines. DWARF 5, and GNU's of DWARF 4. */
+/* Split DWARF: the debugging information of a unit in a file of its own (.dwo), or of all units
+ * in one package (.dwp); the program has skeletons of the units, with their lines. DWARF 5, and
+ * GNU's of DWARF 4. */
 #ifndef SYMBOLS_SPLIT_H
 #define SYMBOLS_SPLIT_H
 

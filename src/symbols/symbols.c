@@ -127,8 +127,8 @@ static const char *scope_name(struct symbols *symbols, const struct known_module
   return function && !strcmp(function, "operator()") ? "{lambda}" : "(anonymous)";
 }
 
-/* The qualified name "Deep<3>::go<int>" of a function for which DWARF has only "go<int>". The name of a
- * function around begins it anew, since that is qualified too. */
+/* The qualified name "Deep<3>::go<int>" of a function for which DWARF has only "go<int>". The
+ * name of a function around begins it anew, since that is qualified too. */
 static const char *qualified(struct symbols *symbols, const struct known_module *known,
                              const struct unit_place *place, Dwarf_Die *entry, const char *name, int depth) {
   Dwarf_Die scopes[SCOPES_MOST], declaration = declaration_of(entry);
@@ -201,16 +201,17 @@ static bool is_transparent(Dwarf_Die *entry) {
          artificial;
 }
 
-/* Whether an address outside of all functions that are known has a line: in assembly, and where the functions of
- * the unit are in a split file that is missing. In other units the last line before such an address
- * is that of another function, often of a cold part that happens to precede it. */
+/* Whether an address outside of all functions that are known has a line: in assembly, and where
+ * the functions of the unit are in a split file that is missing. In other units the last line
+ * before such an address is that of another function, often of a cold part that happens to
+ * precede it. */
 static bool has_line_alone(struct unit_place *place) {
   if (place->bare || split_is_skeleton(&place->unit)) return place->bare;
   return dwarf_srclang(&place->unit) == DW_LANG_Mips_Assembler;
 }
 
-/* Frames from DWARF, innermost first, without transparent inlined calls at the innermost end. If DWARF does not
- * have the address, one frame without a function. */
+/* Frames from DWARF, innermost first, without transparent inlined calls at the innermost end. If
+ * DWARF does not have the address, one frame without a function. */
 static size_t frames_from_dwarf(struct symbols *symbols, struct known_module *known, Dwarf_Addr address,
                                 struct symbol_frame *frames) {
   Dwarf_Die entries[FRAMES_MOST];
