@@ -77,7 +77,8 @@ static void look_at(uintptr_t *word, uintptr_t value) {
 }
 
 static void try_wrong_words(void) {
-  static const struct g backwards = {4096, 1024}, nowhere = {4096, 1u << 20};
+  static const struct g nowhere = {4096, 1u << 20};
+  const struct g backwards = {g.high + 8, g.high};
   look_at(saved_g, 0);
   look_at(saved_g, 16);
   look_at(saved_g, (uintptr_t)&g + 1);
