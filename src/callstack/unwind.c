@@ -83,7 +83,7 @@ bool walk_read(void *context, uintptr_t address, uintptr_t *value) {
   struct walk *walk = context;
   bool known = address >= walk->low && address < walk->high && walk->high - address >= 8;
   if (!known && !memory_readable(address)) return false;
-  __builtin_memcpy(value, (const void *)address, sizeof *value);
+  *value = stack_word(address);
   return true;
 }
 
@@ -112,7 +112,7 @@ enum step_result walk_step_slow(struct walk *walk, struct modules *modules, uint
   case RULE_END: return STEP_END;
   case RULE_GUESS:
     step = step_guess(walk, modules);
-    return step == STEP_LOST && go_step(walk) ? STEP_CALLER : step;
+    return step == STEP_LOST && rule_module(rule) && go_step(walk) ? STEP_CALLER : step;
   case RULE_SPECIAL:
     section = section_of(modules, rule_module(rule));
     return rule_step_special(walk, &section);
