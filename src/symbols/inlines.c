@@ -7,9 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How many spans a unit may have, and how deep its entries may lie in each other: a damaged file
- * may claim more. */
-enum { SPANS_MOST = 1 << 23, LEVELS_MOST = 512 };
+/* How deep the entries of a unit may lie in each other: a damaged file may claim more. */
+enum { LEVELS_MOST = 512 };
 
 /* One range of addresses of a DWARF entry; an entry may have several. */
 struct span {
@@ -45,6 +44,8 @@ struct unit {
   struct split split; /* of a skeleton; its `bytes` are 0 in other units */
   bool bare;          /* as in unit_place */
   unsigned level;     /* of the entry that is visited */
+  size_t spans_most;  /* of each kind */
+  bool damaged;       /* entries lie too deep in each other: the rest is left out */
   struct spans functions, inlined;
   struct scope *scopes;
   size_t scope_count, scope_capacity;
@@ -69,11 +70,18 @@ static bool next_range(const struct unit *unit, Dwarf_Die *entry, ptrdiff_t *at,
   return (*at = dwarf_ranges(entry, *at, base, begin, end)) > 0;
 }
 
-/* Entries can share a list of ranges, so that a small file could have any number of spans. */
+/* The spans of a unit that entries do not share are fewer than its bytes. Of a damaged file, whose
+ * entries share long lists, no more are taken. */
+static size_t spans_most(Dwarf_Die *unit) {
+  Dwarf_Off next, offset = dwarf_cuoffset(unit);
+  Dwarf *dwarf = dwarf_cu_getdwarf(unit->cu);
+  return dwarf_next_unit(dwarf, offset, &next, NULL, NULL, NULL, NULL, NULL, NULL, NULL) ? 0 : next - offset;
+}
+
 static void add_ranges(struct unit *unit, struct spans *spans, Dwarf_Die *entry, unsigned depth) {
   Dwarf_Addr base, begin, end;
-  size_t most = unit->split.bytes ? unit->split.bytes : SPANS_MOST;
-  for (ptrdiff_t at = 0; spans->count < most && next_range(unit, entry, &at, &base, &begin, &end);) {
+  for (ptrdiff_t at = 0;
+       spans->count < unit->spans_most && next_range(unit, entry, &at, &base, &begin, &end);) {
     struct span *span = spans_add(spans);
     if (span) *span = (struct span){.begin = begin, .end = end, .entry = *entry, .depth = depth};
   }
@@ -126,7 +134,8 @@ static size_t scope_of_function(const struct unit *unit, size_t scope) {
 
 static void visit_children(struct unit *unit, Dwarf_Die *parent, unsigned depth, size_t scope) {
   Dwarf_Die child;
-  if (unit->level == LEVELS_MOST || dwarf_child(parent, &child) != 0) return;
+  if (unit->level == LEVELS_MOST) unit->damaged = true;
+  if (unit->damaged || dwarf_child(parent, &child) != 0) return;
   unit->level++;
   do {
     switch (dwarf_tag(&child)) {
@@ -143,7 +152,7 @@ static void visit_children(struct unit *unit, Dwarf_Die *parent, unsigned depth,
     case DW_TAG_structure_type: visit_children(unit, &child, depth, add_scope(unit, &child, scope)); break;
     default: break;
     }
-  } while (dwarf_siblingof(&child, &child) == 0);
+  } while (!unit->damaged && dwarf_siblingof(&child, &child) == 0);
   unit->level--;
 }
 
@@ -171,7 +180,9 @@ static struct unit *unit_of(struct inlines *inlines, Dwfl_Module *module, Dwarf_
   if (!unit) return NULL;
   unit->key = entry->addr;
   unit->bare = split_is_skeleton(entry) && !split_find(&inlines->splits, module, entry, &unit->split);
-  if (!unit->bare) visit_children(unit, unit->split.bytes ? &unit->split.unit : entry, 0, NO_SCOPE);
+  Dwarf_Die *tree = unit->split.bytes ? &unit->split.unit : entry;
+  unit->spans_most = spans_most(tree);
+  if (!unit->bare) visit_children(unit, tree, 0, NO_SCOPE);
   if (unit->functions.count)
     qsort(unit->functions.span, unit->functions.count, sizeof *unit->functions.span, by_begin);
   unit->next = inlines->units;

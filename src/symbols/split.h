@@ -21,7 +21,7 @@ struct splits {
 struct split {
   Dwarf_Die unit;
   Dwarf_Addr base;       /* that ranges are relative to */
-  size_t bytes;          /* of its debugging information: the ranges that it honestly has are fewer */
+  size_t bytes;          /* of the unit; 0: there is none */
   const Elf_Data *lists; /* DWARF 5: .debug_rnglists; or NULL */
 };
 

@@ -222,6 +222,33 @@ bombs_are_not_expanded() {
   known hidden_function # by the table
 }
 
+# Entries in entries, more than a stack has room for; and entries that share a long list of ranges, which would be 60 million. The unit
+# covers all of the program.
+endless_units_take_no_memory() {
+  cat >unit.s <<'END'
+.section .debug_abbrev
+  .uleb128 1, 0x11; .byte 1; .uleb128 0x11, 1, 0x12, 1, 0, 0
+  .uleb128 2, 0x0b; .byte 1; .uleb128 0, 0
+  .uleb128 3, 0x2e; .byte 0; .uleb128 0x55, 0x17, 0, 0
+  .byte 0
+.section .debug_info
+  .long end - begin
+begin:
+  .value 4; .long .debug_abbrev; .byte 8
+  .uleb128 1; .quad main - 4096; .quad main + 4096
+  .rept 7750; .uleb128 3; .long 0; .endr
+  .fill 500000, 1, 2
+end:
+.section .debug_ranges
+  .rept 7750; .quad 0x10; .quad 0x20; .endr
+  .quad 0, 0
+END
+  source_of hidden_function >program.c
+  cc -O1 -fno-builtin -z noexecstack -o program program.c unit.s || skip "no compiler"
+  record ./program
+  (ulimit -v 1500000; names >/dev/null) || fail "no report"
+}
+
 # A function in a function in a class, with ranges, and two parts of the program's code.
 make_inlined() { # COMPILER OPTION...
   cat >inlined.cpp <<'END'
