@@ -19,7 +19,8 @@ extern "C" {
 typedef enum wn_alloc_source {
   WN_SOURCE_NORMAL,  /* the program allocated it */
   WN_SOURCE_MARSHAL, /* rebuilt from a marshalled value */
-  WN_SOURCE_CUSTOM   /* memory outside the heap that a custom block stands for */
+  WN_SOURCE_CUSTOM,  /* memory outside the heap that a custom block stands for */
+  WN_SOURCE_EXTERNAL /* memory outside the heap that the program tells of (winnow/writer.h); it has no header */
 } wn_alloc_source;
 
 /* Describes one sampled block. Valid during the callback that gets it. */

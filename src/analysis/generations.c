@@ -11,6 +11,7 @@ static void add_to(struct sums *sums, const struct row *row) {
 /* The blocks of a collected heap never change their size, so each has one row. */
 void generations_add(struct generations *generations, const struct row *row) {
   if (!row->first || row->probability <= 0) return;
+  if (row->source == TRACE_SOURCE_EXTERNAL) add_to(&generations->external, row);
   switch (row->area) {
   case AREA_MINOR: add_to(&generations->minor, row); break;
   case AREA_MAJOR: add_to(&generations->major, row); return;

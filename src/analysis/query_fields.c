@@ -38,6 +38,10 @@ static double number_of_area(const struct samples *samples, const struct row *ro
   (void)samples;
   return row->area;
 }
+static double number_of_source(const struct samples *samples, const struct row *row) {
+  (void)samples;
+  return row->source;
+}
 
 /* ---- shared ---- */
 
@@ -57,6 +61,11 @@ const struct field query_fields[] = {
     {"area", NULL, CHOICE, .number = number_of_area,
      .choices =
          {[AREA_NONE] = "", [AREA_MINOR] = "minor", [AREA_MAJOR] = "major", [AREA_OUTSIDE] = "outside"}},
+    {"source", NULL, CHOICE, .number = number_of_source,
+     .choices = {[TRACE_SOURCE_NORMAL] = "normal",
+                 [TRACE_SOURCE_MARSHAL] = "marshal",
+                 [TRACE_SOURCE_CUSTOM] = "custom",
+                 [TRACE_SOURCE_EXTERNAL] = "external"}},
     {"promoted", NULL, CHOICE, .number = is_not_promoted, .choices = {"yes", "no"}},
     {"live", NULL, LIVE_AT, .text = NULL},
     {"at", NULL, MOMENT, .text = NULL},

@@ -274,7 +274,7 @@ static void settle_row(struct row *row, const struct samples *samples) {
   if (!samples->collected) {
     row->area = AREA_NONE;
     row->promoted_ns = NEVER;
-  } else if (row->source == TRACE_SOURCE_CUSTOM) {
+  } else if (row->source == TRACE_SOURCE_CUSTOM || row->source == TRACE_SOURCE_EXTERNAL) {
     row->area = AREA_OUTSIDE;
   }
   if (row->promoted_ns != NEVER)

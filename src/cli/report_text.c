@@ -52,6 +52,16 @@ static void say_nothing_sampled(struct paragraph *paragraph, const struct view *
   say_how_to_sample(paragraph, view);
 }
 
+/* A collected heap's blocks are counted without their headers; beside them stands what the program told
+ * of itself. */
+static void say_what_counts(struct paragraph *paragraph, const struct view *view) {
+  char bytes[128];
+  struct estimate external = report_bytes(view->report, &view->report->generations.external);
+  if (view->report->samples->collected) say(paragraph, ", without headers");
+  if (external.samples)
+    say(paragraph, ", %s of it outside the heap (source = external)", with_range(bytes, &external));
+}
+
 static void say_program(struct paragraph *paragraph, const struct view *view) {
   char time[32], bytes[128];
   struct estimate allocated = report_bytes(view->report, &view->report->allocated);
@@ -69,6 +79,7 @@ static void say_program(struct paragraph *paragraph, const struct view *view) {
         view->report->recording->partial ? "at least " : "");
     say_allocated(paragraph, view, &view->report->allocated);
     if (view->report->query) say(paragraph, " matching the query");
+    say_what_counts(paragraph, view);
     struct estimate rate = report_per_second(view->report, &allocated);
     if (report_has_rate(view->report) && !view->report->recording->partial)
       say(paragraph, ", %s a second", with_range(bytes, &rate));

@@ -293,12 +293,15 @@ void json_totals(struct json *json, const struct report *report) {
   struct estimate brief = report_bytes(report, &report->brief),
                   share = report_share(report, &report->brief, &report->allocated),
                   rate = report_per_second(report, &bytes),
-                  peak_blocks = report_blocks(report, &report->peak.live);
+                  peak_blocks = report_blocks(report, &report->peak.live),
+                  external = report_bytes(report, &report->generations.external);
   json_begin(json, "totals", '{');
+  json_bool(json, "headers_included", false);
   json_estimate(json, "allocated_bytes", &bytes);
   json_estimate(json, "allocated_blocks", &blocks);
   if (report_has_rate(report) || !report->samples->end_ns)
     json_estimate(json, "allocated_bytes_per_second", &rate);
+  if (report->samples->collected) json_estimate(json, "external_bytes", &external);
   print_peak(json, report);
   json_estimate(json, "peak_blocks", &peak_blocks);
   json_estimate(json, "live_at_end_bytes", &end);

@@ -64,7 +64,7 @@ static bool take_sample(struct memtrace_trace *trace, struct trace_event *event)
                                         .size = from->length * trace->run.word_bytes,
                                         .words = from->length + !external,
                                         .n_samples = from->samples,
-                                        .source = external ? TRACE_SOURCE_CUSTOM : TRACE_SOURCE_NORMAL,
+                                        .source = external ? TRACE_SOURCE_EXTERNAL : TRACE_SOURCE_NORMAL,
                                         .major = from->source == MEMTRACE_MAJOR};
   if (!event->sample.words) event->sample.words = 1;
   set_at(event, from);

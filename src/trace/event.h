@@ -110,7 +110,7 @@ struct trace_at {
   uint32_t thread;
 };
 
-enum trace_source { TRACE_SOURCE_NORMAL, TRACE_SOURCE_MARSHAL, TRACE_SOURCE_CUSTOM };
+enum trace_source { TRACE_SOURCE_NORMAL, TRACE_SOURCE_MARSHAL, TRACE_SOURCE_CUSTOM, TRACE_SOURCE_EXTERNAL };
 
 /* What the program mapped by mmap, mremap or sbrk itself. */
 enum trace_map_kind {

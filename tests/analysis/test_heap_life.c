@@ -173,7 +173,7 @@ static void blocks_are_born_minor_major_or_outside(void **state) {
   born(writer, 1, 1, 16, 1, 0, false);
   born(writer, 2, 2, 100000, 2, 0, true);
   born(writer, 3, 3, 800, 2, TRACE_SOURCE_CUSTOM, false);
-  born(writer, 4, 4, 800, 2, TRACE_SOURCE_CUSTOM, true);
+  born(writer, 4, 4, 800, 2, TRACE_SOURCE_EXTERNAL, false);
   promoted(writer, 3, 5);
   promoted(writer, 2, 5); /* it is there already: damaged */
   promoted(writer, 1, 6);

@@ -49,7 +49,8 @@ static const struct case_of of_collected[] = {
     {"area = minor", "12"},     {"area != minor", "34"},    {"area = major", "3"},
     {"area = outside", "4"},    {"promoted = yes", "24"},   {"promoted = no and area = minor", "1"},
     {"promoted != no", "24"},   {"life_bytes > 2Mi", "12"}, {"life_bytes >= 2Mi and life > 3ms", "1"},
-    {"life_bytes = 4MiB", "1"},
+    {"life_bytes = 4MiB", "1"}, {"source = custom", "4"},   {"source != custom and source = normal", "123"},
+    {"source = external", ""},
 };
 
 static const struct case_of good[] = {

@@ -45,7 +45,7 @@ static void blocks_have_their_words_and_areas(void **state) {
   assert_true(event.sample.major);
   assert_int_equal(event.sample.source, TRACE_SOURCE_NORMAL);
   event = next(source, TRACE_SAMPLE);
-  assert_int_equal(event.sample.source, TRACE_SOURCE_CUSTOM);
+  assert_int_equal(event.sample.source, TRACE_SOURCE_EXTERNAL);
   assert_int_equal(event.sample.words, 20);
   assert_int_equal(next(source, TRACE_PROMOTE).promote.block, 0);
   assert_int_equal(next(source, TRACE_FREE).free.block, 1);

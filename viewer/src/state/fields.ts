@@ -33,6 +33,13 @@ export const FIELDS: Field[] = [
     help: 'where in the collected heap it was born',
     collectedOnly: true,
   },
+  {
+    name: 'source',
+    operators: ['=', '!='],
+    values: ['normal', 'marshal', 'custom', 'external'],
+    help: 'who allocated it; external: outside the heap',
+    collectedOnly: true,
+  },
   { name: 'promoted', operators: ['=', '!='], values: YES_NO, help: 'moved to the major heap', collectedOnly: true },
   { name: 'live', operators: ['=', '!='], values: ['1.5s'], help: 'live at that time' },
   { name: 'hide', operators: ['=', '~'], values: [], help: 'functions that are taken out of all stacks' },

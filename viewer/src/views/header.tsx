@@ -251,7 +251,7 @@ function figuresOf(head: Head, all: Totals): FigureParts[] {
       label: 'Allocated',
       value: amount(totals.allocated_bytes),
       off: off(totals.allocated_bytes),
-      note: `${bytes(totals.allocated_bytes_per_second.estimate)} a second`,
+      note: `${bytes(totals.allocated_bytes_per_second.estimate)} a second${head.collected ? ', without headers' : ''}`,
       go: () => openTab('allocated'),
     },
     {
