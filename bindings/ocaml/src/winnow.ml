@@ -10,14 +10,18 @@ external open_trace : string option -> string option -> float option -> int opti
 external define : recorder -> Printexc.raw_backtrace_entry -> (string * string * int * int * int) array -> bool -> bool
   = "winnow_define" [@@noalloc]
 
-external alloc : recorder -> int -> int -> int -> Printexc.raw_backtrace -> int = "winnow_alloc" [@@noalloc]
-external promote : recorder -> int -> unit = "winnow_promote" [@@noalloc]
+external alloc : recorder -> int -> Gc.Memprof.allocation -> int = "winnow_alloc" [@@noalloc]
+external promote : recorder -> int -> bool -> unit = "winnow_promote" [@@noalloc]
 external free : recorder -> int -> unit = "winnow_free" [@@noalloc]
 external is_child : recorder -> bool = "winnow_is_child" [@@noalloc]
 external heap : recorder -> float -> float -> float -> int * int * int * int * bool -> unit = "winnow_heap" [@@noalloc]
+external external_samples : (int[@untagged]) -> (int[@untagged]) = "winnow_external_samples_boxed" "winnow_external_samples"
+  [@@noalloc]
+
+external external_free : int -> unit = "winnow_external_free" [@@noalloc]
 external close : recorder -> unit = "winnow_close"
 
-type t = { recorder : recorder; alarm : Gc.alarm; stop_sampling : unit -> unit; mutable has_ended : bool }
+type t = { recorder : recorder; callstack_size : int; alarm : Gc.alarm; stop_sampling : unit -> unit; mutable has_ended : bool }
 
 (* The trace that is being recorded. *)
 let current : t option ref = ref None
@@ -59,35 +63,48 @@ let places entry ~is_outermost =
 
 (* ---- callbacks ---- *)
 
-let kind_of (source : Gc.Memprof.allocation_source) = match source with Normal -> 0 | Marshal -> 1 | Custom -> 2
-let born_major = 4
+(* Bits of a kind, as in winnow_stubs.c. *)
+let major = 1
+let external_ = 2
+let alone = 4
 
 (* A child of fork does not own the trace, and need not sample. *)
 let stop_in_child recorder =
   if is_child recorder then Option.iter (fun trace -> trace.stop_sampling ()) !current
 
-let rec born recorder area (info : Gc.Memprof.allocation) =
-  match alloc recorder info.n_samples info.size (kind_of info.source + area) info.callstack with
+let rec born recorder kind (info : Gc.Memprof.allocation) =
+  match alloc recorder kind info with
   | 0 ->
       stop_in_child recorder;
-      None
-  | block when block > 0 -> Some block
-  | undefined ->
-      let entries = Printexc.raw_backtrace_entries info.callstack and i = -1 - undefined in
-      let is_outermost = i = Array.length entries - 1 in
-      let places = places entries.(i) ~is_outermost in
-      if define recorder entries.(i) places (Array.exists is_of_library places) then born recorder area info else None
+      0
+  | block when block > 0 -> block
+  | undefined -> if Winnow_sharing.counting (define_code recorder info) (-1 - undefined) then born recorder kind info else 0
+
+and define_code recorder info i =
+  let entries = Printexc.raw_backtrace_entries info.callstack in
+  let is_outermost = i = Array.length entries - 1 in
+  let places = places entries.(i) ~is_outermost in
+  define recorder entries.(i) places (Array.exists is_of_library places)
 
 let tracker recorder : (int, int) Gc.Memprof.tracker =
+  let born kind info = match born recorder kind info with 0 -> None | block -> Some block in
   {
-    alloc_minor = (fun info -> born recorder 0 info);
-    alloc_major = (fun info -> born recorder born_major info);
+    alloc_minor = born 0;
+    alloc_major = born major;
     promote =
       (fun block ->
-        promote recorder block;
+        promote recorder block false;
         Some block);
-    dealloc_minor = (fun block -> free recorder block);
-    dealloc_major = (fun block -> free recorder block);
+    dealloc_minor = free recorder;
+    dealloc_major = free recorder;
+  }
+
+let direct recorder : Winnow_sharing.direct =
+  {
+    alloc_minor = (fun info -> born recorder alone info);
+    alloc_major = (fun info -> born recorder (alone + major) info);
+    promote = (fun block -> promote recorder block true);
+    dealloc = (fun block -> free recorder block);
   }
 
 (* When recording begins and ends, and at the end of each cycle of the major heap. *)
@@ -139,14 +156,15 @@ let watch_exit =
 
 let record ?memprof_rate (recorder, sampling_rate, callstack_size) =
   let client () =
-    Winnow_sharing.start Recording ~sampling_rate ~callstack_size ?largest_rate:memprof_rate ~yield:(yield recorder) (tracker recorder)
+    Winnow_sharing.start Recording ~sampling_rate ~callstack_size ?largest_rate:memprof_rate ~yield:(yield recorder)
+      ~direct:(direct recorder) (tracker recorder)
   in
   watch_exit ();
   match client () with
   | client ->
       tell_heap recorder ~cycle_ended:false;
       let alarm = Gc.create_alarm (fun () -> tell_heap recorder ~cycle_ended:true) in
-      let trace = { recorder; alarm; stop_sampling = end_sampling recorder client; has_ended = false } in
+      let trace = { recorder; callstack_size; alarm; stop_sampling = end_sampling recorder client; has_ended = false } in
       current := Some trace;
       trace
   | exception error ->
@@ -166,5 +184,26 @@ let trace_if_requested ?context ?sampling_rate ?memprof_rate () =
         match record ?memprof_rate opened with
         | _ -> ()
         | exception (Failure reason | Invalid_argument reason) -> prerr_endline ("winnow: the trace stays empty: " ^ reason))
+
+(* ---- memory outside the heap ---- *)
+
+module External = struct
+  type token = int
+
+  (* The innermost frame is that of this function, and is left out. *)
+  let[@inline never] sampled bytes n_samples =
+    match !current with
+    | None -> 0
+    | Some { recorder; callstack_size; _ } ->
+        let callstack = Printexc.get_callstack (max callstack_size (callstack_size + 1)) in
+        born recorder external_ (Winnow_sharing.allocation ~n_samples ~size:bytes callstack)
+
+  let[@inline never] alloc ~bytes =
+    match external_samples bytes with
+    | 0 -> 0
+    | n_samples -> (sampled [@tailcall]) bytes n_samples
+
+  let[@inline] free token = if token <> 0 then external_free token
+end
 
 (* SPDX-License-Identifier: MIT *)

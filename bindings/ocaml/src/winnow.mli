@@ -48,6 +48,20 @@ val start :
 val stop : t -> unit
 (** Ends the trace. Does nothing if it has ended. The program's own profile goes on. In OCaml 5: called in the domain that started, or in one that it spawned. *)
 
+(** Memory outside the heap, such as that of a C library, of which the program tells the recording. *)
+module External : sig
+  type token [@@immediate]
+  (** A block, or nothing. *)
+
+  val alloc : bytes:int -> token
+  (** The program allocated a block of so many bytes. Each word of it is sampled with the rate of the recording, by counting down; most
+      calls do no more. Without a recording nothing is sampled. In any thread and domain. The report has these blocks by the callstack
+      of this call, and tells them apart: [source = external]. *)
+
+  val free : token -> unit
+  (** The block was freed, once, by any thread or domain. Does nothing if it was not sampled, or if its trace has ended. *)
+end
+
 module Memprof = Winnow_memprof
 (** [Gc.Memprof], for a program that may be recorded at the same time. *)
 

@@ -22,7 +22,7 @@ let new_local ~copy first = Domain.DLS.new_key ~split_from_parent:copy first
 (* The values of the domain, as module Domain of the standard library has them: not a block before they are there. *)
 external values : unit -> Obj.t = "%dls_get"
 
-let get_here key = if Obj.is_block (values ()) then Some (Domain.DLS.get key) else None
+let is_usable () = Obj.is_block (values ())
 let get = Domain.DLS.get
 
 (* SPDX-License-Identifier: MIT *)

@@ -34,7 +34,7 @@ type 'a local
 val new_local : copy:('a -> 'a) -> (unit -> 'a) -> 'a local
 val get : 'a local -> 'a
 
-(* As get, in a callback: None if the domain is being spawned or ends, and has no values. *)
-val get_here : 'a local -> 'a option
+(* False in a callback, if the domain is being spawned or ends, and has no values. *)
+val is_usable : unit -> bool
 
 (* SPDX-License-Identifier: MIT *)

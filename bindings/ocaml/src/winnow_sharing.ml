@@ -7,11 +7,19 @@ external thin : int -> float -> int = "winnow_thin" [@@noalloc]
 external depth_of : Printexc.raw_backtrace -> int = "caml_raw_backtrace_length" [@@noalloc]
 external backtrace_of : Printexc.raw_backtrace_entry array -> Printexc.raw_backtrace = "%identity"
 
+type direct = {
+  alloc_minor : Gc.Memprof.allocation -> int;
+  alloc_major : Gc.Memprof.allocation -> int;
+  promote : int -> unit;
+  dealloc : int -> unit;
+}
+
 type role = Recording | Own
 
 type profile = {
   first : here; (* of the domain that began the profile *)
   replaced : profile option; (* that still follows blocks for the clients: RESTART *)
+  direct : direct option; (* of the recording that began it: DIRECT *)
   mutable is_inherited : bool; (* another domain may sample with it, too *)
   rate : float;
   depth : int;
@@ -27,6 +35,7 @@ and ('minor, 'major) member = {
   tracker : ('minor, 'major) Gc.Memprof.tracker;
   own_rate : float;
   largest_depth : int; (* the recording takes whole callstacks *)
+  own_direct : direct option;
   yield : (unit -> unit) option; (* stops this client, so that a client that needs more can begin: YIELD *)
   samples : bool Atomic.t;
   hears : bool Atomic.t; (* false: no more callbacks *)
@@ -67,6 +76,8 @@ external count_sample : Printexc.raw_backtrace -> unit = "winnow_count_sample" [
 external count_promoted : int -> unit = "winnow_count_promoted" [@@noalloc]
 
 external seal : allocation -> Gc.Memprof.allocation = "%identity"
+
+let allocation ~n_samples ~size callstack = seal { n_samples; size; source = Normal; callstack }
 
 let cut callstack depth =
   if depth_of callstack <= depth then callstack
@@ -135,16 +146,16 @@ let member_words = 4
 let rec minor_words = function No_minor -> 0 | Minor (_, _, others) -> member_words + minor_words others
 let rec major_words = function No_major -> 0 | Major (_, _, others) -> member_words + major_words others
 
-let number_minor profile = function No_minor -> None | minors -> Some (Table.put profile.minors minors)
+let number_minor profile = function No_minor -> None | minors -> Some (2 * Table.put profile.minors minors)
 
 let number_major profile = function
   | No_major -> None
   | majors ->
       count_promoted (major_words majors);
-      Some (Table.put profile.majors majors)
+      Some (2 * Table.put profile.majors majors)
 
 let take_minor profile number =
-  let minors = Table.take profile.minors number in
+  let minors = Table.take profile.minors (number / 2) in
   count_promoted (minor_words minors);
   minors
 
@@ -158,17 +169,21 @@ let rec promote = function
         | None -> others
         | Some value -> Major (member, value, others))
 
+let taken = function Some (Client member) -> Atomic.get member.samples | None -> false
+
+let nobody = { profile = None; recording = None; own = None }
+
 (* The runtime calls the callback of an allocation in the domain that allocated. A domain that is being spawned may have no values
    of its own yet; its clients are those of the domain that began the profile. *)
 let clients profile =
-  match Sampling.get_here local with
-  | Some ({ profile = Some current; _ } as here) -> if current == profile then Some here else None
-  | None | Some { profile = None; _ } -> Some profile.first
+  let here = if Sampling.is_usable () then Sampling.get local else profile.first in
+  match here.profile with
+  | Some current -> if current == profile then here else nobody
+  | None -> profile.first
 
 let born profile add none info =
-  match clients profile with
-  | None -> none
-  | Some here -> add profile info here.own (add profile info here.recording none)
+  let here = clients profile in
+  add profile info here.own (add profile info here.recording none)
 
 (* Calls a callback, and counts what it allocates, which is not sampled. Of a callback that raises nothing is counted. *)
 let[@inline] counting callback argument =
@@ -177,7 +192,8 @@ let[@inline] counting callback argument =
   count_words (Gc.minor_words () -. before);
   result
 
-let tracker profile : (int, int) Gc.Memprof.tracker =
+(* Of callbacks that may have any number of clients. *)
+let shared_tracker profile : (int, int) Gc.Memprof.tracker =
   let alloc add number none (info : Gc.Memprof.allocation) =
     count_sample info.callstack;
     number profile (born profile add none info)
@@ -187,8 +203,39 @@ let tracker profile : (int, int) Gc.Memprof.tracker =
     alloc_major = counting (alloc add_major number_major No_major);
     promote = counting (fun number -> number_major profile (promote (take_minor profile number)));
     dealloc_minor = counting (fun number -> died_minor (take_minor profile number));
-    dealloc_major = counting (fun number -> died_major (Table.take profile.majors number));
+    dealloc_major = counting (fun number -> died_major (Table.take profile.majors (number / 2)));
   }
+
+let is_direct number = number land 1 = 1
+
+(* Whether the recording that began the profile is alone here. Allocates nothing. *)
+let is_alone profile direct =
+  match clients profile with
+  | { recording = Some (Client { own_direct = Some mine; _ }); own; _ } -> mine == direct && not (taken own)
+  | _ -> false
+
+let tracker profile : (int, int) Gc.Memprof.tracker =
+  let shared = shared_tracker profile in
+  match profile.direct with
+  | None -> shared
+  | Some direct ->
+      let[@inline] alloc direct_alloc shared_alloc info =
+        if is_alone profile direct then match direct_alloc info with 0 -> None | block -> Some ((2 * block) + 1)
+        else shared_alloc info
+      in
+      let dealloc shared_dealloc number = if is_direct number then direct.dealloc (number asr 1) else shared_dealloc number in
+      {
+        alloc_minor = (fun info -> alloc direct.alloc_minor shared.alloc_minor info);
+        alloc_major = (fun info -> alloc direct.alloc_major shared.alloc_major info);
+        promote =
+          (fun number ->
+            if is_direct number then (
+              direct.promote (number asr 1);
+              Some number)
+            else shared.promote number);
+        dealloc_minor = dealloc shared.dealloc_minor;
+        dealloc_major = dealloc shared.dealloc_major;
+      }
 
 (* ---- profiles ---- *)
 
@@ -214,10 +261,11 @@ let leave profile =
     (Sampling.get local).profile <- None;
     Sampling.stop ())
 
-let new_profile ?replaced here rate depth =
+let new_profile ?replaced ?direct here rate depth =
   {
     first = here;
     replaced;
+    direct;
     is_inherited = false;
     rate;
     depth;
@@ -228,18 +276,18 @@ let new_profile ?replaced here rate depth =
     underlying = None;
   }
 
-let new_member role profile yield ~sampling_rate ~callstack_size tracker =
+let new_member role profile yield direct ~sampling_rate ~callstack_size tracker =
   {
     shared = profile;
     tracker;
     own_rate = sampling_rate;
     largest_depth = (if role = Recording then max_int else callstack_size);
+    own_direct = direct;
     yield;
     samples = Atomic.make true;
     hears = Atomic.make true;
   }
 
-let taken = function Some (Client member) -> Atomic.get member.samples | None -> false
 let client_here here = function Recording -> here.recording | Own -> here.own
 
 let set here role client =
@@ -289,11 +337,11 @@ let recording_yields here =
 let refuse () =
   failwith "Winnow: the profile that is under way has a smaller rate or smaller callstacks (see Winnow.Memprof)"
 
-let start role ~sampling_rate ~callstack_size ?largest_rate ?yield tracker =
+let start role ~sampling_rate ~callstack_size ?largest_rate ?yield ?direct tracker =
   if callstack_size < 0 || not (sampling_rate >= 0.0 && sampling_rate <= 1.0) then invalid_arg "Gc.Memprof.start";
   let here = Sampling.get local in
   if taken (client_here here role) then failwith "Gc.Memprof.start: already started.";
-  let client_of profile = Client (new_member role profile yield ~sampling_rate ~callstack_size tracker) in
+  let client_of profile = Client (new_member role profile yield direct ~sampling_rate ~callstack_size tracker) in
   let rec join () =
     match here.profile with
     | Some profile when joins profile ->
@@ -315,7 +363,8 @@ let start role ~sampling_rate ~callstack_size ?largest_rate ?yield tracker =
     | _ ->
         let rate = Float.max sampling_rate (Option.value largest_rate ~default:0.0) in
         let any_depth = role = Recording && (largest_rate <> None || !own_is_possible) in
-        let profile = new_profile here rate (if any_depth then max_int else callstack_size) in
+        let direct = if rate > sampling_rate then None else direct in
+        let profile = new_profile ?direct here rate (if any_depth then max_int else callstack_size) in
         let client = client_of profile in
         begin_underlying here role profile client;
         client

@@ -13,7 +13,20 @@
 
    YIELD. Elsewhere the program comes first: the recording stops, and the program's client begins a profile that is its own. A
    recording that needs more than the program's profile is refused. The program is refused only if another domain samples for it
-   with the same profile. *)
+   with the same profile.
+
+   DIRECT. The recording is mostly alone, with the rate of the profile that it began. Then its blocks are the runtime's metadata by
+   their own numbers, odd ones, with no entry in a table, and a callback is one call of C, which counts also what it takes to tell of
+   a block. Even numbers are those of a table. *)
+
+(* What the recording does in callbacks while it is alone. Nothing raises; what they allocate, but for the runtime's option, is
+   counted by them. *)
+type direct = {
+  alloc_minor : Gc.Memprof.allocation -> int; (* 0: the block is not followed *)
+  alloc_major : Gc.Memprof.allocation -> int;
+  promote : int -> unit;
+  dealloc : int -> unit;
+}
 
 type role = Recording | Own
 type client
@@ -24,10 +37,11 @@ val start :
   callstack_size:int ->
   ?largest_rate:float ->
   ?yield:(unit -> unit) ->
+  ?direct:direct ->
   ('minor, 'major) Gc.Memprof.tracker ->
   client
 (* The client of this domain and of those that it spawns. It joins the profile that is under way here, or begins one. With
-   `largest_rate` a profile that it begins has at least that rate, and callstacks of any depth. `yield` stops the client. The tracker
+   `largest_rate` a profile that it begins has at least that rate, and callstacks of any depth. `yield` stops the client. `direct` is for the recording. The tracker
    of the recording raises nothing, and is given callstacks that may be larger than `callstack_size`. Raises Failure if the role is
    taken here or the client is refused; Invalid_argument as Gc.Memprof.start does. *)
 
@@ -46,5 +60,10 @@ val stop : client -> unit
 
 val discard : client -> unit
 (* Ends the callbacks of a stopped client. Raises as Gc.Memprof.discard does. *)
+
+val counting : ('a -> 'b) -> 'a -> 'b
+(* Calls a function, and counts what it allocates, which is not sampled. If it raises nothing is counted. *)
+
+val allocation : n_samples:int -> size:int -> Printexc.raw_backtrace -> Gc.Memprof.allocation
 
 (* SPDX-License-Identifier: MIT *)

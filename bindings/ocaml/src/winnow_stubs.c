@@ -12,9 +12,16 @@
  * itself in `using` before it looks at `closed`, and the thread that closes sets `closed` and then
  * waits until nobody uses the recorder. What is left of a closed recorder is never freed.
  *
+ * EXTERNAL. Memory outside the heap is sampled here, a word at a time with the recording's rate: each
+ * thread counts the words down to its next sampled one. A thread that counted for another recorder, or
+ * for none, begins anew, which changes no distribution. A token has the number of its block, and that
+ * of the recorder in the bits above, so that what one trace was told of is not freed in the next one.
+ *
  * Functions marked noalloc in winnow.ml neither allocate in the OCaml heap nor release its lock. */
 #define CAML_NAME_SPACE
 #define CAML_INTERNALS /* for Caml_state */
+#include "winnow_random.h"
+
 #include <caml/alloc.h>
 #include <caml/domain_state.h>
 #include <caml/fail.h>
@@ -52,6 +59,8 @@ struct codes {
 struct recorder {
   wn_writer *writer;
   pid_t pid;
+  double rate;
+  long number;           /* of the recorders of the process; EXTERNAL */
   size_t depth;          /* the largest number of codes of a callstack */
   wn_place not_recorded; /* stands for what a callstack has beyond that depth */
   pthread_mutex_t lock;  /* to define a code, or to tell of the heap */
@@ -74,6 +83,16 @@ static _Thread_local struct {
 /* Words, with headers, that the runtime allocated to tell of samples and callbacks allocated: the
  * heap counts them, but does not sample them. */
 static _Atomic(uint64_t) unsampled_minor_words, unsampled_major_words, unsampled_promoted_words;
+
+/* The recorder that is told of memory outside the heap; NULL: none. Recorders that were here are never
+ * freed. */
+static _Atomic(struct recorder *) external;
+static _Thread_local struct {
+  const struct recorder *of;
+  long words; /* to the next sampled one, that included */
+} until_sample;
+
+enum { TOKEN_BLOCK_BITS = 44, TOKEN_RECORDERS = 1 << 17 };
 
 /* ---- codes ---- */
 
@@ -229,8 +248,12 @@ value winnow_open(value path, value context, value rate, value depth) {
   if (!writer) CAMLreturn(Val_none);
   if (!Is_block(path)) unsetenv("WINNOW_TRACE"); /* the programs that this one starts write none over it */
   watch_exit(recorder);
+  static _Atomic(long) recorders;
+  recorder->number = atomic_fetch_add(&recorders, 1) % TOKEN_RECORDERS;
+  recorder->rate = options.sampling.sampling_rate;
   recorder->depth = options.sampling.callstack_size;
   recorder->not_recorded = wn_writer_place(writer, &(wn_place_text){.function = "(callers not recorded)"});
+  atomic_store(&external, recorder);
   opened = caml_alloc_tuple(3);
   Store_field(opened, 0, number_of(recorder));
   Store_field(opened, 1, caml_copy_double(options.sampling.sampling_rate));
@@ -273,12 +296,12 @@ value winnow_define(value number, value entry, value places, value is_own) {
 }
 
 /* How many codes at the outer end a callstack shares with the last one. */
-static size_t shared_codes(struct recorder *recorder, value callstack, size_t depth) {
+static size_t shared_codes(struct recorder *recorder, const value *callstack, size_t depth) {
   size_t shared = 0;
   if (last.recorder != recorder) last.depth = 0;
   last.recorder = recorder;
   size_t most = depth < last.depth ? depth : last.depth;
-  while (shared < most && last.code[shared] == Field(callstack, depth - 1 - shared)) shared++;
+  while (shared < most && last.code[shared] == callstack[depth - 1 - shared]) shared++;
   return shared;
 }
 
@@ -287,10 +310,10 @@ enum { TOO_MANY = 0, IS_OWN = LONG_MIN };
 
 /* Makes the last callstack this one: STACKS. Returns the number of its places, which are the last
  * ones in last.places; -1 - i if the callstack's code i is not defined; TOO_MANY; or IS_OWN. */
-static long add_to_last(const struct codes *codes, value callstack, size_t depth, size_t shared) {
+static long add_to_last(const struct codes *codes, const value *callstack, size_t depth, size_t shared) {
   size_t at = shared, begin = at ? last.begin[at - 1] : PLACES_MOST;
   for (last.depth = at; at < depth; last.depth = ++at) {
-    const struct code *code = find_code(codes, Field(callstack, depth - 1 - at));
+    const struct code *code = find_code(codes, callstack[depth - 1 - at]);
     if (!code) return -1 - (long)(depth - 1 - at);
     if (code->is_own) return IS_OWN;
     if (code->count > begin || at == CODES_MOST) return TOO_MANY;
@@ -304,11 +327,11 @@ static long add_to_last(const struct codes *codes, value callstack, size_t depth
 
 /* Sets last.places to the innermost places of a callstack that has too many; their number, -1 - i, or
  * IS_OWN. */
-static long set_innermost(const struct codes *codes, value callstack, size_t depth) {
+static long set_innermost(const struct codes *codes, const value *callstack, size_t depth) {
   size_t count = 0;
   last.depth = 0;
   for (size_t i = 0; i < depth && count < PLACES_MOST; i++) {
-    const struct code *code = find_code(codes, Field(callstack, i));
+    const struct code *code = find_code(codes, callstack[i]);
     if (!code) return -1 - (long)i;
     if (code->is_own) return IS_OWN;
     for (size_t k = 0; k < code->count && count < PLACES_MOST; k++) last.places[count++] = code->places[k];
@@ -318,11 +341,11 @@ static long set_innermost(const struct codes *codes, value callstack, size_t dep
 
 /* Whether callers are missing. The outermost code of a whole callstack is that of the runtime, and
  * stands for no place. */
-static bool is_cut(const struct recorder *recorder, const struct codes *codes, value callstack) {
-  size_t depth = Wosize_val(callstack);
+static bool is_cut(const struct recorder *recorder, const struct codes *codes, const value *callstack,
+                   size_t depth) {
   if (recorder->depth == 0 || depth < recorder->depth) return false;
   if (depth > recorder->depth) return true;
-  const struct code *outermost = find_code(codes, Field(callstack, depth - 1));
+  const struct code *outermost = find_code(codes, callstack[depth - 1]);
   return outermost && outermost->count > 0;
 }
 
@@ -340,37 +363,84 @@ static long record_block(struct recorder *recorder, const wn_allocation *allocat
   return block;
 }
 
-static long add_block(struct recorder *recorder, value n_samples, value size, value kind, value callstack) {
+/* Gc.Memprof.allocation */
+enum { N_SAMPLES, SIZE, SOURCE, CALLSTACK };
+
+/* How a block is told of: bits of a kind. */
+enum {
+  KIND_MAJOR = 1,    /* born in the major heap */
+  KIND_EXTERNAL = 2, /* outside the heap: the size is in bytes, and the innermost code the library's own */
+  KIND_ALONE = 4     /* what is allocated to tell of it is counted here: DIRECT of winnow_sharing.ml */
+};
+
+static wn_allocation allocation_of(value info, long kind) {
+  wn_allocation allocation = {.n_samples = (size_t)Long_val(Field(info, N_SAMPLES)),
+                              .size = (size_t)Long_val(Field(info, SIZE)),
+                              .source = (wn_alloc_source)Long_val(Field(info, SOURCE))};
+  if (kind & KIND_EXTERNAL) {
+    allocation.bytes = allocation.size;
+    allocation.size = (allocation.bytes + sizeof(value) - 1) / sizeof(value);
+    allocation.source = WN_SOURCE_EXTERNAL;
+  }
+  bool has_header = allocation.source == WN_SOURCE_NORMAL || allocation.source == WN_SOURCE_MARSHAL;
+  allocation.trials = allocation.size + has_header;
+  return allocation;
+}
+
+static long add_block(struct recorder *recorder, value info, long kind) {
   const struct codes *codes = atomic_load_explicit(&recorder->codes, memory_order_acquire);
-  size_t depth = Wosize_val(callstack) < recorder->depth ? Wosize_val(callstack) : recorder->depth;
+  size_t own = kind & KIND_EXTERNAL ? 1 : 0, whole = Wosize_val(Field(info, CALLSTACK));
+  const value *callstack = (const value *)Op_val(Field(info, CALLSTACK)) + own;
+  whole -= whole < own ? whole : own;
+  size_t depth = whole < recorder->depth ? whole : recorder->depth;
   long count = add_to_last(codes, callstack, depth, shared_codes(recorder, callstack, depth));
   wn_place *places = last.places + PLACES_MOST - count;
   if (count == TOO_MANY) count = set_innermost(codes, callstack, depth), places = last.places;
-  if (count < 0) return count;
-  size_t words = (size_t)Long_val(size);
-  wn_alloc_source source = (wn_alloc_source)(Long_val(kind) & 3);
-  wn_allocation allocation = {.n_samples = (size_t)Long_val(n_samples),
-                              .size = words,
-                              .trials = source == WN_SOURCE_CUSTOM ? words : words + 1,
-                              .source = source};
-  wn_writer_area area = Long_val(kind) & 4 ? WN_WRITER_MAJOR : WN_WRITER_MINOR;
-  bool cut = is_cut(recorder, codes, callstack);
+  if (count < 0) return count == IS_OWN || !own ? count : count - (long)own;
+  wn_allocation allocation = allocation_of(info, kind);
+  wn_writer_area area = kind & KIND_MAJOR ? WN_WRITER_MAJOR : WN_WRITER_MINOR;
+  bool cut = is_cut(recorder, codes, callstack, whole);
   return record_block(recorder, &allocation, area, places, (size_t)count, cut);
 }
 
-/* recorder -> n_samples -> size -> kind -> callstack -> int. A kind is a source, plus 4 if the
- * block is born in the major heap. Returns the number of the block, 0 if it is not followed, or
- * -1 - i if the callstack's code i is not defined. */
-value winnow_alloc(value number, value n_samples, value size, value kind, value callstack) {
-  struct recorder *recorder = recorder_of(number);
-  if (!use(recorder)) return Val_long(0);
-  long block = add_block(recorder, n_samples, size, kind, callstack);
-  leave(recorder);
-  return Val_long(block == IS_OWN ? 0 : block);
+enum { SOME_WORDS = 2 };
+
+static void count_sample(value callstack, size_t more) {
+  enum { LARGEST_YOUNG = 256, ALLOCATION = 5 };
+  size_t words = Wosize_val(callstack);
+  bool is_major = words > LARGEST_YOUNG;
+  if (is_major) atomic_fetch_add_explicit(&unsampled_major_words, words + 1, memory_order_relaxed);
+  atomic_fetch_add_explicit(&unsampled_minor_words, ALLOCATION + more + (is_major ? 0 : words + 1),
+                            memory_order_relaxed);
 }
 
-value winnow_promote(value number, value block) {
+/* recorder -> kind -> allocation -> int: the number of the block, 0 if it is not followed, or -1 - i if
+ * the callstack's code i is not defined; of memory outside the heap the token. */
+value winnow_alloc(value number, value kind, value info) {
   struct recorder *recorder = recorder_of(number);
+  if (!use(recorder)) return Val_long(0);
+  long block = add_block(recorder, info, Long_val(kind));
+  leave(recorder);
+  if (block == IS_OWN) block = 0;
+  if (block >= 0 && Long_val(kind) & (KIND_ALONE | KIND_EXTERNAL))
+    count_sample(Field(info, CALLSTACK), block && Long_val(kind) & KIND_ALONE ? SOME_WORDS : 0);
+  if (block > 0 && Long_val(kind) & KIND_EXTERNAL)
+    block = block >> TOKEN_BLOCK_BITS ? 0 : recorder->number << TOKEN_BLOCK_BITS | block;
+  return Val_long(block);
+}
+
+/* float -> unit: so many words were allocated in the minor heap from the begin of a callback to its
+ * end. If they are many, the program allocated them: in a callback of its own, or in another thread,
+ * to which the runtime switched meanwhile. */
+void winnow_count_words(double words) {
+  enum { MOST = 512 };
+  if (words <= MOST) atomic_fetch_add_explicit(&unsampled_minor_words, (uint64_t)words, memory_order_relaxed);
+}
+
+/* recorder -> block -> whether what is allocated to tell of it is counted here -> unit */
+value winnow_promote(value number, value block, value alone) {
+  struct recorder *recorder = recorder_of(number);
+  if (Bool_val(alone)) winnow_count_words(SOME_WORDS);
   if (!use(recorder)) return Val_unit;
   wn_writer_promote(recorder->writer, (uint64_t)Long_val(block));
   leave(recorder);
@@ -415,18 +485,11 @@ value winnow_heap(value number, value minor_words, value promoted_words, value m
 }
 
 value winnow_close(value number) {
-  struct recorder *recorder = recorder_of(number);
+  struct recorder *recorder = recorder_of(number), *told = recorder;
+  atomic_compare_exchange_strong(&external, &told, NULL);
   if (at_exit == recorder) at_exit = NULL;
   if (close_for_others(recorder)) end(recorder);
   return Val_unit;
-}
-
-/* float -> unit: so many words were allocated in the minor heap from the begin of a callback to its
- * end. If they are many, the program allocated them: in a callback of its own, or in another thread,
- * to which the runtime switched meanwhile. */
-void winnow_count_words(double words) {
-  enum { MOST = 512 };
-  if (words <= MOST) atomic_fetch_add_explicit(&unsampled_minor_words, (uint64_t)words, memory_order_relaxed);
 }
 
 value winnow_count_words_boxed(value words) {
@@ -437,12 +500,7 @@ value winnow_count_words_boxed(value words) {
 /* raw_backtrace -> unit: the runtime allocated a callstack and Gc.Memprof.allocation. Where they come
  * to lie depends on the size alone, but for callstacks of blocks that C allocated. */
 value winnow_count_sample(value callstack) {
-  enum { LARGEST_YOUNG = 256, ALLOCATION = 5 };
-  size_t words = Wosize_val(callstack);
-  bool is_major = words > LARGEST_YOUNG;
-  if (is_major) atomic_fetch_add_explicit(&unsampled_major_words, words + 1, memory_order_relaxed);
-  atomic_fetch_add_explicit(&unsampled_minor_words, ALLOCATION + (is_major ? 0 : words + 1),
-                            memory_order_relaxed);
+  count_sample(callstack, 0);
   return Val_unit;
 }
 
@@ -465,37 +523,45 @@ value winnow_run_pending(value unit) {
   return unit;
 }
 
-/* ---- thinning ---- */
+/* ---- memory outside the heap: EXTERNAL ---- */
 
-/* Uniform in (0, 1], from splitmix64. Each thread has a sequence of its own. The seeds depend on
- * nothing but the order in which the threads begin, as those of Gc.Memprof. */
-static double random_number(void) {
-  static _Atomic(uint64_t) threads;
-  static _Thread_local uint64_t state;
-  if (!state) state = (atomic_fetch_add(&threads, 1) + 1) * UINT64_C(0xd1342543de82ef95);
-  uint64_t mixed = state += UINT64_C(0x9e3779b97f4a7c15);
-  mixed = (mixed ^ (mixed >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-  mixed = (mixed ^ (mixed >> 27)) * UINT64_C(0x94d049bb133111eb);
-  mixed ^= mixed >> 31;
-  return ldexp((double)((mixed >> 11) + 1), -53);
+/* How many of the words are sampled. Of a large block only the first samples are drawn: an estimate
+ * needs no number of them. */
+static long count_samples(const struct recorder *recorder, long words) {
+  enum { DRAWN_MOST = 4096 };
+  if (until_sample.of != recorder) {
+    until_sample.of = recorder;
+    until_sample.words = winnow_next_sample(recorder->rate) - words;
+  }
+  long samples = 0;
+  for (; until_sample.words <= 0 && samples < DRAWN_MOST; samples++)
+    until_sample.words += winnow_next_sample(recorder->rate);
+  if (until_sample.words > 0) return samples;
+  samples += (long)(recorder->rate * (double)-until_sample.words);
+  until_sample.words = winnow_next_sample(recorder->rate);
+  return samples;
 }
 
-/* A binomial number, for a probability of at most 1/2: steps from one success to the next one, at
- * geometric distances. */
-static long successes(long trials, double probability) {
-  if (!(probability > 0)) return 0;
-  double scale = 1 / log1p(-probability);
-  long count = 0;
-  for (double at = 1 + floor(log(random_number()) * scale); at <= (double)trials;
-       at += 1 + floor(log(random_number()) * scale))
-    count++;
-  return count;
+/* bytes -> int: how many of the words of so many bytes are sampled; 0 if nothing is recorded. */
+intnat winnow_external_samples(intnat bytes) {
+  const struct recorder *recorder = atomic_load_explicit(&external, memory_order_acquire);
+  if (!recorder || bytes < 0) return 0;
+  long words = (long)(((uintnat)bytes + sizeof(value) - 1) / sizeof(value));
+  if (until_sample.of == recorder && (until_sample.words -= words) > 0) return 0;
+  return count_samples(recorder, words);
 }
 
-/* n_samples -> probability -> int: how many samples are kept, each with this probability. */
-value winnow_thin(value n_samples, value probability) {
-  long n = Long_val(n_samples);
-  double p = Double_val(probability);
-  return Val_long(p <= 0.5 ? successes(n, p) : n - successes(n, 1 - p));
+value winnow_external_samples_boxed(value bytes) {
+  return Val_long(winnow_external_samples(Long_val(bytes)));
+}
+
+/* token -> unit */
+value winnow_external_free(value token) {
+  struct recorder *recorder = atomic_load_explicit(&external, memory_order_acquire);
+  long number = Long_val(token) >> TOKEN_BLOCK_BITS, block = Long_val(token) & ((1L << TOKEN_BLOCK_BITS) - 1);
+  if (!recorder || recorder->number != number || !use(recorder)) return Val_unit;
+  wn_writer_free(recorder->writer, (uint64_t)block);
+  leave(recorder);
+  return Val_unit;
 }
 /* SPDX-License-Identifier: MIT */
