@@ -190,7 +190,7 @@ let trace_if_requested ?context ?sampling_rate ?memprof_rate () =
 module External = struct
   type token = int
 
-  (* The innermost frame is that of this function, and is left out. *)
+  (* Frames of the library are left out. *)
   let[@inline never] sampled bytes n_samples =
     match !current with
     | None -> 0

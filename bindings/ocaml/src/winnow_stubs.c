@@ -368,9 +368,10 @@ enum { N_SAMPLES, SIZE, SOURCE, CALLSTACK };
 
 /* How a block is told of: bits of a kind. */
 enum {
-  KIND_MAJOR = 1,    /* born in the major heap */
-  KIND_EXTERNAL = 2, /* outside the heap: the size is in bytes, and the innermost code the library's own */
-  KIND_ALONE = 4     /* what is allocated to tell of it is counted here: DIRECT of winnow_sharing.ml */
+  KIND_MAJOR = 1, /* born in the major heap */
+  KIND_EXTERNAL =
+      2,         /* outside the heap: the size is in bytes, and the innermost codes may be the library's */
+  KIND_ALONE = 4 /* what is allocated to tell of it is counted here: DIRECT of winnow_sharing.ml */
 };
 
 static wn_allocation allocation_of(value info, long kind) {
@@ -387,16 +388,29 @@ static wn_allocation allocation_of(value info, long kind) {
   return allocation;
 }
 
+/* How many of the innermost codes are the library's; -1 - i if the code i is not defined. */
+static long count_own(const struct codes *codes, const value *callstack, size_t depth) {
+  for (size_t i = 0; i < depth; i++) {
+    const struct code *code = find_code(codes, callstack[i]);
+    if (!code || !code->is_own) return code ? (long)i : -1 - (long)i;
+  }
+  return (long)depth;
+}
+
 static long add_block(struct recorder *recorder, value info, long kind) {
   const struct codes *codes = atomic_load_explicit(&recorder->codes, memory_order_acquire);
-  size_t own = kind & KIND_EXTERNAL ? 1 : 0, whole = Wosize_val(Field(info, CALLSTACK));
-  const value *callstack = (const value *)Op_val(Field(info, CALLSTACK)) + own;
-  whole -= whole < own ? whole : own;
+  size_t whole = Wosize_val(Field(info, CALLSTACK)), own = 0;
+  const value *callstack = (const value *)Op_val(Field(info, CALLSTACK));
+  if (kind & KIND_EXTERNAL) {
+    long count = count_own(codes, callstack, whole);
+    if (count < 0) return count;
+    own = (size_t)count, callstack += own, whole -= own;
+  }
   size_t depth = whole < recorder->depth ? whole : recorder->depth;
   long count = add_to_last(codes, callstack, depth, shared_codes(recorder, callstack, depth));
   wn_place *places = last.places + PLACES_MOST - count;
   if (count == TOO_MANY) count = set_innermost(codes, callstack, depth), places = last.places;
-  if (count < 0) return count == IS_OWN || !own ? count : count - (long)own;
+  if (count < 0) return count == IS_OWN ? count : count - (long)own;
   wn_allocation allocation = allocation_of(info, kind);
   wn_writer_area area = kind & KIND_MAJOR ? WN_WRITER_MAJOR : WN_WRITER_MINOR;
   bool cut = is_cut(recorder, codes, callstack, whole);

@@ -2,16 +2,23 @@
    of 1 MB that stay; what no trace has; and tokens of a trace that has ended. *)
 module External = Winnow.External
 
-let[@inline never] small i = Sys.opaque_identity (External.alloc ~bytes:(40 + (i mod 37)))
-let[@inline never] large () = Sys.opaque_identity (External.alloc ~bytes:1_000_001)
+(* So a function that calls `alloc` stays on the stack, also in bytecode. *)
+let calls = ref 0
+
+let[@inline] not_last token =
+  incr calls;
+  token
+
+let[@inline never] small i = not_last (External.alloc ~bytes:(40 + (i mod 37)))
+let[@inline never] large () = not_last (External.alloc ~bytes:1_000_001)
 
 let work () =
   let told = Array.init 20_000 small in
   Array.iteri (fun i token -> if i land 1 = 0 then External.free token) told;
   Thread.yield ()
 
-let[@inline never] earlier () = Sys.opaque_identity (External.alloc ~bytes:80)
-let[@inline never] later () = Sys.opaque_identity (External.alloc ~bytes:160)
+let[@inline never] earlier () = not_last (External.alloc ~bytes:80)
+let[@inline never] later () = not_last (External.alloc ~bytes:160)
 
 let () =
   let path name = Filename.concat Sys.argv.(1) name in
