@@ -440,8 +440,9 @@ const wn_callstack *callstack_of_places(struct callstacks *callstacks, const wn_
                                         size_t depth) {
   uint32_t frame[CALLSTACK_DEPTH_MOST];
   size_t most = depth < CALLSTACK_DEPTH_MOST ? depth : CALLSTACK_DEPTH_MOST, valid = 0, i = 0;
+  uint32_t known = atomic_load_explicit(&callstacks->places.count, memory_order_acquire);
   for (; i < count && valid < most; i++)
-    if (places_get(&callstacks->places, places[i])) frame[valid++] = FRAME_PLACE | places[i];
+    if (places[i] - 1 < known) frame[valid++] = FRAME_PLACE | places[i];
   return make_stack(callstacks, memo_borrow(callstacks), 0, frame, valid, i < count && depth);
 }
 

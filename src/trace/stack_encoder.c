@@ -61,16 +61,24 @@ static void define_module(struct byte_sink *sink, const struct trace_stack_sourc
   put_record_end(sink, body);
 }
 
+/* Whether the place of that number has its name in the chunk. A frame of another kind, which needs none,
+ * may have the same number. */
+static bool is_named(struct stack_encoder *encoder, uint64_t offset) {
+  return local_of(&encoder->places,
+                  find(&encoder->places, encoder->place_slots, PLACE_SLOTS - 1, (uint32_t)offset));
+}
+
 /* Gives a frame its name in the chunk, if it is a language's that has none yet. `module` is the
  * program's number, `local` the chunk's. */
 static void define_place(struct stack_encoder *encoder, struct byte_sink *sink, uint32_t module,
                          uint32_t local, uint64_t offset) {
   const struct trace_stack_source *source = encoder->source;
   struct trace_place found;
-  if (!source->place || !module || !source->place(source->context, module, offset, &found)) return;
+  if (!source->place || !module) return;
+  if (encoder->places.count && is_named(encoder, offset)) return;
+  if (!source->place(source->context, module, offset, &found)) return;
   struct dictionary_slot *slot =
       find(&encoder->places, encoder->place_slots, PLACE_SLOTS - 1, (uint32_t)offset);
-  if (local_of(&encoder->places, slot)) return;
   if (encoder->places.count == PLACES_MOST) {
     sink->full = true;
     return;
@@ -102,11 +110,13 @@ static void put_frame(struct stack_encoder *encoder, struct byte_sink *sink, con
 static void define_frames(struct stack_encoder *encoder, struct byte_sink *sink, struct trace_stack stack,
                           uint32_t from) {
   const struct trace_stack_source *source = encoder->source;
+  uint32_t before = UINT32_MAX; /* the module of the frame before */
   for (uint32_t i = from; i < stack.count && !sink->full; i++) {
     struct coded_frame *coded = &encoder->coded[i];
     uint32_t module;
     source->frame(source->context, stack.frame[i], &module, &coded->offset);
-    coded->module = module_encode(encoder, sink, module);
+    coded->module = module == before ? coded[-1].module : module_encode(encoder, sink, module);
+    before = module;
     define_place(encoder, sink, module, coded->module, coded->offset);
   }
 }
@@ -115,7 +125,10 @@ static void define_frames(struct stack_encoder *encoder, struct byte_sink *sink,
 
 /* How many outermost frames two stacks have in common. */
 static uint32_t common(const struct last_stack *last, struct trace_stack stack) {
+  enum { STRIDE = 16 };
   uint32_t most = last->count < stack.count ? last->count : stack.count, i = 0;
+  while (i + STRIDE <= most && !memcmp(&last->frame[i], &stack.frame[i], STRIDE * sizeof *stack.frame))
+    i += STRIDE;
   while (i < most && last->frame[i] == stack.frame[i]) i++;
   return i;
 }
@@ -125,7 +138,9 @@ static struct last_stack *nearest(struct stack_encoder *encoder, struct trace_st
   struct last_stack *best = &encoder->last[0];
   *frames = common(best, stack);
   for (unsigned i = 1; i < LAST_STACKS && *frames < stack.count; i++) {
-    uint32_t here = common(&encoder->last[i], stack);
+    const struct last_stack *last = &encoder->last[i];
+    if (last->count <= *frames || last->frame[*frames] != stack.frame[*frames]) continue; /* not longer */
+    uint32_t here = common(last, stack);
     if (here <= *frames) continue;
     best = &encoder->last[i];
     *frames = here;

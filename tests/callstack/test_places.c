@@ -109,6 +109,21 @@ static void stacks_of_places_are_cut_as_those_of_language_frames(void **state) {
   callstacks_destroy(callstacks);
 }
 
+static void numbers_that_no_place_has_are_left_out(void **state) {
+  (void)state;
+  struct callstacks *callstacks = callstacks_create(&(struct callstacks_options){.language = "toy"});
+  wn_place first = callstacks_place(callstacks, &(struct callstack_place){"f", "a", 1, 0, 0}),
+           last = callstacks_place(callstacks, &(struct callstack_place){"g", "a", 2, 0, 0});
+  const wn_place whole[] = {first, last}, holes[] = {0, first, last + 1, last, UINT32_MAX};
+  const wn_callstack *stack = callstack_of_places(callstacks, holes, 5, 5);
+  assert_int_equal(wn_callstack_depth(stack), 2);
+  const wn_callstack *kept = callstack_keep(stack), *other = callstack_of_places(callstacks, whole, 2, 2);
+  assert_true(wn_callstack_equal(kept, other));
+  callstack_release(other);
+  callstack_release(kept);
+  callstacks_destroy(callstacks);
+}
+
 /* ---- names ---- */
 
 static void a_stack_of_places_is_one_however_often_it_is_made(void **state) {
@@ -313,6 +328,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(places_alone_are_the_stack_of_language_frames_alone),
       cmocka_unit_test(stacks_of_places_are_cut_as_those_of_language_frames),
+      cmocka_unit_test(numbers_that_no_place_has_are_left_out),
       cmocka_unit_test(a_stack_of_places_is_one_however_often_it_is_made),
       cmocka_unit_test(what_is_missing_is_empty),
       cmocka_unit_test(long_names_are_cut_between_characters),
