@@ -1,8 +1,10 @@
 /* Pages from the operating system.
  *
- * LISTED: a list has the ranges of metadata_map and metadata_count_pages_in, so that metadata_look can ask the kernel which of their
- * pages were touched. A range that finds no place in the list counts as touched. A range may be
- * unmapped, and another mapped at its place, while a thread looks: then that one look is wrong. */
+ * LISTED: a list has the ranges of metadata_map and metadata_count_pages_in, so that metadata_look can ask
+ * the kernel which of their pages were touched. Ranges of less than LISTED_LEAST bytes, of which there are
+ * hundreds, are not listed, and count as touched: they are made to be written at once. So does a range
+ * that finds no place. A range may be unmapped, and another mapped at its place, while a thread looks: then
+ * that one look is wrong. */
 #include "base/metadata.h"
 
 #include "base/check.h"
@@ -12,7 +14,7 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
-enum { LISTED_MOST = TINY ? 4 : 256 };
+enum { LISTED_MOST = TINY ? 4 : 256, LISTED_LEAST = 1 << 15 };
 
 static void *map(size_t bytes, int protection, int flags) {
   int saved = errno;
@@ -64,6 +66,7 @@ void metadata_of_others(size_t bytes) { atomic_store_explicit(&others, bytes, me
 
 void metadata_count_pages_in(void *address, size_t bytes) {
   metadata_count_in(bytes);
+  if (bytes < LISTED_LEAST) return;
   if (atomic_load_explicit(&looked, memory_order_relaxed))
     atomic_fetch_add_explicit(&untouched, bytes, memory_order_relaxed);
   change_listed(0, (uintptr_t)address, bytes);
@@ -90,7 +93,7 @@ void *metadata_map(size_t bytes) {
 void metadata_unmap(void *address, size_t bytes) {
   if (!address) return;
   metadata_count_out(whole_pages(bytes));
-  change_listed((uintptr_t)address, 0, 0);
+  if (whole_pages(bytes) >= LISTED_LEAST) change_listed((uintptr_t)address, 0, 0);
   unmap(address, bytes);
 }
 
