@@ -30,7 +30,7 @@ demo:
 test:
 	@scripts/install-dependencies test
 	@scripts/build dev
-	@ctest --test-dir build/dev --output-on-failure -j $$(nproc) -LE soak
+	@scripts/run-tests dev -j $$(nproc) -LE soak
 
 models:
 	@scripts/install-dependencies test

@@ -248,7 +248,7 @@ static void name_parts(struct resident_parts *parts, const struct resident *resi
   }
   if (collected || parts->told) return;
   parts->part[PART_REST].text =
-      resident->measured || !resident->mapped_bytes
+      resident->measured || resident->mapped_bytes <= 0
           ? "the rest: malloc's free memory, stacks, data and small mappings"
           : "the rest: malloc's free memory, stacks, data and small mappings, and the "
             "resident part of large mappings, which could not be measured";
