@@ -77,7 +77,8 @@ static wn_status print_mappers(struct json *json, const struct report *report,
 static void print_parts(struct json *json, const struct resident_parts *parts) {
   json_begin(json, "parts", '[');
   for (int i = 0; i < RESIDENT_PARTS; i++) {
-    if (!parts->part[i].text || (!parts->part[i].bytes.estimate && !parts->part[i].bytes.high)) continue;
+    if (!parts->part[i].text || (parts->part[i].bytes.estimate == 0 && parts->part[i].bytes.high <= 0))
+      continue;
     json_begin(json, NULL, '{');
     json_string(json, "name", parts->part[i].name);
     json_string(json, "text", parts->part[i].text);

@@ -9,7 +9,7 @@
 #include "base/random.h"
 #include <math.h>
 
-enum { TICKS = 4000, TICK_NS = 5000000, SEEDS = 20, FOR_EVER = TICKS + 1 };
+enum { TICKS = 4000, TICK_NS = 5000000, SEEDS = 5, FOR_EVER = TICKS + 1 };
 
 enum {
   MAIN = 1,
@@ -412,11 +412,13 @@ static enum verdict_kind judged(const struct program *program, double rate, uint
   return verdict.kind;
 }
 
+static int seeds_asked = SEEDS;
+
 static void verdicts_are_right_or_not_there(void **state) {
   (void)state;
   static const double rates[] = {1e-4, 1e-3};
   int wrong = 0, none = 0, all = 0;
-  uint64_t seeds = (uint64_t)runs_of(SEEDS);
+  uint64_t seeds = (uint64_t)runs_of(seeds_asked);
   for (int i = 0; i < PROGRAMS; i++)
     for (int r = 0; r < 2; r++) {
       int right_here = 0, wrong_here = 0, seen[VERDICT_KINDS] = {0};
@@ -443,7 +445,9 @@ static void verdicts_are_right_or_not_there(void **state) {
   assert_true(50 * wrong <= all);
 }
 
-int main(void) {
+/* test_verdict [SEEDS] */
+int main(int argc, char **argv) {
+  if (argc > 1) seeds_asked = atoi(argv[1]);
   const struct CMUnitTest tests[] = {cmocka_unit_test(verdicts_are_right_or_not_there)};
   return RUN_TESTS(tests);
 }
