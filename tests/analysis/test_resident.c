@@ -83,7 +83,8 @@ static void between_answers_the_samples_tell_the_difference(void **state) {
   tell_of_freed_blocks(writer);
   load(writer);
   struct resident_parts before = parts_at(200), after = parts_at(600);
-  assert_true(part(&before, PART_BLOCKS) == 1000000 && !part(&before, PART_FREE) && before.told_ns == 400);
+  assert_true(part(&before, PART_BLOCKS) == 1000000 && part(&before, PART_FREE) == 0 &&
+              before.told_ns == 400);
   assert_true(part(&before, PART_REST) == DATA && part(&after, PART_REST) == DATA);
   assert_true(part(&after, PART_BLOCKS) == 500000 && part(&after, PART_FREE) == 5500 * TAKEN);
   recording_free(recording);
@@ -98,7 +99,7 @@ static void without_an_answer_free_memory_is_in_the_rest(void **state) {
   story_free(writer, 90000, 700);
   load(writer);
   struct resident_parts parts = parts_at(200);
-  assert_true(!parts.told && !part(&parts, PART_FREE));
+  assert_true(!parts.told && part(&parts, PART_FREE) == 0);
   assert_true(part(&parts, PART_REST) == 5 * MB - OWN - 1000 * TAKEN);
   assert_non_null(strstr(parts.part[PART_REST].text, "the rest: malloc's free memory"));
   recording_free(recording);
@@ -112,7 +113,8 @@ static void what_is_held_and_never_written_is_taken_off(void **state) {
   story_free(writer, 90000, 700);
   load(writer);
   struct resident_parts parts = parts_at(200);
-  assert_true(part(&parts, PART_UNWRITTEN) == 3 * MB - OWN - 50 * MB - 4096 - MB && !part(&parts, PART_REST));
+  assert_true(part(&parts, PART_UNWRITTEN) == 3 * MB - OWN - 50 * MB - 4096 - MB &&
+              part(&parts, PART_REST) == 0);
   recording_free(recording);
 }
 
