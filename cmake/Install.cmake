@@ -3,9 +3,11 @@ if(WINNOW_COMMAND)
   install(TARGETS winnow RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   install(FILES docs/winnow.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
   install(FILES completions/winnow.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME winnow)
+  install(FILES completions/winnow.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+  install(FILES completions/_winnow DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
 endif()
 install(DIRECTORY include/winnow DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(FILES README.md LICENSE CHANGES.md docs/trace-format.md docs/report-json.md docs/exports.md docs/profiles.md docs/queries.md docs/sampling.md docs/use.md
+install(FILES README.md LICENSE CHANGES.md docs/trace-format.md docs/report-json.md docs/exports.md docs/profiles.md docs/queries.md docs/report.md docs/faq.md docs/coming-from.md docs/how-it-works.md docs/library.md docs/sampling.md docs/use.md
   DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # The sources of the binding for OCaml: a compiled one would fit one version of OCaml only.
 set(binding ${CMAKE_INSTALL_DATADIR}/winnow/ocaml)

@@ -138,7 +138,10 @@ static int set_no_symbols(struct report_options *options, const char *unused) {
 
 static int set_debuginfod(struct report_options *options, const char *unused) {
   (void)unused;
+  const char *servers = getenv("DEBUGINFOD_URLS");
   options->recording.names.debuginfod = true;
+  if (!servers || !*servers)
+    fputs("winnow: --debuginfod asks no server, since the variable DEBUGINFOD_URLS names none\n", stderr);
   return 0;
 }
 

@@ -9,7 +9,7 @@ options_are_understood() {
     succeeds report -b $by --tree --json t
   done
   for at in peak end 1ms 0.5ms 0; do succeeds report --all --at $at t; done
-  succeeds report --where 'thread = main and size > 100' -n 3 -t --no-symbols --search /tmp --debuginfod t
+  DEBUGINFOD_URLS=http://127.0.0.1:9 succeeds report --where 'thread = main and size > 100' -n 3 -t --no-symbols --search /tmp --debuginfod t
   says 'matching the query'
   succeeds report --all --where 'size > 1T' t
   says 'none of the sampled blocks matches the query'

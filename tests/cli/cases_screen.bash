@@ -111,3 +111,19 @@ stripped_code_is_said_to_be() {
   succeeds report t
   ! grep -q 'No names' out || fail "a hint that nobody needs: $(cat out)"
 }
+
+completion_completes_in_fish_and_zsh() {
+  export PATH="${winnow%/*}:$PATH" HOME=$PWD
+  if command -v fish >/dev/null; then
+    fish -c "source '$source/completions/winnow.fish'; complete -C 'winnow rep'" >out 2>err && grep -q '^report' out || fail "fish: $(cat out err)"
+    fish -c "source '$source/completions/winnow.fish'; complete -C 'winnow report --no-'" >out 2>err && grep -q '^--no-pager' out || fail "fish: $(cat out err)"
+  fi
+  ! command -v zsh >/dev/null || zsh -n "$source/completions/_winnow" || fail "zsh"
+  command -v fish >/dev/null || command -v zsh >/dev/null || skip "there is neither fish nor zsh"
+}
+
+debuginfod_without_a_server_says_so() {
+  make one t
+  DEBUGINFOD_URLS='' run report --debuginfod t
+  [ "$code" = 0 ] && [ "$(cat err)" = "winnow: --debuginfod asks no server, since the variable DEBUGINFOD_URLS names none" ] || fail "$(cat err)"
+}
