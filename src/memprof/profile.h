@@ -58,7 +58,9 @@ struct profile {
   struct memprof *engine;
   wn_tracker tracker;
   wn_memprof_options options;
-  bool immediate; /* IMMEDIATE of host.h */
+  /* IMMEDIATE of host.h. A thread may read it of an entry whose profile another thread discards, and a third
+   * one makes anew: a change of the entry's word then tells the first that what it has read is old. */
+  _Atomic(bool) immediate;
   uint32_t number;
   /* How many owners take part. At 0 the profile does not sample, and never will again. */
   _Atomic(uint32_t) participants;
