@@ -73,7 +73,7 @@ test('a buffer that realloc grows all the time grows steadily, in the page as in
     let said = '';
     for (let tries = 0; tries < 5 && !said.includes('Growing steadily: appends_history'); tries++) {
       run('record', '-q', '--rate', '0.001', '--seed', '1', '-o', trace, '--', program('tests/cli/programs/appends'));
-      said = run('report', trace).replace(/\s+/g, ' ');
+      said = run('report', '--all', trace).replace(/\s+/g, ' ');
     }
     run('html', '-o', file, trace);
     const page = await browser.newPage({ viewport: { width: 1280, height: 1400 } });
