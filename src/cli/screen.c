@@ -152,11 +152,13 @@ static int print_left(const struct view *view) {
   char text[32];
   struct estimate left = report_bytes(report, &report->live_at_end),
                   alive = report_bytes(report, &report->alive);
-  double peak = report->peak.live.bytes.total;
-  if (left.samples && peak > 0) say(&note, "%s of the peak", text_share(text, fmin(left.estimate / peak, 1)));
-  if (report->alive_ns < report->samples->end_ns && alive.estimate > left.estimate)
-    say(&note, "%s%s was freed only at the exit", note.length ? "; " : "",
-        text_bytes(text, alive.estimate - left.estimate));
+  double peak = report->peak.live.bytes.total, closing = fmin(alive.estimate, peak) - left.estimate;
+  if (left.samples && report->samples->process_count > 1)
+    say(&note, "by all processes, each until its end"); /* not at one time: it can be more than the peak */
+  else if (left.samples && peak > 0)
+    say(&note, "%s of the peak", text_share(text, fmin(left.estimate / peak, 1)));
+  if (report->alive_ns < report->samples->end_ns && closing > 0)
+    say(&note, "%s%s was freed only at the exit", note.length ? "; " : "", text_bytes(text, closing));
   return print_estimate(report->samples->collected ? "Not found dead" : "Never freed", &left, note.text);
 }
 

@@ -28,6 +28,9 @@ several_traces_make_one_report() {
   cmp -s out by_names || fail "a pattern gives another report than the files"
   succeeds report --all family
   cmp -s out by_names || fail "a folder gives another report than its files"
+  succeeds report family
+  says 'Never freed .* by all processes, each until its end'
+  ! grep -q 'Never freed.* of the peak' out || fail "what is left over time is compared with one moment: $(cat out)"
   succeeds report --json family
   cp out joined.json
   [ "$(number '.trace.processes | length' joined.json)" = "$(ls family | wc -l)" ] || fail "$(cat joined.json)"
