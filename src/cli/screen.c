@@ -101,9 +101,9 @@ static void say_parts(struct paragraph *note, const struct view *view, const str
   struct resident_parts parts = resident_parts(view->report, resident);
   double whole = (double)resident->rss_bytes;
   bool collected = view->report->samples->collected;
-  say(note, "at %s", text_time(text, resident->time_ns));
   if (resident->rss_bytes + resident->rss_bytes / 50 < resident->most_bytes)
-    say(note, ", %s", text_bytes(text, whole));
+    say(note, "%s ", text_bytes(text, whole));
+  say(note, "at %s", text_time(text, resident->time_ns));
   const char *glue = ": ";
   for (enum resident_part_name part = 0; part < RESIDENT_PARTS; part++) {
     double bytes = parts.part[part].bytes.estimate;

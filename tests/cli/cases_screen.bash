@@ -98,6 +98,14 @@ a_comparison_has_a_verdict() {
   says '  IMPROVED +Held at the peak -[0-9.]+ MB: remember -'
 }
 
+the_parts_of_what_is_resident_have_their_sum_before_them() {
+  need_recording
+  need perl
+  "$winnow" record -q -o t -- perl -e '$held = "a" x 4e7; undef $held; push @kept, "b" x 1e6 for 1 .. 3' >said 2>&1 || fail "$(cat said)"
+  succeeds report --at end t
+  says 'Resident at most +[4-9][0-9.]+ MB +[0-9.]+ MB at [0-9.]+ ms: [0-9]'
+}
+
 stripped_code_is_said_to_be() {
   need_recording
   need_many_blocks
