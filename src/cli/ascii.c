@@ -23,7 +23,8 @@ static char letter_of(uint32_t character) {
   switch (character) {
   case 0x2013: return '-'; /* en dash */
   case 0x2026:
-  case 0x2248: return '~'; /* ellipsis, almost equal */
+  case 0x2248:
+  case 0x00b1: return '~'; /* ellipsis, almost equal, plus-minus; '?' is a margin that is not known */
   default: return '?';     /* the middle dot too, which stands for what is not known */
   }
 }
