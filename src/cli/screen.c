@@ -202,10 +202,13 @@ static int print_missing(const struct view *view) {
   struct paragraph note = {.length = 0};
   char count[64];
   if (!view->report->recording->partial) return 0;
-  say(&note, "%s lost", text_number_of(count, (double)damage->records_lost, "record"));
+  if (damage->records_lost)
+    say(&note, "%s lost", text_number_of(count, (double)damage->records_lost, "record"));
   if (damage->records_lost && damage->loss_cause) say(&note, " (%s)", trace_cause_name(damage->loss_cause));
-  say(&note, ", %s damaged: the numbers are of a part of the run",
-      text_number_of(count, (double)damage->chunks_damaged, "piece"));
+  if (damage->chunks_damaged)
+    say(&note, "%s%s of the trace damaged", note.length ? ", " : "",
+        text_number_of(count, (double)damage->chunks_damaged, "piece"));
+  say(&note, ": the numbers are of a part of the run");
   text_style(stdout, STYLE_WARNING);
   text_pad(stdout, "  INCOMPLETE", CAUSE_INDENT);
   int lines = text_continue(stdout, note.text, CAUSE_INDENT);

@@ -210,6 +210,8 @@ damaged_traces_are_reported() {
   says 'It held the most after [^(]* \([^)]*\) in [0-9,.a-z ]*blocks \([^)]*; [0-9,]+ samples\) that the trace knows of'
   says 'So these numbers are of a part of the run: more was allocated'
   ! grep -q 'Each range holds' out || fail "a part has ranges of the whole"
+  succeeds report hurt
+  says 'INCOMPLETE +1 piece of the trace damaged: the numbers are of a part of the run'
   succeeds info hurt
   says '1 of [0-9,]+ chunks damaged, [0-9.]+ k?B left out'
   head -c 150 t >stub
