@@ -50,7 +50,7 @@ static wn_status time_of(const struct recording *recording, const struct report_
   struct report report;
   struct question question = {.where = options->where, .at = when->at, .at_ns = when->ns};
   if (when->at == AT_TIME && when->ns > recording->samples->end_ns)
-    return error_set(WN_EINVAL, "at %s: that is after the end of the trace", options->at_text);
+    return load_refuse_time(options, recording->samples->end_ns);
   wn_status error = report_ask(recording, &question, &report);
   if (error) return error;
   *ns = report.asked.time_ns;

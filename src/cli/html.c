@@ -103,7 +103,7 @@ static wn_status print_comparison(const struct report_options *options, const st
 static wn_status check_time(const struct report_options *options, const struct recording *recording) {
   const struct when_asked *when = &options->when[0];
   if (!recording || when->at != AT_TIME || when->ns <= recording->samples->end_ns) return WN_OK;
-  return error_set(WN_EINVAL, "at %s: that is after the end of the trace", options->at_text);
+  return load_refuse_time(options, recording->samples->end_ns);
 }
 
 /* The text report, or the comparison. The caller frees it. */

@@ -122,6 +122,12 @@ wn_status load_check_moment(const struct report_options *options, int which,
                    limits->no_peak ? "its own moment (--at end)" : "the peak and the end");
 }
 
+wn_status load_refuse_time(const struct report_options *options, uint64_t end_ns) {
+  char end[32];
+  return error_set(WN_EINVAL, "at %s: that is after the end of the trace, %s", options->at_text,
+                   text_time(end, end_ns));
+}
+
 wn_status load_report(const struct report_options *options, const struct recording *recording,
                       struct report *report) {
   wn_status error = load_check_moment(options, 0, recording, options->file);
@@ -129,7 +135,7 @@ wn_status load_report(const struct report_options *options, const struct recordi
   struct question question = {
       .where = options->where, .at = options->when[0].at, .at_ns = options->when[0].ns, .closing = true};
   if (question.at == AT_TIME && question.at_ns > recording->samples->end_ns)
-    return error_set(WN_EINVAL, "at %s: that is after the end of the trace", options->at_text);
+    return load_refuse_time(options, recording->samples->end_ns);
   return report_ask(recording, &question, report);
 }
 

@@ -23,6 +23,9 @@ wn_status load_joined(struct inputs *inputs, const char *name, const struct reco
 /* Names the files that were left out, and returns how many of them are not copies. */
 size_t load_say_left_out(const struct inputs *inputs);
 
+/* Returns WN_EINVAL: the moment that the user asked for is after the end of the trace. */
+wn_status load_refuse_time(const struct report_options *options, uint64_t end_ns);
+
 /* Asks a recording what a command's options ask. WN_EINVAL: their moment is after the end of the
  * trace, or as report_ask says. */
 wn_status load_report(const struct report_options *options, const struct recording *recording,

@@ -125,7 +125,7 @@ static wn_status serve(const struct report_options *options, struct live *live) 
 static wn_status check_time(const struct report_options *options, const struct live *live) {
   const struct when_asked *when = &options->when[0];
   if (live->followed || when->at != AT_TIME || when->ns <= live->recording->samples->end_ns) return WN_OK;
-  return error_set(WN_EINVAL, "at %s: that is after the end of the trace", options->at_text);
+  return load_refuse_time(options, live->recording->samples->end_ns);
 }
 
 /* ---- shared ---- */

@@ -28,7 +28,7 @@ wrong_options_are_refused() {
   refused 2 '--search nowhere: No such file' report --search nowhere t
   refused 2 '--search t: it is not a folder' report --search t t
   refused 2 '--at -1s' report --at -1s t
-  refused 2 'at 10s: that is after the end' report --at 10s t
+  refused 2 'at 10s: that is after the end of the trace, 3.00 ms$' report --at 10s t
   refused 2 'live 10s: that is after the end of the trace' report --where 'live = 10s' t
   local top
   for top in 0 -1 x 1x '' 99999999999; do refused 2 '--top .*: it must be' report --top "$top" t; done
