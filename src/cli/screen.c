@@ -389,7 +389,7 @@ static void print_foot(const struct view *view) {
   print_names_hint(view);
   print_command(view, "  In a browser: winnow view");
   print_command(view,
-                "  Next: winnow report --at 5s | --tree | --by stack | --all (each table, range and row)");
+                "  Next: winnow report --at end | --tree | --by stack | --all (each table, range and row)");
   text_style(stdout, STYLE_PLAIN);
 }
 
