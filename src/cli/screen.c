@@ -5,13 +5,15 @@
 
 #include "analysis/resident.h"
 #include "cli/package.h"
+#include "cli/report_callers.h"
+#include "cli/report_name.h"
 #include "cli/report_processes.h"
 #include "cli/text.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { LABEL = 19, NOTE_INDENT = 38, CAUSE_INDENT = 21, CHART_LINES = 4, FOOT_LINES = 5 };
+enum { LABEL = 19, NOTE_INDENT = 38, CAUSE_INDENT = 21, CHART_LINES = 4, FOOT_LINES = 5, CULPRIT_COLUMNS = 60 };
 
 /* ---- the title ---- */
 
@@ -231,11 +233,16 @@ static const char *find_module(const struct view *view, const char *name) {
 
 static void say_culprit(struct paragraph *text, const struct view *view, const struct culprit *culprit) {
   const struct strings *strings = view->report->names->strings;
-  char place[256];
-  say(text, "%s", strings_text(strings, culprit->function.function));
+  char place[256], fitted[FITTED_MOST];
+  say(text, "%s",
+      name_fit_paragraph(fitted, FITTED_MOST, strings_text(strings, culprit->function.function),
+                         CULPRIT_COLUMNS, CAUSE_INDENT));
   if (!screen_place(view, MEASURE_ALIVE, &culprit->function, place, sizeof place) && *place)
     say(text, " (%s)", place);
-  if (culprit->caller.function) say(text, ", called by %s", strings_text(strings, culprit->caller.function));
+  if (culprit->caller.function)
+    say(text, ", called by %s",
+        name_fit_paragraph(fitted, FITTED_MOST, strings_text(strings, culprit->caller.function),
+                           CULPRIT_COLUMNS, CAUSE_INDENT));
 }
 
 static void say_growth(struct paragraph *text, const struct view *view, const struct verdict *verdict) {

@@ -98,6 +98,31 @@ a_comparison_has_a_verdict() {
   says '  IMPROVED +Held at the peak -[0-9.]+ MB: remember -'
 }
 
+long_names_are_shortened_in_the_verdict() {
+  need_recording
+  need g++
+  cat >p.cc <<'CC'
+#include <cstdlib>
+#include <map>
+#include <string>
+void *volatile last;
+__attribute__((noinline)) void remember(std::map<std::string, std::string> *, unsigned long long bytes) {
+  void **block = (void **)std::malloc(bytes);
+  if (!block) abort();
+  *block = last, last = block;
+}
+int main() {
+  for (int i = 0; i < 20000; i++) remember(nullptr, 200);
+}
+CC
+  g++ -O1 -g -o p p.cc || fail "g++"
+  "$winnow" record -q --rate 1e-2 -o t -- ./p >said 2>&1 || fail "$(cat said)"
+  succeeds report t
+  says 'STILL GROWING +remember[(]std::map<…>[*], unsigned long long[)] [(]p.cc:6[)], called by main: '
+  run report --json t
+  grep -q '"function": "remember(std::map' out || fail "JSON has no whole name"
+}
+
 the_parts_of_what_is_resident_have_their_sum_before_them() {
   need_recording
   need perl
