@@ -218,9 +218,9 @@ static void print_foot(const struct diff *diff, const struct comparison *compari
   text_style(stdout, STYLE_DIM);
   if (*note) text_paragraph(stdout, note, 2);
   fputs("  In a browser: winnow html ", stdout);
-  text_word(stdout, diff->options->file);
+  text_file(stdout, diff->options->file);
   fputc(' ', stdout);
-  text_word(stdout, diff->options->other);
+  text_file(stdout, diff->options->other);
   fputs("   each table and range: --all\n", stdout);
   text_style(stdout, STYLE_PLAIN);
 }

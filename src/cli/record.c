@@ -279,11 +279,11 @@ static void say_how_to_look(const char *path) {
   fputs("in a browser: ", stderr);
   text_word(stderr, command_called());
   fputs(" view ", stderr);
-  text_word(stderr, path);
+  text_file(stderr, path);
   fputs("; now: ", stderr);
   text_word(stderr, command_called());
   fputs(" report ", stderr);
-  text_word(stderr, path);
+  text_file(stderr, path);
   fputc('\n', stderr);
 }
 

@@ -351,7 +351,7 @@ static void print_command(const struct view *view, const char *command) {
   fputs(command, stdout);
   for (size_t i = 0; i < view->options->file_count && i < FILES_NAMED; i++) {
     fputc(' ', stdout);
-    text_word(stdout, view->options->files[i]);
+    text_file(stdout, view->options->files[i]);
   }
   puts(view->options->file_count > FILES_NAMED ? " ..." : "");
 }

@@ -291,6 +291,11 @@ void text_word(FILE *out, const char *word) {
   fputc('\'', out);
 }
 
+void text_file(FILE *out, const char *path) {
+  if (path[0] == '-' && path[1]) fputs("./", out); /* "-" alone is standard input */
+  text_word(out, path);
+}
+
 static bool is_for_file; /* set by text_for_file */
 static int pager_width;  /* set by text_for_pager; 0: there is no pager */
 

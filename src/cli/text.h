@@ -60,6 +60,9 @@ void text_name(FILE *out, const char *name);
  * text_plain does. */
 void text_word(FILE *out, const char *word);
 
+/* As text_word, for a file that a command of Winnow is given: none looks like an option. */
+void text_file(FILE *out, const char *path);
+
 /* Prints a text as text_plain does, wrapped at the terminal's width, each line indented by
  * `indent`. Words wider than a line are broken. */
 void text_paragraph(FILE *out, const char *text, int indent);

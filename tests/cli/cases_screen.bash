@@ -98,6 +98,14 @@ a_comparison_has_a_verdict() {
   says '  IMPROVED +Held at the peak -[0-9.]+ MB: remember -'
 }
 
+proposed_commands_take_files_that_look_like_options() {
+  make plain ./-x.trace
+  succeeds report --no-symbols -- -x.trace
+  says ' winnow view [.]/-x[.]trace .* [.]/-x[.]trace'
+  "$winnow" report --no-symbols - <./-x.trace >out 2>err || fail "$(cat err)"
+  says ' winnow view - '
+}
+
 long_names_are_shortened_in_the_verdict() {
   need_recording
   need g++
