@@ -24,7 +24,9 @@
  * KEPT, UNWRITTEN and MAPPED are of resident memory, where it was measured and has at least BIG bytes.
  *   MAPPED: half of it is the program's own mappings, and they are twice what malloc's blocks can be.
  *   UNWRITTEN: half of the held bytes at the peak are not resident.
- *   KEPT: there is no leak, and at the end malloc has told that half of it is free.
+ *   KEPT: there is no leak, and at the end malloc has told that half of it is free. If half of that was
+ * still held in the last quarter of the run, the program may only be closing down, more slowly than
+ * CLOSING allows for: then there is no verdict.
  * The first two are tried before all others: what leaks in malloc is then not what makes the program large.
  *
  * tests/analysis/test_verdict.c plants answers in made-up programs and prints how often each verdict is
@@ -244,6 +246,14 @@ static bool is_kept(const struct report *report, struct verdict *verdict) {
   return verdict->bytes >= 0.5 * (double)resident.rss_bytes;
 }
 
+/* Whether half of so many bytes were still held as the last quarter of the run began. */
+static bool freed_lately(const struct report *report, double bytes) {
+  enum { MOMENTS = 128 };
+  struct moment moments[MOMENTS];
+  timeline_curve(report->samples, report_takes, (void *)report, moments, MOMENTS);
+  return moments[MOMENTS - MOMENTS / 4].live.bytes.total >= 0.5 * bytes;
+}
+
 static bool is_unwritten(const struct report *report, struct verdict *verdict) {
   struct resident resident = mapped_near(report->samples, report->peak.median_ns);
   if (!resident.measured) return false;
@@ -282,11 +292,13 @@ static wn_status judge_growth(const struct report *report, const struct estimate
   wn_status error = suspects_find(report, &suspects);
   if (error) return error;
   find_culprits(verdict, &suspects, peak->estimate);
-  if (verdict->culprits)
+  if (verdict->culprits) {
     verdict->kind = frees(report) ? VERDICT_LEAK : VERDICT_GROWING;
-  else if (!judge_by(is_kept, VERDICT_KEPT, report, verdict) && is_unknown(peak))
+  } else if (judge_by(is_kept, VERDICT_KEPT, report, verdict)) {
+    if (freed_lately(report, verdict->bytes)) *verdict = (struct verdict){.kind = VERDICT_NONE};
+  } else if (is_unknown(peak)) {
     verdict->kind = VERDICT_FEW;
-  else if (verdict->kind == VERDICT_NONE && is_level(report, &suspects, peak->estimate)) {
+  } else if (is_level(report, &suspects, peak->estimate)) {
     verdict->kind = is_brief(report, peak->estimate) ? VERDICT_BRIEF : VERDICT_LEVEL;
     verdict->time_ns = level_since(report, peak->estimate);
   }

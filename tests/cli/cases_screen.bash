@@ -106,6 +106,35 @@ proposed_commands_take_files_that_look_like_options() {
   says ' winnow view - '
 }
 
+closing_down_slowly_is_not_keeping_what_was_freed() {
+  need_recording
+  need cc
+  cat >p.c <<'C'
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static char *volatile blocks[30000];
+int main(int count, char **arguments) {
+  (void)arguments;
+  for (int i = 0; i < 30000; i++) {
+    blocks[i] = memset(malloc(1000), 1, 1000);
+    if (i % 300 == 0) usleep(4000);
+  }
+  for (int i = 0; i < 30000; i++)
+    if (i % 100 != 99) free(blocks[i]);
+  usleep(count > 1 ? 2000000 : 80000); /* that is more than half or about a sixth of the run */
+  return 0;
+}
+C
+  cc -g -o p p.c || fail "cc"
+  "$winnow" record -q -o t -- ./p >said 2>&1 || fail "$(cat said)"
+  succeeds report t
+  ! grep -q 'NOT GIVEN BACK' out || fail "it was freed just before: $(cat out)"
+  "$winnow" record -q -o t -- ./p keep >said 2>&1 || fail "$(cat said)"
+  succeeds report t
+  says 'FREED, NOT GIVEN BACK  malloc keeps about [23][0-9.]+ MB'
+}
+
 long_names_are_shortened_in_the_verdict() {
   need_recording
   need g++
