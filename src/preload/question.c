@@ -9,7 +9,9 @@
  * to be in one if it is on its alternate stack, or if a signal that has a handler is blocked, as the
  * kernel blocks the handler's own. A handler that asked not to be blocked (SA_NODEFER) leaves no such
  * trace, so where there is one, nothing is asked; those of faults do not count, which are not raised
- * in the allocator.
+ * in the allocator. A handler may be gone while it runs, since it was for once (SA_RESETHAND) or has
+ * set another action: so a signal that was found with a handler counts as if it still had it, and
+ * after a handler for once that is not blocked, nothing is asked any more.
  *
  * During the question all signals are blocked but those of faults, with the C library's own for
  * pthread_cancel: no handler can leave by longjmp, and no thread can be cancelled while it has the
@@ -49,19 +51,25 @@ enum { SIGNALS = 64 };
 static int (*jemalloc_control)(const char *, void *, size_t *, void *, size_t);
 static int (*tcmalloc_number)(const char *, size_t *);
 static _Atomic(uint64_t) due;
+static _Atomic(signals) had_handlers; /* by any thread that asks */
+static _Atomic(bool) was_traceless;
 
 /* HANDLER. `blocked`: the signals that the thread blocked before. */
 static bool may_be_in_handler(signals blocked) {
   stack_t stack;
+  bool hidden = false;
   if (sigaltstack(NULL, &stack) || stack.ss_flags & SS_ONSTACK) return true;
   for (int number = 1; number <= SIGNALS; number++) {
     struct action action = {0};
     if (syscall(SYS_rt_sigaction, number, NULL, &action, sizeof(signals))) continue;
-    bool handled = action.handler != (uintptr_t)SIG_DFL && action.handler != (uintptr_t)SIG_IGN;
-    bool hidden = action.flags & SA_NODEFER && !(SIGNAL(number) & FAULTS);
-    if (handled && (hidden || SIGNAL(number) & blocked)) return true;
+    if (action.handler == (uintptr_t)SIG_DFL || action.handler == (uintptr_t)SIG_IGN) continue;
+    atomic_fetch_or_explicit(&had_handlers, SIGNAL(number), memory_order_relaxed);
+    if (!(action.flags & SA_NODEFER) || SIGNAL(number) & FAULTS) continue;
+    hidden = true;
+    if (action.flags & SA_RESETHAND) atomic_store_explicit(&was_traceless, true, memory_order_relaxed);
   }
-  return false;
+  return hidden || atomic_load_explicit(&was_traceless, memory_order_relaxed) ||
+         blocked & atomic_load_explicit(&had_handlers, memory_order_relaxed);
 }
 
 /* The old numbers are of the last epoch. What is resident has jemalloc's own tables, too. */

@@ -88,11 +88,44 @@ static void nothing_is_asked_in_a_handler(void **state) {
   handle(SIGSEGV, SIG_DFL, 0);
 }
 
+static void ask_without_handler(int signal) {
+  handle(signal, SIG_IGN, 0);
+  ask_in_handler(signal);
+}
+
+/* As handlers do that end the program by exit, so that nothing interrupts that. */
+static void nothing_is_asked_in_a_handler_that_is_gone(void **state) {
+  (void)state;
+  int before = questions;
+  handle(SIGUSR2, ask_without_handler, 0);
+  assert_true(asks());
+  told = 1;
+  raise(SIGUSR2);
+  assert_true(!told && questions == before + 1);
+  handle(SIGUSR2, ask_in_handler, (int)SA_RESETHAND);
+  told = 1;
+  raise(SIGUSR2);
+  assert_true(!told && questions == before + 1);
+  assert_true(asks());
+}
+
+/* As signal of System V sets them. From then on nothing is asked: the last of the tests. */
+static void nothing_is_asked_in_a_handler_that_is_gone_and_not_blocked(void **state) {
+  (void)state;
+  handle(SIGUSR2, ask_in_handler, (int)(SA_RESETHAND | SA_NODEFER));
+  assert_false(asks());
+  told = 1;
+  raise(SIGUSR2);
+  assert_false(told);
+}
+
 /* As daemons do that wait for signals by sigwait or signalfd. */
 static void blocked_signals_without_a_handler_forbid_nothing(void **state) {
   (void)state;
   sigset_t all, before, after;
   sigfillset(&all);
+  sigdelset(&all, SIGUSR1); /* which had handlers */
+  sigdelset(&all, SIGUSR2);
   sigdelset(&all, SIGSEGV); /* those of which the test's library has handlers */
   sigdelset(&all, SIGBUS);
   sigdelset(&all, SIGFPE);
@@ -100,11 +133,11 @@ static void blocked_signals_without_a_handler_forbid_nothing(void **state) {
   sigdelset(&all, SIGSYS);
   sigprocmask(SIG_SETMASK, &all, &before);
   assert_true(asks());
-  handle(SIGUSR1, note, 0);
+  handle(SIGTERM, note, 0);
   assert_false(asks());
-  handle(SIGUSR1, SIG_DFL, 0);
+  handle(SIGTERM, SIG_DFL, 0);
   sigprocmask(SIG_SETMASK, &before, &after);
-  assert_int_equal(sigismember(&after, SIGUSR2), 1); /* the mask was kept */
+  assert_int_equal(sigismember(&after, SIGHUP), 1); /* the mask was kept */
 }
 
 static void be_signalled(void) {
@@ -155,10 +188,12 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_question_is_answered),
       cmocka_unit_test(nothing_is_asked_in_a_handler),
+      cmocka_unit_test(nothing_is_asked_in_a_handler_that_is_gone),
       cmocka_unit_test(blocked_signals_without_a_handler_forbid_nothing),
       cmocka_unit_test(no_handler_runs_during_a_question),
       cmocka_unit_test(a_question_is_never_asked_within_another_nor_ends_later_ones),
       cmocka_unit_test(questions_take_a_thousandth_of_the_time),
+      cmocka_unit_test(nothing_is_asked_in_a_handler_that_is_gone_and_not_blocked),
   };
   return RUN_TESTS(tests);
 }
