@@ -4,10 +4,12 @@
  * A row is a function, as in the tables of --all, and has the line where most of it was allocated. Callers
  * are those of that line if it has nearly all of the function's bytes, and then have lines, too; else
  * those of the function. A row takes one line, or two if its callers have no room beside it. Rows below
- * LEAST of the whole are added up in the last one, unless ROWS_LEAST larger ones are not there. */
+ * LEAST of the whole are added up in the last one, unless ROWS_LEAST larger ones are not there. With --top
+ * there are as many rows as it says, whatever the lines of a screen. */
 #include "cli/screen.h"
 
 #include "analysis/resident.h"
+#include "base/error.h"
 #include "cli/report_callers.h"
 #include "cli/report_name.h"
 #include "cli/text.h"
@@ -36,7 +38,7 @@ struct screen_table {
   struct call_tree mappings;
   struct traced function, line, mapping;
   struct sums whole; /* of blocks and mappings */
-  struct row_of_screen rows[2 * ROWS];
+  struct row_of_screen *rows;
   size_t count;
   bool grows, has_lines, has_mappings;
 };
@@ -122,6 +124,7 @@ static void table_free(struct screen_table *table) {
   if (table->has_mappings) call_tree_destroy(&table->mappings);
   if (table->has_lines) table_destroy(&table->lines);
   table_destroy(&table->functions);
+  free(table->rows);
 }
 
 static void add_row(struct screen_table *table, const struct row_of_screen *row, enum sites_order order) {
@@ -141,8 +144,7 @@ static bool is_worth_a_row(const struct screen_table *table, size_t place, const
 /* The rows of both trees, mappings put among the blocks by size. *others: how many have no row. */
 static wn_status choose(struct screen_table *table, size_t *others) {
   const struct report_options *options = table->view->options;
-  struct sites_options wanted = {.order = options->order,
-                                 .most = options->top && options->top < ROWS ? options->top : ROWS};
+  struct sites_options wanted = {.order = options->order, .most = options->top ? options->top : ROWS};
   struct traced *of[] = {&table->function, &table->mapping};
   struct call_tree *trees[] = {&table->functions.tree, table->has_mappings ? &table->mappings : NULL};
   *others = 0;
@@ -151,6 +153,9 @@ static wn_status choose(struct screen_table *table, size_t *others) {
     wn_status error = sites_choose(trees[i], &wanted, &sites);
     if (error) return error;
     *others += sites.rest_count + sites.count;
+    struct row_of_screen *rows = realloc(table->rows, (table->count + sites.count + 1) * sizeof *rows);
+    if (!rows) return sites_destroy(&sites), error_set(WN_ENOMEM, "not enough memory for the table");
+    table->rows = rows;
     for (size_t k = 0; k < sites.count; k++)
       add_row(table, &(struct row_of_screen){sites.shown[k].group, of[i], i == 1}, options->order);
     sites_destroy(&sites);

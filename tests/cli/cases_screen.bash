@@ -40,6 +40,15 @@ rows_of_the_screen_account_for_all_bytes() {
   done
 }
 
+the_screen_has_as_many_rows_as_asked_for() {
+  make plain t
+  local rows
+  for rows in 3 15; do
+    succeeds report --no-symbols --top $rows t
+    [ "$(sed -n '/^HELD/,/more functions/p' out | grep -cE '^ +[0-9.]+ k?M?B ')" = $((rows + 1)) ] || fail "--top $rows: $(cat out)"
+  done
+}
+
 the_screen_says_who_leaks() {
   need_recording
   need_many_blocks
