@@ -2,6 +2,7 @@
 #include "cli/package.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,20 +29,32 @@ static pid_t start(const char *path, int *output) {
   return child;
 }
 
+/* The name in the first line that has one. A file that another package has replaced has lines before
+ * it: "diversion by dash from: PATH". */
+static bool name_in(const char *lines, char *name, size_t size) {
+  for (const char *line = lines; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+    size_t length = strcspn(line, ":, \n");
+    if (!length || length >= size || line[length] != ':') continue;
+    memcpy(name, line, length);
+    name[length] = 0;
+    return true;
+  }
+  return false;
+}
+
 static bool name_of(const char *path, char *name, size_t size) {
+  char lines[2 * PATH_MAX];
   int output, status;
   size_t length = 0;
   pid_t child = start(path, &output);
   if (child < 0) return false;
-  for (ssize_t got; length + 1 < size && (got = read(output, name + length, size - 1 - length)) > 0;)
+  for (ssize_t got;
+       length + 1 < sizeof lines && (got = read(output, lines + length, sizeof lines - 1 - length)) > 0;)
     length += (size_t)got;
   close(output);
   waitpid(child, &status, 0);
-  name[length] = 0;
-  size_t end = strcspn(name, ":,\n");
-  bool found = name[end] == ':';
-  name[end] = 0;
-  return found && end;
+  lines[length] = 0;
+  return name_in(lines, name, size);
 }
 
 /* ---- shared ---- */

@@ -218,13 +218,17 @@ static int print_missing(const struct view *view) {
   return lines;
 }
 
-/* The path of the first module whose file's name begins so; NULL: the trace has none. */
-static const char *find_module(const struct view *view, const char *name) {
+/* The path of the first module whose file has that name, or with `versions` that name and a version
+ * behind it; NULL: the trace has none. */
+static const char *find_module(const struct view *view, const char *name, bool versions) {
+  size_t length = strlen(name);
   struct source *source = view->report->samples->source;
   for (uint32_t i = 1; i <= source_module_count(source); i++) {
     const struct trace_module *module = source_module(source, i);
     const char *slash = module->path.length ? strrchr(module->path.bytes, '/') : NULL;
-    if (slash && !strncmp(slash + 1, name, strlen(name))) return module->path.bytes;
+    if (slash && !strncmp(slash + 1, name, length) &&
+        (!slash[1 + length] || (versions && strchr(".0123456789", slash[1 + length]))))
+      return module->path.bytes;
   }
   return NULL;
 }
@@ -272,12 +276,14 @@ static void say_heap_tool(struct paragraph *text, const struct view *view) {
   } tools[] = {{"python3", "PYTHONMALLOC=malloc shows Python's objects here, memray their Python lines"},
                {"libpython3", "PYTHONMALLOC=malloc shows Python's objects here, memray their Python lines"},
                {"node", "node --heapsnapshot-signal looks into JavaScript's heap"},
+               {"nodejs", "node --heapsnapshot-signal looks into JavaScript's heap"},
                {"libjvm.so", "jcmd GC.class_histogram looks into Java's heap"},
                {"libcoreclr.so", "dotnet-gcdump looks into .NET's heap"},
                {"ruby", "ObjectSpace looks into Ruby's heap"},
-               {"libruby", "ObjectSpace looks into Ruby's heap"}};
+               {"libruby", "ObjectSpace looks into Ruby's heap"},
+               {"libruby-", "ObjectSpace looks into Ruby's heap"}};
   for (size_t i = 0; i < sizeof tools / sizeof *tools; i++)
-    if (find_module(view, tools[i].module)) {
+    if (find_module(view, tools[i].module, true)) {
       say(text, "; %s", tools[i].tool);
       return;
     }
@@ -369,7 +375,7 @@ static void print_names_hint(const struct view *view) {
       (of_held < NAMELESS && of_allocated < NAMELESS))
     return;
   const char *name = strings_text(view->report->names->strings, of_held < NAMELESS ? allocated : held),
-             *path = find_module(view, name);
+             *path = find_module(view, name, false);
   const char *hint = view->report->names->hint;
   if (hint && strstr(hint, " not ")) { /* files that are missing, or other ones */
     text_paragraph(stdout, hint, 2);

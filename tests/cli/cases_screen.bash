@@ -49,11 +49,22 @@ the_screen_has_as_many_rows_as_asked_for() {
   done
 }
 
+# PROGRAM, a leak: reports a run of it. Where the machine is busy, the program may have stood still for a quarter of a
+# run, which has no sure growth then; it runs again.
+report_a_leak() {
+  local attempt
+  for attempt in 1 2 3 4 5 6 7 8; do
+    "$winnow" record -q --rate 1e-3 -o t -- "$1" >said 2>&1 || fail "$(cat said)"
+    succeeds report t
+    ! grep -q 'LEAK LIKELY' out || return 0
+  done
+  fail "no leak in $attempt runs: $(cat out)"
+}
+
 the_screen_says_who_leaks() {
   need_recording
   need_many_blocks
-  "$winnow" record -q --rate 1e-3 -o t -- "$build/tests/cli/programs/leaks" >said 2>&1 || fail "$(cat said)"
-  succeeds report t
+  report_a_leak "$build/tests/cli/programs/leaks"
   says 'LEAK LIKELY +remember \(leaks.c:[0-9]+\), called by serve: [0-9.]+ [kM]B/s from start to end'
   says 'HELD AT THE PEAK .* grows +remember +leaks.c:[0-9]+ +< serve:[0-9]+ < main:[0-9]+'
   says 'exit 0 .*Resident at most .*Held at the peak .*Never freed .*Allocated '
@@ -175,6 +186,19 @@ the_parts_of_what_is_resident_have_their_sum_before_them() {
   "$winnow" record -q -o t -- perl -e '$held = "a" x 4e7; undef $held; push @kept, "b" x 1e6 for 1 .. 3' >said 2>&1 || fail "$(cat said)"
   succeeds report --at end t
   says 'Resident at most +[4-9][0-9.]+ MB +[0-9.]+ MB at [0-9.]+ ms: [0-9]'
+tools_for_other_heaps_are_named_by_whole_names() {
+  need_recording
+  local name
+  for name in node node_exporter; do
+    cp "$build/tests/cli/programs/maps" $name
+    "$winnow" record -q -o t -- ./$name >said 2>&1 || fail "$(cat said)"
+    succeeds report t
+    says 'MAPPED, NOT MALLOC'
+    case $name in
+      node) says 'heapsnapshot-signal looks into JavaScript' ;;
+      *) ! grep -q heapsnapshot out || fail "$name is no node: $(cat out)" ;;
+    esac
+  done
 }
 
 stripped_code_is_said_to_be() {
@@ -182,10 +206,13 @@ stripped_code_is_said_to_be() {
   need_many_blocks
   need strip
   cp "$build/tests/cli/programs/leaks" stripped && strip stripped
-  "$winnow" record -q --rate 1e-3 -o t -- ./stripped >said 2>&1 || fail "$(cat said)"
-  succeeds report t
+  report_a_leak ./stripped
   says 'No names: stripped is stripped. --search FOLDER finds debug files, --debuginfod asks a server'
   says 'LEAK LIKELY +stripped\+0x'
+  printf '%s\n' '#!/bin/sh' 'echo "diversion by other from: $3"' 'echo "leaks:amd64: $3"' >dpkg-query
+  chmod +x dpkg-query
+  PATH=$PWD:$PATH succeeds report t
+  says 'No names: stripped is stripped. Debian has them in leaks-dbgsym'
   "$winnow" record -q --rate 1e-3 -o t -- "$build/tests/cli/programs/leaks" >said 2>&1 || fail "$(cat said)"
   succeeds report t
   ! grep -q 'No names' out || fail "a hint that nobody needs: $(cat out)"
