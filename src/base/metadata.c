@@ -47,7 +47,7 @@ static void change_listed(uintptr_t from, uintptr_t to, size_t bytes) {
   for (size_t i = 0; i < LISTED_MOST; i++) {
     uintptr_t found = from;
     if (!atomic_compare_exchange_strong(&listed[i].begin, &found, to)) continue;
-    atomic_store(&listed[i].bytes, bytes);
+    if (to) atomic_store(&listed[i].bytes, bytes); /* a place that is free again may be another thread's */
     return;
   }
 }
