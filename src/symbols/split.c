@@ -304,6 +304,14 @@ static int open_expanded(struct splits *splits, const char *path) {
   return fd;
 }
 
+/* How many sections of entries a split file has, at most TYPES_MOST. */
+static size_t units_in(Elf *elf) {
+  GElf_Shdr header;
+  size_t count = 0;
+  while (count < TYPES_MOST && section_named(elf, wanted[0].split, count, &header)) count++;
+  return count;
+}
+
 static bool try_file(struct splits *splits, const char *folder, int length, const char *name,
                      Dwarf_Die *skeleton, struct split *split) {
   char *path;
@@ -313,7 +321,8 @@ static bool try_file(struct splits *splits, const char *folder, int length, cons
   if (fd < 0) return false;
   Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
   bool found = false;
-  for (size_t nth = 0; elf && !found && nth < TYPES_MOST; nth++) /* those of types come first */
+  size_t units = elf ? units_in(elf) : 0;
+  for (size_t nth = 0; !found && nth < units; nth++) /* those of types come first */
     found = open_unit(splits, elf, fd, false, nth, skeleton, split);
   elf_end(elf);
   close(fd);
