@@ -31,7 +31,7 @@ static void find_shared_names(struct recording *recording) {
 
 /* ---- CLOSING ---- */
 
-enum { CLOSING_PART = 10, CURVE = 512 };
+enum { CLOSING_PART = 5, CURVE = 512 };
 static const double KEPT_MOST = 0.5, NEARLY = 0.95;
 
 static bool has_exited(const struct recording *recording) {

@@ -9,8 +9,8 @@
  * one thing that it does not find there is the base address of ranges; split_next_range gives
  * it.
  *
- * Nothing is believed. Of the program's sections a unit gets at most SHARE_MOST times the bytes
- * that it has itself. A split unit belongs to the skeleton with its id. A package is opened
+ * Nothing is believed. Of the program's sections a unit gets at most ADDRESSES_MOST or RANGES_MOST times
+ * the bytes that it has itself. A split unit belongs to the skeleton with its id. A package is opened
  * once. */
 #include "symbols/split.h"
 
@@ -24,7 +24,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PARTS_MOST = 16, PAGE = 4096, SHARE_MOST = 64, COLUMNS_MOST = 16, RANGES_PAD = 16, TYPES_MOST = 4096 };
+enum {
+  PARTS_MOST = 16,
+  PAGE = 4096,
+  ADDRESSES_MOST = 8,
+  RANGES_MOST = 64,
+  COLUMNS_MOST = 16,
+  RANGES_PAD = 16,
+  TYPES_MOST = 4096
+};
 
 /* A section of the image: of the split file, or with `bytes` of the program. */
 struct part {
@@ -81,10 +89,11 @@ static void add_part(struct parts *parts, struct part part) {
   if (part.size && parts->count < PARTS_MOST) parts->part[parts->count++] = part;
 }
 
-/* Of a section of the program, the part that a unit's attribute points to. `wide`: the attribute
- * is that of DWARF 5, whose table has its size before it. */
+/* Of a section of the program, the part that a unit's attribute points to, at most so many times the
+ * unit's own bytes: each of its references to an address of 8 bytes has a byte at least. `wide`: the
+ * attribute is that of DWARF 5, whose table has its size before it. */
 static void add_shared(struct parts *parts, Dwarf_Die *skeleton, unsigned attribute, const char *name,
-                       bool wide) {
+                       uint64_t times, bool wide) {
   Dwarf_Attribute found;
   Dwarf_Word base = 0;
   GElf_Shdr header;
@@ -92,7 +101,7 @@ static void add_shared(struct parts *parts, Dwarf_Die *skeleton, unsigned attrib
   const Elf_Data *data = section ? elf_rawdata(section, NULL) : NULL;
   dwarf_formudata(dwarf_attr(skeleton, attribute, &found), &base);
   if (!data || !data->d_buf || base >= data->d_size) return;
-  uint64_t size = data->d_size - base, most = parts->own * SHARE_MOST;
+  uint64_t size = data->d_size - base, most = parts->own * times;
   uint32_t length;
   const unsigned char *bytes = (const unsigned char *)data->d_buf + base;
   if (wide && base >= 8) {
@@ -266,8 +275,9 @@ static bool open_unit(struct splits *splits, Elf *elf, int fd, bool package, siz
              (struct part){.name = wanted[i].name, .offset = header.sh_offset + offset, .size = size});
   }
   bool five = version >= 5;
-  add_shared(&parts, skeleton, five ? DW_AT_addr_base : DW_AT_GNU_addr_base, ".debug_addr", five);
-  if (!five) add_shared(&parts, skeleton, DW_AT_GNU_ranges_base, ".debug_ranges", false);
+  add_shared(&parts, skeleton, five ? DW_AT_addr_base : DW_AT_GNU_addr_base, ".debug_addr", ADDRESSES_MOST,
+             five);
+  if (!five) add_shared(&parts, skeleton, DW_AT_GNU_ranges_base, ".debug_ranges", RANGES_MOST, false);
   struct joined *joined = join(&parts, fd);
   if (!joined) return false;
   if (!find_unit(joined, id, &split->unit)) {

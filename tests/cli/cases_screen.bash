@@ -186,6 +186,8 @@ the_parts_of_what_is_resident_have_their_sum_before_them() {
   "$winnow" record -q -o t -- perl -e '$held = "a" x 4e7; undef $held; push @kept, "b" x 1e6 for 1 .. 3' >said 2>&1 || fail "$(cat said)"
   succeeds report --at end t
   says 'Resident at most +[4-9][0-9.]+ MB +[0-9.]+ MB at [0-9.]+ ms: [0-9]'
+}
+
 tools_for_other_heaps_are_named_by_whole_names() {
   need_recording
   local name
