@@ -316,7 +316,7 @@ static void end_sentence(struct paragraph *paragraph) {
     paragraph->text[--paragraph->length] = 0;
 }
 
-static void print_verdict(const struct view *view) {
+static void print_summary(const struct view *view) {
   struct paragraph paragraph = {.length = 0};
   say_program(&paragraph, view);
   if (view->report->allocated.bytes.samples) {
@@ -455,9 +455,11 @@ wn_status view_print_text(const struct view *view) {
   if (!view->options->all && !view->options->tree) return screen_print(view);
   char held[128], time[32], last[32], lasting[128];
   static const char *const when[] = {" (the peak)", " (the end)", ""};
-  print_verdict(view);
+  print_summary(view);
+  int verdict_lines;
+  wn_status error = screen_print_verdict(view, &verdict_lines);
   if (heap_life_is_told(&view->report->samples->life)) report_print_heap(view);
-  wn_status error = report_print_resident(view);
+  if (!error) error = report_print_resident(view);
   if (error || !view->report->allocated.bytes.samples) return error;
   if (view->report->at == AT_PEAK && !report_peak_is_one(view->report))
     snprintf(held, sizeof held, "Held at moments between %s and %s (the peak)",

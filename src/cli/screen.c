@@ -13,7 +13,14 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LABEL = 19, NOTE_INDENT = 38, CAUSE_INDENT = 21, CHART_LINES = 4, FOOT_LINES = 5, CULPRIT_COLUMNS = 60 };
+enum {
+  LABEL = 19,
+  NOTE_INDENT = 38,
+  CAUSE_INDENT = 21,
+  CHART_LINES = 4,
+  FOOT_LINES = 5,
+  CULPRIT_COLUMNS = 60
+};
 
 /* ---- the title ---- */
 
@@ -328,26 +335,6 @@ static void say_why(struct paragraph *text, const struct view *view, const struc
   }
 }
 
-static wn_status print_verdict(const struct view *view, int *lines) {
-  struct verdict verdict;
-  struct paragraph text = {.length = 0};
-  wn_status error = verdict_find(view->report, &verdict);
-  *lines = 0;
-  if (error || verdict.kind == VERDICT_NONE) return error;
-  say_why(&text, view, &verdict);
-  putchar('\n');
-  fputs("  ", stdout);
-  text_style(stdout, verdict.kind == VERDICT_LEAK    ? STYLE_ALARM
-                     : verdict.kind == VERDICT_LEVEL ? STYLE_GOOD
-                                                     : STYLE_WARNING);
-  int indent = 4 + (int)strlen(verdict_title(verdict.kind));
-  if (indent < CAUSE_INDENT) indent = CAUSE_INDENT;
-  text_pad(stdout, verdict_title(verdict.kind), indent - 2);
-  text_style(stdout, STYLE_PLAIN);
-  *lines = 1 + text_continue(stdout, text.text, indent);
-  return WN_OK;
-}
-
 /* ---- the foot ---- */
 
 enum { FILES_NAMED = 3 };
@@ -418,6 +405,26 @@ const char *screen_margin(char buffer[16], const struct estimate *estimate) {
   return buffer;
 }
 
+wn_status screen_print_verdict(const struct view *view, int *lines) {
+  struct verdict verdict;
+  struct paragraph text = {.length = 0};
+  wn_status error = verdict_find(view->report, &verdict);
+  *lines = 0;
+  if (error || verdict.kind == VERDICT_NONE) return error;
+  say_why(&text, view, &verdict);
+  putchar('\n');
+  fputs("  ", stdout);
+  text_style(stdout, verdict.kind == VERDICT_LEAK    ? STYLE_ALARM
+                     : verdict.kind == VERDICT_LEVEL ? STYLE_GOOD
+                                                     : STYLE_WARNING);
+  int indent = 4 + (int)strlen(verdict_title(verdict.kind));
+  if (indent < CAUSE_INDENT) indent = CAUSE_INDENT;
+  text_pad(stdout, verdict_title(verdict.kind), indent - 2);
+  text_style(stdout, STYLE_PLAIN);
+  *lines = 1 + text_continue(stdout, text.text, indent);
+  return WN_OK;
+}
+
 wn_status screen_print(const struct view *view) {
   static const char *const when[] = {"HELD AT THE PEAK", "HELD AT THE END"};
   const struct report *report = view->report;
@@ -427,7 +434,7 @@ wn_status screen_print(const struct view *view) {
       print_title, print_resident, print_held, print_left, print_allocated, print_collected, print_missing};
   int used = 0;
   for (size_t i = 0; i < sizeof head / sizeof *head; i++) used += head[i](view);
-  wn_status error = print_verdict(view, &verdict);
+  wn_status error = screen_print_verdict(view, &verdict);
   if (error) return error;
   bool timed = report_is_timed(report);
   int left = SCREEN_LINES - used - verdict - (timed ? CHART_LINES : 0) - FOOT_LINES;

@@ -10,6 +10,9 @@ enum { SCREEN_LINES = 40, SCREEN_TABLE_INDENT = 45 };
 
 wn_status screen_print(const struct view *view);
 
+/* Prints the verdict, if there is one, after a blank line; *lines: how many it took. */
+wn_status screen_print_verdict(const struct view *view, int *lines);
+
 /* Prints a table of at most `lines` lines with its title and header; *printed: how many it took. */
 wn_status screen_print_table(const struct view *view, const char *title, enum measure measure, int lines,
                              int *printed);

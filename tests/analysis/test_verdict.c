@@ -282,6 +282,10 @@ static void keeps_and_grows_again(void) { /* all of it is used again at the end 
   work(20), table(4 MB), spread(PARSE, 60 MB, 0.05, 0.3, 1000, 0.4 * TICKS - tick);
   spread(CACHE, 55 MB, 0.8, 0.82, 1000, FOR_EVER);
 }
+static void closes_down_slowly(void) { /* its memory is free in malloc as it ends, and no advice is needed */
+  keeps = true;
+  spread(TABLE, 60 MB, 0, 0.76, 500, 0.77 * TICKS - tick);
+}
 static void reserves_and_never_writes(void) {
   writes_nothing = true;
   work(20);
@@ -364,6 +368,7 @@ static const struct program {
     PROGRAM(grows_and_shrinks, LEVEL, NULL),
     PROGRAM(keeps_what_it_freed, KEPT, NULL),
     PROGRAM(keeps_and_grows_again, LEVEL, NULL),
+    PROGRAM(closes_down_slowly, GROWING | LEVEL, "load_table"),
     PROGRAM(reserves_and_never_writes, UNWRITTEN, NULL),
     PROGRAM(has_a_heap_of_its_own, MAPPED, NULL),
     PROGRAM(leaks_and_keeps, LEAK, "open_session"),
