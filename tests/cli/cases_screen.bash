@@ -128,6 +128,7 @@ proposed_commands_take_files_that_look_like_options() {
 
 long_names_are_shortened_in_the_verdict() {
   need_recording
+  need_many_blocks
   need g++
   cat >p.cc <<'CC'
 #include <cstdlib>

@@ -247,9 +247,11 @@ programs_with_many_threads_behave_as_without_winnow() {
 
 what_the_recorder_has_itself_is_told() {
   need jq
+  local least=300000
+  [ "$tiny" = 1 ] && least=50000 # whose moment of the parts may be one at which little had been sampled yet
   record --rate 1 -- "$programs/random_blocks" >/dev/null || fail "random_blocks failed"
   figure . >/dev/null
-  [ "$(jq .resident.winnow_bytes report.json)" -gt 300000 ] || fail "$(jq -c .resident report.json)"
+  [ "$(jq .resident.winnow_bytes report.json)" -gt $least ] || fail "$(jq -c .resident report.json)"
   # In the tiny build most of it counts as touched.
   [ "$tiny" = 1 ] || jq -e '.resident | .winnow_bytes <= .other_bytes.estimate + 3e6' report.json >/dev/null || fail "$(jq -c .resident report.json)"
   # Where the kernel counted far more than was measured, as happens in the tiny build, the line has no parts.
