@@ -23,7 +23,8 @@
  *
  * KEPT, UNWRITTEN and MAPPED are of resident memory, where it was measured and has at least BIG bytes.
  *   MAPPED: half of it is the program's own mappings, and they are twice what malloc's blocks can be.
- *   UNWRITTEN: half of the held bytes at the peak are not resident.
+ *   UNWRITTEN: what was held at the peak is at least twice the most that was ever resident, which the kernel
+ * has counted: blocks that are written after the last measurement are not taken for unwritten ones.
  *   KEPT: there is no leak, and at the end malloc has told that half of it is free. If half of that was
  * still held in the last quarter of the run, the program may only be closing down, more slowly than
  * CLOSING allows for: then there is no verdict.
@@ -255,12 +256,11 @@ static bool freed_lately(const struct report *report, double bytes) {
 }
 
 static bool is_unwritten(const struct report *report, struct verdict *verdict) {
-  struct resident resident = mapped_near(report->samples, report->peak.median_ns);
-  if (!resident.measured) return false;
-  struct resident_parts parts = resident_parts(report, &resident);
-  verdict->bytes = parts.unwritten;
-  verdict->time_ns = resident.time_ns;
-  return parts.unwritten >= BIG && parts.unwritten >= 0.5 * report_bytes(report, &parts.held).low;
+  struct resident resident = report_resident(report);
+  double held = report_bytes(report, &report->peak.live).low;
+  verdict->bytes = fmax(held - (double)resident.most_bytes, 0);
+  verdict->time_ns = report->peak.median_ns;
+  return resident.counted && verdict->bytes >= BIG && verdict->bytes >= 0.5 * held;
 }
 
 static bool is_mapped(const struct report *report, struct verdict *verdict) {
