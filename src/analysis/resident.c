@@ -7,8 +7,8 @@
  * The allocator was asked now and then only. At a moment between two answers the nearest one counts:
  * data and small mappings are taken to have been as large as then, and what the blocks take has changed
  * by as much as the samples say. If not all that was held then was resident, how large data was is not
- * known; then blocks are taken from free memory, and go back to it. So the parts add up at each moment, but blocks and free memory are
- * estimates then. Memory that is held, or kept free, but not resident makes the sum too large; by how
+ * known; then blocks are taken from free memory, and go back to it. So the parts add up at each moment,
+ * but blocks and free memory are estimates then. Memory that is held, or kept free, but not resident makes the sum too large; by how
  * much, is a part too, a negative one.
  *
  * A collected heap tells the size of its major heap. What the samples do not find there is free. A dead

@@ -1,5 +1,5 @@
-/* Asks the allocator below. glibc's malloc is asked by mallinfo2, jemalloc by mallctl, tcmalloc by its MallocExtension. Each takes
- * the allocator's locks one by one; mallinfo2 also walks all free blocks. Only functions of the library
+/* Asks the allocator below. glibc's malloc is asked by mallinfo2, jemalloc by mallctl, tcmalloc by its
+ * MallocExtension. Each takes the allocator's locks one by one; mallinfo2 also walks all free blocks. Only functions of the library
  * whose malloc is the real one are called. mimalloc has no such counts, and is not asked.
  *
  * HANDLER: a thread that holds a lock of the allocator must not ask. So the callers ask in a call of

@@ -1,7 +1,8 @@
 /* Forbids itself system calls, and then allocates:  confined strict | few | most | all
  *
  * strict: read, write, _exit and sigreturn are left; few: what malloc and the exit need; most: all
- * but those of a question to malloc; all: all are allowed, by a filter. Each call that is not allowed kills the process. */
+ * but those of a question to malloc; all: all are allowed, by a filter. Each call that is not
+ * allowed kills the process. */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
