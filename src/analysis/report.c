@@ -409,6 +409,7 @@ bool report_has_rate(const struct report *report) {
 }
 
 bool report_is_timed(const struct report *report) {
-  return report->samples->end_ns >= source_limits(report->samples->source)->tick_ns;
+  const struct source_limits *limits = source_limits(report->samples->source);
+  return !limits->totals && report->samples->end_ns >= limits->tick_ns;
 }
 /* SPDX-License-Identifier: MIT */

@@ -181,12 +181,12 @@ static void fill_told(struct resident_parts *parts, const struct blocks *blocks,
   double range = told->time_ns == time_ns ? 0 : (blocks->bytes.high - blocks->bytes.low) / 2;
   parts->told = true;
   parts->told_ns = told->time_ns;
-  parts->part[PART_BLOCKS].bytes = within(of_blocks * (1 - share), range, blocks->bytes.samples);
-  parts->part[PART_HEADERS].bytes = exactly(of_blocks * share);
-  parts->part[PART_EARLIER].bytes = exactly(earlier);
-  parts->part[PART_FREE].bytes = within(told->free, range, range > 0 ? blocks->bytes.samples : 0);
-  parts->part[PART_REST].bytes = exactly(fmax(left, 0));
-  parts->part[PART_UNWRITTEN].bytes = exactly(fmin(left, 0));
+  parts->part[PART_BLOCKS] = within(of_blocks * (1 - share), range, blocks->bytes.samples);
+  parts->part[PART_HEADERS] = exactly(of_blocks * share);
+  parts->part[PART_EARLIER] = exactly(earlier);
+  parts->part[PART_FREE] = within(told->free, range, range > 0 ? blocks->bytes.samples : 0);
+  parts->part[PART_REST] = exactly(fmax(left, 0));
+  parts->part[PART_UNWRITTEN] = exactly(fmin(left, 0));
 }
 
 /* The size that a collected heap told last at a time; 0: none. Of several processes it is not one heap's. */
@@ -208,50 +208,17 @@ static void fill_estimated(struct resident_parts *parts, const struct report *re
   struct estimate apart = exactly(headers + free + earlier);
   parts->told = heap > 0;
   parts->told_ns = time_ns;
-  parts->part[PART_BLOCKS].bytes =
+  parts->part[PART_BLOCKS] =
       garbage > 0 ? within(bytes.estimate - garbage, (bytes.high - bytes.low) / 2, bytes.samples) : bytes;
-  parts->part[PART_GARBAGE].bytes = exactly(garbage);
-  parts->part[PART_HEADERS].bytes = exactly(headers);
-  parts->part[PART_EARLIER].bytes = exactly(earlier);
-  parts->part[PART_FREE].bytes = exactly(free);
-  parts->part[PART_REST].bytes = (struct estimate){.estimate = rest.estimate - apart.estimate,
-                                                   .low = fmax(rest.low - apart.estimate, 0),
-                                                   .high = fmax(rest.high - apart.estimate, 0),
-                                                   .samples = rest.samples};
-  parts->part[PART_UNWRITTEN].bytes = exactly(-parts->unwritten);
-}
-
-/* Names in JSON, and the words for people: of malloc's heap, and of a collected one. */
-static const struct {
-  const char *name, *malloc, *collected;
-} words[RESIDENT_PARTS] = {
-    [PART_BLOCKS] = {"blocks", "held by malloc's blocks", "in the collected heap's blocks"},
-    [PART_GARBAGE] = {"garbage", NULL, "in its garbage that was found later"},
-    [PART_HEADERS] = {"headers", "headers and rounding of these blocks", "headers of these blocks"},
-    [PART_EARLIER] = {"earlier", "what the process had before its recording began",
-                      "older than the recording"},
-    [PART_FREE] = {"free", "that malloc keeps free", "free in the major heap"},
-    [PART_MAPPED] = {"mapped", "mapped by the program itself", "mapped by the program itself"},
-    [PART_STACKS] = {"stacks", "stacks of threads", "stacks of threads"},
-    [PART_FILES] = {"files", "code and files", "code and files"},
-    [PART_OWN] = {"winnow", "Winnow's own", "Winnow's own"},
-    [PART_REST] = {"rest", "data and small mappings", "minor heaps, stacks, data and small mappings"},
-    [PART_UNWRITTEN] = {"unwritten", "held or kept free and not resident",
-                        "held or kept free and not resident"},
-};
-
-/* Where no answer tells malloc's free memory apart, it is in the rest. */
-static void name_parts(struct resident_parts *parts, const struct resident *resident, bool collected) {
-  for (int i = 0; i < RESIDENT_PARTS; i++) {
-    parts->part[i].name = words[i].name;
-    parts->part[i].text = collected ? words[i].collected : words[i].malloc;
-  }
-  if (collected || parts->told) return;
-  parts->part[PART_REST].text =
-      resident->measured || resident->mapped_bytes <= 0
-          ? "the rest: malloc's free memory, stacks, data and small mappings"
-          : "the rest: malloc's free memory, stacks, data and small mappings, and the "
-            "resident part of large mappings, which could not be measured";
+  parts->part[PART_GARBAGE] = exactly(garbage);
+  parts->part[PART_HEADERS] = exactly(headers);
+  parts->part[PART_EARLIER] = exactly(earlier);
+  parts->part[PART_FREE] = exactly(free);
+  parts->part[PART_REST] = (struct estimate){.estimate = rest.estimate - apart.estimate,
+                                             .low = fmax(rest.low - apart.estimate, 0),
+                                             .high = fmax(rest.high - apart.estimate, 0),
+                                             .samples = rest.samples};
+  parts->part[PART_UNWRITTEN] = exactly(-parts->unwritten);
 }
 
 /* ---- shared ---- */
@@ -274,15 +241,14 @@ struct resident_parts resident_parts(const struct report *report, const struct r
   parts.earlier = fmin(earlier_bytes(report), parts.rest.high);
   bool is_told = told.asked && measured;
   double own = is_told ? resident->own_bytes : fmin(resident->own_bytes, parts.rest.estimate);
-  parts.part[PART_MAPPED].bytes = exactly(measured ? resident->mapped_private + resident->mapped_files : 0);
-  parts.part[PART_STACKS].bytes = exactly(measured ? resident->stack_bytes : 0);
-  parts.part[PART_FILES].bytes = exactly(resident->files_bytes);
-  parts.part[PART_OWN].bytes = exactly(own);
+  parts.part[PART_MAPPED] = exactly(measured ? resident->mapped_private + resident->mapped_files : 0);
+  parts.part[PART_STACKS] = exactly(measured ? resident->stack_bytes : 0);
+  parts.part[PART_FILES] = exactly(resident->files_bytes);
+  parts.part[PART_OWN] = exactly(own);
   if (is_told)
     fill_told(&parts, &blocks, &told, whole - own, resident->time_ns);
   else
     fill_estimated(&parts, report, &blocks, whole - own, resident->time_ns);
-  name_parts(&parts, resident, report->samples->collected);
   return parts;
 }
 

@@ -11,7 +11,7 @@
  * that size, if blocks and mappings account for more memory then. */
 struct resident report_resident(const struct report *report);
 
-/* resident.c has their names and words. */
+/* facts.h has their words. */
 enum resident_part_name {
   PART_BLOCKS,
   PART_GARBAGE,
@@ -27,16 +27,11 @@ enum resident_part_name {
   RESIDENT_PARTS
 };
 
-struct resident_part {
-  const char *name, *text; /* text NULL: the heap has no such part */
-  struct estimate bytes;   /* low and high are equal where it is no estimate; UNWRITTEN is negative */
-};
-
 /* The parts add up to the resident size; but where the allocator was not asked, only within the range of
  * what the blocks hold. */
 struct resident_parts {
-  struct resident_part part[RESIDENT_PARTS]; /* by enum resident_part_name */
-  bool told;        /* the allocator, or the collected heap, told what it keeps free */
+  struct estimate part[RESIDENT_PARTS]; /* low and high are equal where it is none; UNWRITTEN is negative */
+  bool told;                            /* the allocator, or the collected heap, told what it keeps free */
   uint64_t told_ns; /* when: what it held at the moment of the parts follows from that and the samples */
   /* Without such an answer: */
   struct sums held;     /* the blocks held at that time, whatever the query selects */

@@ -242,7 +242,7 @@ static bool is_kept(const struct report *report, struct verdict *verdict) {
   if (!resident.measured || (double)resident.rss_bytes < BIG || report->samples->collected) return false;
   struct resident_parts parts = resident_parts(report, &resident);
   if (!parts.told) return false;
-  verdict->bytes = parts.part[PART_FREE].bytes.low + parts.part[PART_UNWRITTEN].bytes.estimate;
+  verdict->bytes = parts.part[PART_FREE].low + parts.part[PART_UNWRITTEN].estimate;
   verdict->time_ns = resident.time_ns;
   return verdict->bytes >= 0.5 * (double)resident.rss_bytes;
 }

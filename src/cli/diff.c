@@ -126,12 +126,12 @@ static int check_limits(const struct diff *diff) {
 
 /* ---- printing ---- */
 
-static wn_status print(const struct diff *diff) {
+static wn_status print(struct diff *diff) {
   if (!diff->options->json) {
     FILE *pager = diff->options->no_pager ? NULL : pager_begin();
     ascii_if_locale_asks(&stdout);
-    bool brief = !diff->options->all && diff_has_screen(diff);
-    wn_status error = brief ? diff_print_screen(diff) : diff_print_text(diff);
+    wn_status error = diff_find_facts(diff);
+    if (!error) error = diff->options->all ? diff_print_text(diff) : diff_print_screen(diff);
     pager_end(pager);
     return error;
   }
@@ -159,6 +159,14 @@ static int compare(const struct report_options *options, const struct recording 
 }
 
 /* ---- shared ---- */
+
+wn_status diff_find_facts(struct diff *diff) {
+  if (diff->pair.moments) return WN_OK;
+  wn_status error = facts_find(&diff->pair.before, &diff->before);
+  if (!error) error = facts_find(&diff->pair.after, &diff->after);
+  if (!error) diff->verdict = regression_find(&diff->pair, &diff->before, &diff->after);
+  return error;
+}
 
 void diff_print_options(FILE *out) { options_print(out, FOR_DIFF); }
 

@@ -1,55 +1,54 @@
 /* The first screen of `winnow diff`: the same numbers of both runs beside each other, a verdict, and the
- * functions that changed, those that got worse first. `--all` prints diff_text.c in its place.
- *
- * VERDICT. A row is listed as changed if its 95 % interval excludes 0; of what did not change, 5 of 100 are.
- * A verdict takes more: the difference must exceed SURE times the half of that interval (3 standard
- * errors) and LEAST of what was before. The peak decides, then what is alive at the end, then what was
- * allocated. */
-#include "analysis/resident.h"
+ * functions that changed, those that got worse first. Of two moments of one run it is what was held at
+ * only one of them. `--all` adds what diff_text.c prints. */
 #include "cli/diff.h"
 #include "cli/report_callers.h"
+#include "cli/report_facts.h"
 #include "cli/report_name.h"
+#include "cli/report_processes.h"
 #include "cli/screen.h"
 #include "cli/text.h"
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
-enum { LABEL = 20, NUMBER = 10, ROWS = 10, NAME_INDENT = 41, NAMED = 2, VERDICT_INDENT = 21 };
-static const double SURE = 1.5, LEAST = 0.02;
-
-static const struct {
-  const char *label;
-  enum measure measure;
-} facts[] = {{"Held at the peak", MEASURE_HELD},
-             {"Alive at the end", MEASURE_ALIVE},
-             {"Allocated", MEASURE_ALLOCATED}};
-enum { FACTS = sizeof facts / sizeof *facts };
-
-/* Where every block was recorded nothing is by chance. */
-static bool is_exact(const struct diff *diff) {
-  return diff->pair.before.recording->rate >= 1 && diff->pair.after.recording->rate >= 1;
-}
+enum {
+  LABEL = 20,
+  NUMBER = 10,
+  ROWS = 10,
+  NAME_INDENT = 41,
+  NAMED = 2,
+  VERDICT_INDENT = 21,
+  TITLE = 40 /* but for the names */
+};
 
 /* ---- the numbers ---- */
 
 static void print_title(const struct diff *diff) {
   const struct report *both[] = {&diff->pair.before, &diff->pair.after};
-  for (int i = 0; i < 2; i++) {
+  for (int i = 0; i < 2 - diff->pair.moments; i++) {
     struct paragraph name = {.length = 0};
-    char time[32];
-    say_program_name(&name, &(struct view){both[i], diff->options});
+    char time[32], last[32];
+    diff_say_name(&name, both[i]);
+    name.text[text_that_fits(name.text, name.length, (size_t)(text_width() - TITLE) / 2)] = 0;
     text_style(stdout, STYLE_BOLD);
-    fputs(i ? "   after: " : "before: ", stdout);
+    if (!diff->pair.moments) fputs(i ? "   after: " : "before: ", stdout);
     text_name(stdout, name.text);
     text_style(stdout, STYLE_PLAIN);
-    printf(", %s", text_time(time, both[i]->samples->end_ns));
+    if (diff->pair.moments)
+      printf(", from %s to %s", text_time(time, both[0]->asked.time_ns),
+             text_time(last, both[1]->asked.time_ns));
+    else if (report_is_timed(both[i]))
+      printf(", %s", text_time(time, both[i]->samples->end_ns));
   }
   puts("\n");
 }
 
-static void print_head(void) {
+static void print_head(const struct diff *diff) {
+  bool moments = diff->pair.moments;
   text_style(stdout, STYLE_DIM);
-  printf("%*s%*s%*s%*s%7s\n", LABEL, "", NUMBER, "before", NUMBER, "after", NUMBER + 2, "change", "±");
+  printf("%*s%*s%*s%*s%7s\n", LABEL, "", NUMBER, moments ? "freed" : "before", NUMBER,
+         moments ? "new" : "after", NUMBER + 2, "change", "±");
   text_style(stdout, STYLE_PLAIN);
 }
 
@@ -61,58 +60,76 @@ static const char *margin(char text[16], const struct estimate *difference) {
   return screen_margin(text, &size);
 }
 
-static void print_numbers(const struct change *bytes, bool sure) {
-  char text[40], wide[16];
-  text_pad(stdout, text_bytes(text, bytes->before.estimate), -NUMBER);
-  text_pad(stdout, text_bytes(text, bytes->after.estimate), -NUMBER);
+static void print_amounts(const char *before, const char *after, const char *change,
+                          const struct estimate *difference, bool sure) {
+  char wide[16];
+  text_pad(stdout, before, -NUMBER);
+  text_pad(stdout, after, -NUMBER);
   if (!sure) text_style(stdout, STYLE_DIM);
-  text_pad(stdout, text_change(text, bytes->difference.estimate), -NUMBER - 2);
+  text_pad(stdout, change, -NUMBER - 2);
   text_style(stdout, STYLE_DIM);
-  text_pad(stdout, margin(wide, &bytes->difference), -7);
+  text_pad(stdout, margin(wide, difference), -7);
   text_style(stdout, STYLE_PLAIN);
 }
 
-static void print_fact(const struct diff *diff, const char *label, const struct change *bytes, bool sure) {
-  fputs("  ", stdout);
-  text_pad(stdout, label, LABEL - 2);
-  print_numbers(bytes, sure);
-  if (sure && bytes->before.estimate > 0)
-    printf("  %+.0f %%", 100 * bytes->difference.estimate / bytes->before.estimate);
-  else if (!sure)
-    fputs(is_exact(diff) ? "  unchanged" : "  within noise", stdout);
+static void print_numbers(const struct change *bytes, bool sure) {
+  char before[32], after[32], change[40];
+  print_amounts(text_bytes(before, bytes->before.estimate), text_bytes(after, bytes->after.estimate),
+                text_change(change, bytes->difference.estimate), &bytes->difference, sure);
+}
+
+static void print_change(const struct diff *diff, const struct change *change, bool sure) {
+  if (sure && !diff->pair.moments)
+    print_percent(change, sure);
+  else if (!sure && !pair_is_without_ranges(&diff->pair))
+    fputs(change->difference.low == change->difference.high ? "  unchanged" : "  within noise", stdout);
   putchar('\n');
 }
 
-static void print_resident(const struct diff *diff) {
-  double before = (double)report_resident(&diff->pair.before).most_bytes,
-         after = (double)report_resident(&diff->pair.after).most_bytes;
-  char text[40];
-  if (before <= 0 || after <= 0) return;
+static void print_fact(const struct diff *diff, enum fact_name name) {
+  char before[FACT_TEXT_MOST], after[FACT_TEXT_MOST], text[FACT_TEXT_MOST];
+  struct change change;
+  if (!facts_change(&diff->before, &diff->after, name, &diff->pair.scale, &change) ||
+      (change.before.estimate <= 0 && change.after.estimate <= 0))
+    return;
+  bool sure = !pair_is_without_ranges(&diff->pair) && difference_is_sure(&change.difference);
   fputs("  ", stdout);
-  text_pad(stdout, "Resident at most", LABEL - 2);
-  text_pad(stdout, text_bytes(text, before), -NUMBER);
-  text_pad(stdout, text_bytes(text, after), -NUMBER);
-  text_pad(stdout, text_change(text, after - before), -NUMBER - 2);
-  printf("%7s  %+.0f %%\n", "", 100 * (after - before) / before);
+  text_pad(stdout,
+           name == FACT_TOTALS_alive_bytes  ? "Alive at the end"
+           : name == FACT_TOTALS_held_bytes ? diff->pair.before.at == AT_END ? "Held at the end" : "Held then"
+                                            : facts_label(&diff->after, name),
+           LABEL - 2);
+  print_amounts(fact_text(before, &diff->before, name, change.before.estimate),
+                fact_text(after, &diff->after, name, change.after.estimate),
+                fact_change_text(text, &diff->after, name, change.difference.estimate), &change.difference,
+                sure);
+  print_change(diff, &change, sure);
+}
+
+/* Of two moments: what was held. */
+static void print_held(const struct diff *diff, const struct comparison *held) {
+  fputs("  ", stdout);
+  text_pad(stdout, "Held", LABEL - 2);
+  print_numbers(&held->bytes, held->sure);
+  print_change(diff, &held->bytes, held->sure);
+}
+
+static void print_facts(const struct diff *diff) {
+  const enum fact_name *decide = regression_facts(&diff->pair.before);
+  print_fact(diff, FACT_TOTALS_peak_rss_bytes);
+  for (int i = 0; i < REGRESSION_FACTS; i++)
+    if (i == 0 || decide[i] != decide[0]) print_fact(diff, decide[i]);
+  print_fact(diff, FACT_HEAP_promoted_words);
+  print_fact(diff, FACT_PAUSES_longest_ns);
 }
 
 /* ---- the verdict ---- */
 
-/* 1: more, -1: less, 0: neither for sure. */
-static int direction_of(const struct change *bytes) {
-  const struct estimate *difference = &bytes->difference;
-  double size = fabs(difference->estimate),
-         half = fmax(difference->high - difference->estimate, difference->estimate - difference->low);
-  if (size <= SURE * half || size < LEAST * bytes->before.estimate) return 0;
-  return difference->estimate > 0 ? 1 : -1;
-}
-
-static void say_who(struct paragraph *text, const struct compared_tables *tables, int direction) {
-  const struct comparison *comparison = &tables->comparison;
+static void say_functions(struct paragraph *text, const struct comparison *comparison, bool worse) {
   for (size_t i = 0, named = 0; i < comparison->sure_count && named < NAMED; i++) {
     const struct compared *row = &comparison->rows[i];
     char name[REPORT_NAME_MOST], fitted[FITTED_MOST], change[40];
-    if ((row->bytes.difference.estimate > 0) != (direction > 0)) continue;
+    if ((row->bytes.difference.estimate > 0) != worse) continue;
     table_name(comparison_table(comparison, row), compared_group(row), name, sizeof name);
     say(text, "%s%s %s", named++ ? ", " : ": ",
         name_fit_paragraph(fitted, FITTED_MOST, name, 60, VERDICT_INDENT),
@@ -120,26 +137,40 @@ static void say_who(struct paragraph *text, const struct compared_tables *tables
   }
 }
 
-static void print_verdict(const struct diff *diff, const struct compared_tables *tables) {
+/* Which measure's rows show a fact. */
+static enum measure measure_of(enum fact_name name) {
+  return name == FACT_TOTALS_allocated_bytes ? MEASURE_ALLOCATED
+         : name == FACT_TOTALS_alive_bytes   ? MEASURE_ALIVE
+                                             : MEASURE_HELD;
+}
+
+static wn_status print_verdict(const struct diff *diff) {
   struct paragraph text = {.length = 0};
-  int fact = 0, direction = 0;
-  char change[40];
-  while (fact < FACTS && !(direction = direction_of(&tables[fact].comparison.bytes))) fact++;
-  fputs("\n  ", stdout);
-  text_style(stdout, direction > 0 ? STYLE_ALARM : STYLE_GOOD);
-  text_pad(stdout,
-           direction > 0    ? "REGRESSION"
-           : direction      ? "IMPROVED"
-           : is_exact(diff) ? "NO CHANGE"
-                            : "NO CHANGE BEYOND NOISE",
-           VERDICT_INDENT - 2);
-  text_style(stdout, STYLE_PLAIN);
-  if (direction) {
-    say(&text, "%s %s", facts[fact].label,
-        text_change(change, tables[fact].comparison.bytes.difference.estimate));
-    say_who(&text, &tables[fact], direction);
+  const struct regression *verdict = &diff->verdict;
+  char change[FACT_TEXT_MOST];
+  if (diff->pair.moments) return WN_OK;
+  if (verdict->kind > REGRESSION_NONE) {
+    struct compared_tables tables;
+    wn_status error = diff_compare(diff, measure_of(verdict->fact), &tables);
+    if (error) return error;
+    say(&text, "%s %s",
+        verdict->fact == FACT_TOTALS_alive_bytes ? "Alive at the end"
+                                                 : facts_label(&diff->after, verdict->fact),
+        fact_change_text(change, &diff->after, verdict->fact, verdict->change.difference.estimate));
+    say_functions(&text, &tables.comparison, verdict->kind == REGRESSION_WORSE);
+    compared_tables_destroy(&tables);
+  } else if (verdict->kind == REGRESSION_UNKNOWN) {
+    say(&text, pair_is_partial(&diff->pair) ? "records are missing in a trace"
+                                            : "the numbers are another profiler's estimates, without ranges");
   }
+  fputs("\n  ", stdout);
+  text_style(stdout, verdict->kind == REGRESSION_WORSE     ? STYLE_ALARM
+                     : verdict->kind == REGRESSION_UNKNOWN ? STYLE_WARNING
+                                                           : STYLE_GOOD);
+  text_pad(stdout, regression_title(verdict->kind, pair_is_exact(&diff->pair)), VERDICT_INDENT - 2);
+  text_style(stdout, STYLE_PLAIN);
   text_continue(stdout, text.text, VERDICT_INDENT);
+  return WN_OK;
 }
 
 /* ---- the table ---- */
@@ -147,7 +178,7 @@ static void print_verdict(const struct diff *diff, const struct compared_tables 
 static void print_row(const struct diff *diff, const struct comparison *comparison,
                       const struct compared *row, struct chains *chains) {
   const struct table *table = comparison_table(comparison, row);
-  struct view view = {table->report, diff->options};
+  struct view view = {.report = table->report, .options = diff->options};
   struct paragraph callers = {.length = 0};
   struct chain chain;
   char name[REPORT_NAME_MOST], fitted[REPORT_NAME_MOST], suffix[64];
@@ -186,7 +217,8 @@ static wn_status print_table(const struct diff *diff, const char *title,
     if (shown) puts(title);
     text_style(stdout, STYLE_DIM);
     if (shown)
-      printf("%*s%*s%*s%7s  %s\n", NUMBER, "before", NUMBER, "after", NUMBER + 2, "change", "±",
+      printf("%*s%*s%*s%7s  %s\n", NUMBER, diff->pair.moments ? "freed" : "before", NUMBER,
+             diff->pair.moments ? "new" : "after", NUMBER + 2, "change", "±",
              grouping_name(diff->options->grouping));
     text_style(stdout, STYLE_PLAIN);
     for (int worse = 1; worse >= 0; worse--)
@@ -202,7 +234,9 @@ static wn_status print_table(const struct diff *diff, const char *title,
       printf("%*s%s %s\n", NAME_INDENT, "",
              text_number_of(number, (double)(comparison->count - comparison->sure_count),
                             grouping_name(diff->options->grouping)),
-             is_exact(diff) ? "unchanged" : "within noise");
+             pair_is_without_ranges(&diff->pair) ? "changed or not"
+             : pair_is_exact(&diff->pair)        ? "unchanged"
+                                                 : "within noise");
     text_style(stdout, STYLE_PLAIN);
   }
   if (before.tree) chains_destroy(&before);
@@ -210,50 +244,73 @@ static wn_status print_table(const struct diff *diff, const char *title,
   return error;
 }
 
-/* The next commands, and what else there is to know. */
-static void print_foot(const struct diff *diff, const struct comparison *comparison) {
-  char note[COMPARISON_NOTE_MOST];
-  comparison_note(comparison, note);
+static void print_foot(const struct diff *diff) {
   putchar('\n');
   text_style(stdout, STYLE_DIM);
-  if (*note) text_paragraph(stdout, note, 2);
-  fputs("  In a browser: winnow html ", stdout);
-  text_file(stdout, diff->options->file);
-  fputc(' ', stdout);
-  text_file(stdout, diff->options->other);
-  fputs("   each table and range: --all\n", stdout);
+  if (diff->options->other) {
+    fputs("  In a browser: winnow html ", stdout);
+    text_file(stdout, diff->options->file);
+    fputc(' ', stdout);
+    text_file(stdout, diff->options->other);
+    fputs(text_width() < 100 ? "   all: --all\n" : "   each table and range: --all\n", stdout);
+  } else {
+    puts("  Each range: --all");
+  }
   text_style(stdout, STYLE_PLAIN);
+}
+
+/* A table where something changed for sure: what was held, or else what was allocated. */
+static wn_status print_changes(const struct diff *diff) {
+  struct compared_tables held, allocated;
+  wn_status error = diff_compare(diff, MEASURE_HELD, &held);
+  if (error) return error;
+  const char *title = diff->pair.moments                ? "HELD AT ONE OF THEM"
+                      : diff->pair.before.at == AT_PEAK ? "CHANGED AT THE PEAK"
+                                                        : "CHANGED IN WHAT WAS HELD";
+  char note[COMPARISON_NOTE_MOST];
+  if (diff->pair.moments) print_held(diff, &held.comparison);
+  if (held.comparison.sure_count || diff->pair.moments || !diff_both_tell(diff, MEASURE_ALLOCATED)) {
+    error = print_table(diff, title, &held);
+  } else {
+    error = diff_compare(diff, MEASURE_ALLOCATED, &allocated);
+    if (!error) error = print_table(diff, "CHANGED IN WHAT WAS ALLOCATED", &allocated);
+    if (!error) compared_tables_destroy(&allocated);
+  }
+  comparison_note(&held.comparison, note);
+  if (*note) {
+    putchar('\n');
+    text_style(stdout, STYLE_DIM);
+    text_paragraph(stdout, note, 2);
+    text_style(stdout, STYLE_PLAIN);
+  }
+  compared_tables_destroy(&held);
+  return error;
 }
 
 /* ---- shared ---- */
 
-bool diff_has_screen(const struct diff *diff) {
-  return !diff->pair.moments && !pair_is_without_ranges(&diff->pair) && !diff->options->scaling &&
-         diff->options->moments < 2 && !source_limits(diff->pair.before.samples->source)->totals &&
-         !source_limits(diff->pair.after.samples->source)->totals;
+wn_status diff_print_head(const struct diff *diff) {
+  print_title(diff);
+  if (diff->options->scaling)
+    printf("  What was before is multiplied by %.3g, as if both runs had %s.\n\n", diff->pair.scale.estimate,
+           diff->options->scaling == PER_SECOND ? "taken as long" : "allocated as many bytes");
+  if (diff->pair.resized)
+    text_paragraph(stdout,
+                   "A block that was resized in between counts on both sides: with its old size, and with "
+                   "its new one.",
+                   2),
+        putchar('\n');
+  print_head(diff);
+  if (!diff->pair.moments) print_facts(diff);
+  return print_verdict(diff);
 }
 
 wn_status diff_print_screen(const struct diff *diff) {
-  struct compared_tables tables[FACTS];
-  wn_status error = WN_OK;
-  int made = 0;
-  for (; made < FACTS && !error; made++)
-    error = pair_compare(&diff->pair, facts[made].measure, diff->options->grouping,
-                         sites_extent(diff->options->order), &tables[made]);
-  if (error) made--;
-  if (!error) {
-    print_title(diff);
-    print_head();
-    print_resident(diff);
-    for (int i = 0; i < FACTS; i++)
-      print_fact(diff, facts[i].label, &tables[i].comparison.bytes, tables[i].comparison.sure);
-    print_verdict(diff, tables);
-    bool held = tables[0].comparison.sure_count || !tables[FACTS - 1].comparison.sure_count;
-    error = print_table(diff, held ? "CHANGED AT THE PEAK" : "CHANGED IN WHAT WAS ALLOCATED",
-                        &tables[held ? 0 : FACTS - 1]);
-    print_foot(diff, &tables[0].comparison);
-  }
-  while (made) compared_tables_destroy(&tables[--made]);
-  return error;
+  wn_status error = diff_print_head(diff);
+  if (!error) error = print_changes(diff);
+  if (error) return error;
+  if (!diff->pair.moments) diff_print_limits(diff);
+  print_foot(diff);
+  return WN_OK;
 }
 /* SPDX-License-Identifier: MIT */

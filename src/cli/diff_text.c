@@ -1,4 +1,5 @@
-/* Prints a comparison as text: a paragraph that names both runs, then a table for each measure.
+/* Prints all that `winnow diff --all` says: the first screen's numbers, all facts, and a table for each
+ * measure.
  *
  * A table lists the changes that are sure, largest first. What is within noise comes last and is
  * dim: the largest such differences, and how many more there are. No number stands without its
@@ -6,8 +7,8 @@
  */
 #include "cli/diff.h"
 
-#include "cli/called.h"
 #include "cli/report_callers.h"
+#include "cli/report_facts.h"
 #include "cli/report_name.h"
 #include "cli/report_processes.h"
 #include "cli/report_text.h"
@@ -30,42 +31,13 @@ enum {
 
 /* ---- words ---- */
 
-static void say_name(struct paragraph *paragraph, const struct report *report) {
-  const struct trace_run *run = source_run(report->samples->source);
-  const char *command = run->command.length && run->command.bytes[0] ? run->command.bytes : "the program";
-  const char *slash = strrchr(command, '/');
-  if (report->samples->process_count > 1)
-    report_say_processes(paragraph, report->samples);
-  else
-    say(paragraph, "%s", slash && slash[1] ? slash + 1 : command);
-}
-
-static void say_run(struct paragraph *paragraph, const char *which, const struct report *report) {
-  char time[32], samples[64], bytes[128];
-  struct estimate allocated = report_bytes(report, &report->allocated);
-  bool totals = source_limits(report->samples->source)->totals;
-  bool timed = !totals && report_is_timed(report);
-  say(paragraph, "%s: ", which);
-  say_name(paragraph, report);
-  if (timed) say(paragraph, " ran for %s", text_time(time, report->samples->end_ns));
-  if (allocated.samples && timed) say(paragraph, " and");
-  if (allocated.samples)
-    say(paragraph, " allocated %s%s", report->recording->partial ? "at least " : "",
-        with_range(bytes, &allocated));
-  if (totals)
-    say(paragraph, ". ");
-  else
-    say(paragraph, " (%s). ", text_number_of(samples, (double)report->samples->sampled_blocks, "sample"));
-}
-
 /* What is known of differences that are not sure: with missing records, nothing; where every block
  * was recorded, that there is none. */
 enum knowledge { NOT_KNOWN, WITHIN_NOISE, UNCHANGED };
 
 static enum knowledge knowledge_of(const struct diff *diff) {
   if (pair_is_without_ranges(&diff->pair)) return NOT_KNOWN;
-  return diff->pair.before.recording->rate >= 1 && diff->pair.after.recording->rate >= 1 ? UNCHANGED
-                                                                                         : WITHIN_NOISE;
+  return pair_is_exact(&diff->pair) ? UNCHANGED : WITHIN_NOISE;
 }
 
 /* "+22.3 MB (+17.1 to +27.5 MB), +30 %", or that it is within noise. */
@@ -79,65 +51,6 @@ static void say_change(struct paragraph *paragraph, const struct diff *diff, con
   if (sure && !diff->pair.moments && bytes->before.samples && bytes->before.estimate > 0)
     say(paragraph, ", %+.0f %%", 100 * bytes->difference.estimate / bytes->before.estimate);
   if (!sure) say(paragraph, "%s", words[knowledge_of(diff)]);
-}
-
-/* What the files of other tools do not tell. */
-static void print_limits(const struct diff *diff) {
-  const char *had = source_limits(diff->pair.before.samples->source)->note,
-             *has = source_limits(diff->pair.after.samples->source)->note;
-  char text[2048];
-  bool both = *had && !strcmp(had, has);
-  if (*had) {
-    snprintf(text, sizeof text, "%s: %s", both ? "Before and after" : "Before", had);
-    text_paragraph(stdout, text, 0);
-  }
-  if (*has && !both) {
-    snprintf(text, sizeof text, "After: %s", has);
-    text_paragraph(stdout, text, 0);
-  }
-  if (matching_is_of_two_tools(&diff->pair.before, &diff->pair.after))
-    text_paragraph(
-        stdout,
-        "Two tools write some names in different ways, with and without scopes or parameters. Such "
-        "names count as one where no other name is as similar; others look gone and new.",
-        0);
-}
-
-static void print_runs(const struct diff *diff) {
-  struct paragraph paragraph = {.length = 0};
-  char first[32], last[32];
-  bool partial = pair_is_partial(&diff->pair);
-  if (diff->pair.moments) {
-    say_name(&paragraph, &diff->pair.before);
-    say(&paragraph, ", from %s to %s. ", text_time(first, diff->pair.before.asked.time_ns),
-        text_time(last, diff->pair.after.asked.time_ns));
-  } else {
-    say_run(&paragraph, "Before", &diff->pair.before);
-    say_run(&paragraph, "After", &diff->pair.after);
-  }
-  if (diff->pair.resized)
-    say(&paragraph, "A block that was resized in between counts on both sides: with its old size, and with "
-                    "its new one. ");
-  if (diff->options->scaling)
-    say(&paragraph, "What was before is multiplied by %.3g, as if both runs had %s. ",
-        diff->pair.scale.estimate,
-        diff->options->scaling == PER_SECOND ? "taken as long" : "allocated as many bytes");
-  if (partial)
-    say(&paragraph, "Records are missing in %s, so it is not known which differences are real.",
-        !diff->pair.after.recording->partial                          ? "what was before"
-        : !diff->pair.moments && diff->pair.before.recording->partial ? "both traces"
-        : diff->pair.moments                                          ? "the trace"
-                                                                      : "what was after");
-  else if (knowledge_of(diff) == NOT_KNOWN)
-    say(&paragraph, "Estimates without ranges are compared, so it is not known which differences are real.");
-  else if (knowledge_of(diff) == UNCHANGED)
-    say(&paragraph, "Every block was recorded, so each change is real.");
-  else
-    say(&paragraph, "A change is listed if its 95 %% range has no 0; of what did not change, 5 of 100 are "
-                    "listed by chance.");
-  text_paragraph(stdout, paragraph.text, 0);
-  if (!diff->pair.moments) print_limits(diff);
-  putchar('\n');
 }
 
 /* ---- rows ---- */
@@ -330,8 +243,7 @@ static wn_status print_measure(const struct diff *diff, enum measure measure, co
   struct compared_tables tables;
   struct paragraph paragraph = {.length = 0};
   char before[128], after[128];
-  wn_status error = pair_compare(&diff->pair, measure, diff->options->grouping,
-                                 sites_extent(diff->options->order), &tables);
+  wn_status error = diff_compare(diff, measure, &tables);
   if (error) return error;
   const struct change *bytes = &tables.comparison.bytes;
   say(&paragraph, "%s: ", title);
@@ -342,7 +254,6 @@ static wn_status print_measure(const struct diff *diff, enum measure measure, co
   } else {
     say(&paragraph, diff->pair.moments ? "nothing that was sampled differs" : "nothing that was sampled");
   }
-  if (measure == MEASURE_PROMOTED) diff_say_promoted(&paragraph, diff);
   report_print_title(paragraph.text);
   if (tables.comparison.count) error = print_rows(diff, &tables);
   print_note(&tables.comparison, said);
@@ -351,17 +262,49 @@ static wn_status print_measure(const struct diff *diff, enum measure measure, co
   return error;
 }
 
-static bool both_tell_total(const struct diff *diff) {
-  return !source_limits(diff->pair.before.samples->source)->no_total &&
-         !source_limits(diff->pair.after.samples->source)->no_total;
-}
-
 static bool ends_elsewhere(const struct diff *diff) {
   return source_limits(diff->pair.before.samples->source)->no_peak ||
          source_limits(diff->pair.after.samples->source)->no_peak;
 }
 
 /* ---- shared ---- */
+
+void diff_say_name(struct paragraph *paragraph, const struct report *report) {
+  const struct trace_run *run = source_run(report->samples->source);
+  const char *command = run->command.length && run->command.bytes[0] ? run->command.bytes : "the program";
+  const char *slash = strrchr(command, '/');
+  if (report->samples->process_count > 1)
+    report_say_processes(paragraph, report->samples);
+  else
+    say(paragraph, "%s", slash && slash[1] ? slash + 1 : command);
+}
+
+void diff_print_limits(const struct diff *diff) {
+  const char *had = source_limits(diff->pair.before.samples->source)->note,
+             *has = source_limits(diff->pair.after.samples->source)->note;
+  char text[2048];
+  bool both = *had && !strcmp(had, has);
+  if (*had) {
+    snprintf(text, sizeof text, "%s: %s", both ? "Before and after" : "Before", had);
+    putchar('\n'), text_paragraph(stdout, text, 0);
+  }
+  if (*has && !both) {
+    snprintf(text, sizeof text, "After: %s", has);
+    putchar('\n'), text_paragraph(stdout, text, 0);
+  }
+  if (matching_is_of_two_tools(&diff->pair.before, &diff->pair.after))
+    text_paragraph(
+        stdout,
+        "Two tools write some names in different ways, with and without scopes or parameters. Such "
+        "names count as one where no other name is as similar; others look gone and new.",
+        0);
+}
+
+bool diff_both_tell(const struct diff *diff, enum measure measure) {
+  const struct source_limits *had = source_limits(diff->pair.before.samples->source),
+                             *has = source_limits(diff->pair.after.samples->source);
+  return measure != MEASURE_ALLOCATED || (!had->no_total && !has->no_total);
+}
 
 wn_status diff_print_text(const struct diff *diff) {
   enum when at = diff->pair.before.at;
@@ -373,10 +316,12 @@ wn_status diff_print_text(const struct diff *diff) {
                      : at == AT_END ? "Held at the end"
                                     : "Held at that time";
   char said[COMPARISON_NOTE_MOST] = ""; /* the last note */
-  print_runs(diff);
-  diff_print_heap(diff);
-  wn_status error = print_measure(diff, MEASURE_HELD, held, said);
-  if (!error && !diff->pair.moments && both_tell_total(diff))
+  wn_status error = diff_print_head(diff);
+  if (!error && !diff->pair.moments) diff_print_facts(&diff->before, &diff->after, &diff->pair.scale);
+  if (!diff->pair.moments) diff_print_limits(diff);
+  putchar('\n');
+  if (!error) error = print_measure(diff, MEASURE_HELD, held, said);
+  if (!error && !diff->pair.moments && diff_both_tell(diff, MEASURE_ALLOCATED))
     error = print_measure(diff, MEASURE_ALLOCATED, "Allocated over the run", said);
   if (!error && !diff->pair.moments && (at != AT_END || diff->options->moments == 2))
     error = print_measure(diff, MEASURE_ALIVE, "Alive at the end", said);

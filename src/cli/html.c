@@ -82,7 +82,7 @@ static wn_status print_single(const struct report_options *options, const struct
   if (error) return error;
   struct report_options whole = *options;
   whole.all = true;
-  error = view_print_text(&(struct view){&report, &whole});
+  error = view_print_text(&report, &whole);
   report_destroy(&report);
   return error;
 }
@@ -95,7 +95,8 @@ static wn_status print_comparison(const struct report_options *options, const st
   if (load_asks_end(options, before, after)) question.at = AT_END;
   wn_status error = pair_of_runs(before, &question, after, &question, PER_RUN, &diff.pair);
   if (error) return error;
-  error = diff_print_text(&diff);
+  error = diff_find_facts(&diff);
+  if (!error) error = diff_print_text(&diff);
   pair_destroy(&diff.pair);
   return error;
 }

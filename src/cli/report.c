@@ -46,7 +46,7 @@ static wn_status print(const struct report_options *options, const struct record
   } else {
     FILE *pager = options->no_pager ? NULL : pager_begin();
     ascii_if_locale_asks(&stdout);
-    error = view_print_text(&(struct view){&report, options});
+    error = view_print_text(&report, options);
     pager_end(pager);
   }
   report_destroy(&report);

@@ -139,19 +139,6 @@ void report_say_processes(struct paragraph *paragraph, const struct samples *sam
     say(paragraph, " (%zu programs, since a process can become another program by exec)", ends.programs);
 }
 
-void report_say_left(struct paragraph *paragraph, const struct view *view) {
-  const struct report *report = view->report;
-  const char *ended = report->samples->ended ? "ended" : "ended, or their traces did";
-  if (report->live_at_end.bytes.samples) {
-    say(paragraph, "When they %s, they had not freed ", ended);
-    say_amount(paragraph, view, &report->live_at_end);
-    say(paragraph, "%s. ", report->recording->partial ? " that the traces know of" : "");
-  } else {
-    say(paragraph, "They freed %s before they %s. ",
-        report->recording->rate >= 1 ? "everything" : "all sampled blocks", ended);
-  }
-}
-
 void report_say_ends(struct paragraph *paragraph, const struct view *view) {
   const struct samples *samples = view->report->samples;
   struct ends ends = count_ends(samples);
@@ -175,7 +162,7 @@ void report_say_ends(struct paragraph *paragraph, const struct view *view) {
 
 wn_status report_print_processes(const struct view *view, const char *title) {
   struct report_options options = *view->options;
-  struct view by_process = {view->report, &options};
+  struct view by_process = {view->report, &options, view->facts, view->verdict};
   char text[160];
   if (!report_has_processes(view) || options.grouping == BY_PROCESS) return WN_OK;
   options.grouping = BY_PROCESS;

@@ -11,9 +11,6 @@ static inline bool report_has_processes(const struct view *view) {
 /* "make and 11 other processes". */
 void report_say_processes(struct paragraph *paragraph, const struct samples *samples);
 
-/* What they had not freed when they ended. */
-void report_say_left(struct paragraph *paragraph, const struct view *view);
-
 /* How they ended, and what counts. Begins with a blank. */
 void report_say_ends(struct paragraph *paragraph, const struct view *view);
 

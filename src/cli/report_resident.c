@@ -1,15 +1,8 @@
-/* Prints the parts of resident memory (analysis/resident.h) in one line, and tables of the
- * functions that mapped it.
- *
- * The parts are those of a measured moment. If the kernel counted a much larger size than any
- * measured one, they are not the parts of that size, and only the size is printed. The same holds
- * if records are missing, since the parts would not add up.
- */
+/* Prints tables of the functions that mapped resident memory themselves, or whose threads' stacks it is. */
 #include "cli/report_resident.h"
 
 #include "cli/report_callers.h"
 #include "cli/report_name.h"
-#include "cli/report_processes.h"
 #include "cli/text.h"
 #include <string.h>
 
@@ -128,82 +121,16 @@ static wn_status print_stacks(const struct view *view, const struct resident *re
   return error;
 }
 
-/* ---- the line ---- */
-
-/* A part below this share of resident memory is not mentioned, but for the first. */
-static const double worth_a_word = 0.002;
-
-static void say_part(struct paragraph *line, const struct resident_part *part, bool first) {
-  char text[128];
-  const struct estimate *bytes = &part->bytes;
-  const char *sign = first ? "" : bytes->estimate < 0 ? " minus " : " + ";
-  struct estimate positive = *bytes;
-  if (bytes->estimate < 0) positive = (struct estimate){.estimate = -bytes->estimate};
-  if (bytes->low <= 0 && bytes->high > 0)
-    say(line, "%sless than %s %s", sign, text_bytes(text, bytes->high), part->text);
-  else
-    say(line, "%s%s %s", sign, with_range(text, &positive), part->text);
-}
-
-static void say_parts(struct paragraph *line, const struct view *view, const struct resident *resident) {
-  struct resident_parts parts = resident_parts(view->report, resident);
-  char time[32], text[32];
-  double least = worth_a_word * (double)resident->rss_bytes;
-  bool peak = view->report->at == AT_PEAK;
-  say(line, "Resident after %s%s: %s = ", text_time(time, resident->time_ns),
-      resident->counted || !peak ? "" : ", the most that was measured",
-      text_bytes(text, (double)resident->rss_bytes));
-  for (int i = 0; i < RESIDENT_PARTS; i++) {
-    const struct resident_part *part = &parts.part[i];
-    if (part->text && (i == PART_BLOCKS || part->bytes.high >= least || part->bytes.estimate <= -least))
-      say_part(line, part, i == PART_BLOCKS);
-  }
-  say(line, ".");
-  if (resident->most_bytes > resident->rss_bytes + resident->rss_bytes / 100)
-    say(line, " The most resident was %s.", text_bytes(text, (double)resident->most_bytes));
-  if (report_has_processes(view))
-    say(line,
-        " All of these are sums over the processes that ran then, each with its last measurement; memory "
-        "that several share, such as code, is counted once for each.");
-}
-
-static void say_whole(struct paragraph *line, const struct view *view, const struct resident *resident) {
-  char text[32], time[32];
-  say(line, "Resident: %s%s", text_bytes(text, (double)resident->most_bytes),
-      resident->counted ? " at most, by the kernel's count; " : ", the most that was measured; ");
-  if (view->report->recording->partial) {
-    say(line, "its parts are not known, since records are missing.");
-    return;
-  }
-  say(line, "its parts were not measured then.");
-  if (resident->rss_bytes)
-    say(line, " The largest size that was measured was %s, after %s.",
-        text_bytes(text, (double)resident->rss_bytes), text_time(time, resident->time_ns));
-}
-
-static void print_line(const struct view *view, const struct resident *resident) {
-  struct paragraph line = {.length = 0};
-  bool of_most = view->report->at == AT_PEAK;
-  if (view->report->recording->partial || (of_most && resident->counted && !resident->explained))
-    say_whole(&line, view, resident);
-  else
-    say_parts(&line, view, resident);
-  putchar('\n');
-  text_paragraph(stdout, line.text, 0);
-}
-
 /* ---- shared ---- */
 
 wn_status report_print_resident(const struct view *view) {
-  struct resident resident = report_resident(view->report);
-  if (!resident.most_bytes) return WN_OK;
-  print_line(view, &resident);
-  if (!resident.rss_bytes) return WN_OK;
-  double touched = resident.mapped_private + resident.mapped_files;
-  double size = resident.measured ? touched : resident.mapped_bytes;
-  double least = worth_a_table * (double)resident.rss_bytes;
-  wn_status error = size >= least ? print_table(view, &resident) : WN_OK;
-  if (!error && resident.measured && resident.stack_bytes >= least) error = print_stacks(view, &resident);
+  const struct resident *resident = &view->facts->resident;
+  if (!resident->rss_bytes) return WN_OK;
+  double touched = resident->mapped_private + resident->mapped_files;
+  double size = resident->measured ? touched : resident->mapped_bytes;
+  double least = worth_a_table * (double)resident->rss_bytes;
+  wn_status error = size >= least ? print_table(view, resident) : WN_OK;
+  if (!error && resident->measured && resident->stack_bytes >= least) error = print_stacks(view, resident);
   return error;
 }
 /* SPDX-License-Identifier: MIT */

@@ -22,9 +22,6 @@ const char *with_range(char buffer[128], const struct estimate *estimate);
 void say_amount(struct paragraph *paragraph, const struct view *view, const struct sums *sums);
 void say_allocated(struct paragraph *paragraph, const struct view *view, const struct sums *sums);
 
-/* "3.1 % (2.9–3.4 %; 120 samples)". */
-void say_share(struct paragraph *paragraph, const struct estimate *share);
-
 /* Whether two sums, neither of them empty, are of the same blocks. */
 bool report_is_same(const struct sums *one, const struct sums *other);
 
@@ -35,10 +32,6 @@ bool report_held_is_alive(const struct report *report);
  * that was printed (or NULL), is of the same blocks, the rows are not printed again. */
 wn_status report_print_table(const struct view *view, const char *title, const char *behind,
                              enum measure measure, unsigned details, const struct sums *before);
-
-/* Print the life of a collected heap, and its tables of allocated and promoted bytes. */
-void report_print_heap(const struct view *view);
-wn_status report_print_generations(const struct view *view);
 
 /* Names the functions whose blocks become more and more, if there are any. */
 wn_status report_print_growth(const struct view *view);
@@ -54,9 +47,6 @@ void report_print_title(const char *text);
 
 /* Prints the call tree of what was held. */
 wn_status report_print_tree(const struct view *view);
-
-/* Prints the report of a profile that has totals alone (TOTALS in sources/source.h). */
-wn_status report_print_totals(const struct view *view);
 
 /* What the program calls itself, or is called. */
 void say_program_name(struct paragraph *paragraph, const struct view *view);

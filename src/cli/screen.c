@@ -3,9 +3,9 @@
  * side of the interval in percent. */
 #include "cli/screen.h"
 
-#include "analysis/resident.h"
 #include "cli/package.h"
 #include "cli/report_callers.h"
+#include "cli/report_facts.h"
 #include "cli/report_name.h"
 #include "cli/report_processes.h"
 #include "cli/text.h"
@@ -46,12 +46,17 @@ static void say_end(struct paragraph *paragraph, const struct view *view) {
 static int print_title(const struct view *view) {
   struct paragraph name = {.length = 0}, run = {.length = 0};
   char time[32];
-  const char *kind =
-      view->report->recording->rate >= 1 ? "every block recorded" : "sampled, ± is the 95 % range";
+  const struct source_limits *limits = source_limits(view->report->samples->source);
+  const char *kind = limits->estimated                    ? "estimates of another profiler"
+                     : limits->totals                     ? "totals of another profiler"
+                     : view->report->recording->rate >= 1 ? "every block recorded"
+                                                          : "sampled, ± is the 95 % range";
   say_program_name(&name, view);
   if (report_is_timed(view->report)) say(&run, "%s", text_time(time, view->report->samples->end_ns));
   say_end(&run, view);
-  int room = text_width() - (int)(text_columns(name.text) + text_columns(run.text) + text_columns(kind)) - 3;
+  int room = text_width() - (int)text_columns(run.text) - 3;
+  name.text[text_that_fits(name.text, name.length, (size_t)(room > 20 ? room : 20))] = 0;
+  room -= (int)(text_columns(name.text) + text_columns(kind));
   text_style(stdout, STYLE_BOLD);
   text_name(stdout, name.text);
   text_style(stdout, STYLE_PLAIN);
@@ -82,125 +87,118 @@ static int print_fact(const char *label, const char *value, const char *margin, 
   return text_continue(stdout, note, NOTE_INDENT);
 }
 
-/* The number that a fact prints; "< 95 kB" if there is no sample. */
-static int print_estimate(const char *label, const struct estimate *bytes, const char *note) {
-  char value[40], number[32], margin[16];
-  text_bytes(number, bytes->samples ? bytes->estimate : bytes->high);
-  snprintf(value, sizeof value, "%s%s", bytes->samples || bytes->high <= 0 ? "" : "< ", number);
-  return print_fact(label, value, bytes->samples ? screen_margin(margin, bytes) : "", note);
+/* "none" where the recording does not have it, "< 95 kB" if there is no sample. */
+static int print_known(const struct view *view, enum fact_name name, const char *note) {
+  const struct facts *facts = view->facts;
+  const struct estimate *value = &facts->fact[name].value;
+  char text[FACT_TEXT_MOST], number[FACT_TEXT_MOST + 2] = "", margin[16];
+  bool is_bound = facts->fact[name].kind == FACT_ESTIMATE && !value->samples && value->high > 0;
+  if (!facts_have(facts, name)) return print_fact(facts_label(facts, name), "none", "", "not recorded");
+  if (is_bound) strcpy(number, "< ");
+  strcat(number, fact_text(text, facts, name, is_bound ? value->high : value->estimate));
+  return print_fact(facts_label(facts, name), number, is_bound ? "" : screen_margin(margin, value), note);
 }
 
-/* The words of the screen for a part: shorter than those of resident.c, and of malloc or of a collected
- * heap. What has a hundredth of the whole is named, and the rest of the parts is left to --all. */
-static const char *part_word(enum resident_part_name part, bool collected, bool told) {
-  static const char *const words[RESIDENT_PARTS] = {
-      [PART_BLOCKS] = "malloc blocks", [PART_GARBAGE] = "garbage",
-      [PART_HEADERS] = "headers",      [PART_EARLIER] = "from before the recording",
-      [PART_FREE] = "kept free",       [PART_MAPPED] = "mapped by the program",
-      [PART_STACKS] = "thread stacks", [PART_FILES] = "code and files",
-      [PART_OWN] = "Winnow's",         [PART_REST] = "data and small mappings",
-      [PART_UNWRITTEN] = "not written"};
-  if (part == PART_BLOCKS && collected) return "collected heap's blocks";
-  if (part == PART_REST && !collected && !told) return "malloc's own and data";
-  return words[part];
-}
-
-static void say_parts(struct paragraph *note, const struct view *view, const struct resident *resident) {
+/* What has a hundredth of the whole is named; --all has the others. */
+static void say_parts(struct paragraph *note, const struct view *view) {
   char text[40];
-  struct resident_parts parts = resident_parts(view->report, resident);
-  double whole = (double)resident->rss_bytes;
-  bool collected = view->report->samples->collected;
-  if (resident->rss_bytes + resident->rss_bytes / 50 < resident->most_bytes)
-    say(note, "%s ", text_bytes(text, whole));
-  say(note, "at %s", text_time(text, resident->time_ns));
+  const struct facts *facts = view->facts;
+  double whole = facts_number(facts, FACT_RESIDENT_rss_bytes),
+         most = facts_number(facts, FACT_RESIDENT_most_bytes);
+  if (1.02 * whole < most) say(note, "%s ", text_bytes(text, whole));
+  say(note, "at %s", text_time(text, facts->resident.time_ns));
   const char *glue = ": ";
-  for (enum resident_part_name part = 0; part < RESIDENT_PARTS; part++) {
-    double bytes = parts.part[part].bytes.estimate;
-    if (!parts.part[part].text || fabs(bytes) < 0.01 * whole) continue;
+  for (int part = FACT_PARTS_blocks; part < FACT_PARTS_blocks + RESIDENT_PARTS; part++) {
+    double bytes = facts_number(facts, (enum fact_name)part);
+    if (fabs(bytes) < 0.01 * whole || bytes == 0) continue;
     if (bytes < 0) glue = *glue == ':' ? ": -" : " - ";
-    say(note, "%s%s %s", glue, text_bytes(text, fabs(bytes)), part_word(part, collected, parts.told));
+    say(note, "%s%s %s", glue, text_bytes(text, fabs(bytes)), facts_label(facts, (enum fact_name)part));
     glue = " + ";
   }
 }
 
 static int print_resident(const struct view *view) {
   struct paragraph note = {.length = 0};
-  struct resident resident = report_resident(view->report);
-  char value[32];
-  if (!resident.most_bytes) return print_fact("Resident at most", "none", "", "not measured");
-  if (resident.rss_bytes && !view->report->recording->partial) say_parts(&note, view, &resident);
-  return print_fact("Resident at most", text_bytes(value, (double)resident.most_bytes), "", note.text);
+  if (facts_number(view->facts, FACT_TOTALS_peak_rss_bytes) <= 0)
+    return print_fact("Resident at most", "none", "", "not measured");
+  bool has_parts = false;
+  for (int part = FACT_PARTS_blocks; part < FACT_PARTS_blocks + RESIDENT_PARTS; part++)
+    has_parts = has_parts || facts_have(view->facts, (enum fact_name)part);
+  if (has_parts)
+    say_parts(&note, view);
+  else if (view->facts->resident.counted && view->facts->resident.rss_bytes)
+    say(&note, "by the kernel's count; what it was made of is not known");
+  return print_known(view, FACT_TOTALS_peak_rss_bytes, note.text);
 }
 
-static void say_blocks(struct paragraph *note, const struct view *view, const struct sums *sums,
-                       const char *what) {
+/* "in 305,000 blocks". */
+static void say_blocks(struct paragraph *note, const struct view *view, enum fact_name name) {
   char text[64];
-  struct estimate blocks = report_blocks(view->report, sums);
-  if (!source_limits(view->report->samples->source)->no_blocks && blocks.samples)
-    say(note, "in %s", text_about(text, &blocks, what));
+  const struct estimate *blocks = &view->facts->fact[name].value;
+  bool calls = !strncmp(facts_label(view->facts, name), "Calls", 5);
+  if (blocks->samples) say(note, "in %s", text_about(text, blocks, calls ? "call" : "block"));
 }
 
 static int print_held(const struct view *view) {
   const struct report *report = view->report;
   struct paragraph note = {.length = 0};
   char time[32], last[32];
-  struct estimate peak = report_bytes(report, &report->peak.live);
   if (report_is_timed(report) && report_peak_is_one(report))
     say(&note, "at %s", text_time(time, report->peak.median_ns));
   else if (report_is_timed(report))
     say(&note, "between %s and %s", text_time(time, report->peak.first_ns),
         text_time(last, report->peak.last_ns));
-  if (note.length && peak.samples) say(&note, ", ");
-  say_blocks(&note, view, &report->peak.live, "block");
-  return print_estimate("Held at the peak", &peak, note.text);
+  if (note.length && report->peak.live.bytes.samples) say(&note, ", ");
+  say_blocks(&note, view, FACT_TOTALS_peak_blocks);
+  return print_known(view, FACT_TOTALS_peak_bytes, note.text);
 }
 
 static int print_left(const struct view *view) {
   const struct report *report = view->report;
   struct paragraph note = {.length = 0};
   char text[32];
-  struct estimate left = report_bytes(report, &report->live_at_end),
-                  alive = report_bytes(report, &report->alive);
-  double peak = report->peak.live.bytes.total, closing = fmin(alive.estimate, peak) - left.estimate;
-  if (left.samples && report->samples->process_count > 1)
+  double left = facts_number(view->facts, FACT_TOTALS_live_at_end_bytes),
+         peak = report->peak.live.bytes.total,
+         closing = fmin(facts_number(view->facts, FACT_TOTALS_alive_bytes), peak) - left;
+  if (left > 0 && report->samples->process_count > 1)
     say(&note, "by all processes, each until its end"); /* not at one time: it can be more than the peak */
-  else if (left.samples && peak > 0)
-    say(&note, "%s of the peak", text_share(text, fmin(left.estimate / peak, 1)));
+  else if (left > 0 && peak > 0)
+    say(&note, "%s of the peak", text_share(text, fmin(left / peak, 1)));
   if (report->alive_ns < report->samples->end_ns && closing > 0)
     say(&note, "%s%s was freed only at the exit", note.length ? "; " : "", text_bytes(text, closing));
-  return print_estimate(report->samples->collected ? "Not found dead" : "Never freed", &left, note.text);
+  return print_known(view, FACT_TOTALS_live_at_end_bytes, note.text);
 }
 
 static int print_allocated(const struct view *view) {
-  const struct report *report = view->report;
+  const struct facts *facts = view->facts;
   struct paragraph note = {.length = 0};
-  char text[32];
-  bool collected = report->samples->collected;
-  struct estimate all = report_bytes(report, &report->allocated), rate = report_per_second(report, &all),
-                  brief = report_share(report, &report->brief, &report->allocated);
-  if (report_has_rate(report) && all.samples) say(&note, "%s/s ", text_bytes(text, rate.estimate));
-  say_blocks(&note, view, &report->allocated, collected ? "block" : "call");
-  if (brief.samples && !source_limits(report->samples->source)->no_lives)
-    say(&note, "; %s lived less than %s", text_share((char[32]){0}, brief.estimate),
-        text_time(text, report->brief_ns));
-  return print_estimate("Allocated", &all, note.text);
+  char text[32], rate[FACT_TEXT_MOST];
+  const struct estimate *brief = &facts->fact[FACT_TOTALS_brief_share].value;
+  if (report_has_rate(view->report) && facts->fact[FACT_TOTALS_allocated_bytes].value.samples)
+    say(&note, "%s ",
+        fact_text(rate, facts, FACT_TOTALS_allocated_bytes_per_second,
+                  facts_number(facts, FACT_TOTALS_allocated_bytes_per_second)));
+  say_blocks(&note, view, FACT_TOTALS_allocated_blocks);
+  if (brief->samples)
+    say(&note, "; %s lived less than %s", text_share((char[32]){0}, brief->estimate),
+        text_time(text, view->report->brief_ns));
+  return print_known(view, FACT_TOTALS_allocated_bytes, note.text);
 }
 
 /* Of a collected heap: what was promoted, and how long it paused. */
 static int print_collected(const struct view *view) {
-  const struct heap_life *life = &view->report->samples->life;
+  const struct facts *facts = view->facts;
   struct paragraph note = {.length = 0};
   char value[32] = "none", text[32];
   if (!view->report->samples->collected) return 0;
   struct estimate promoted = report_promoted_share(view->report, &view->report->generations);
   if (promoted.samples) text_share(value, promoted.estimate);
   say(&note, "of what was born in the minor heap");
-  if (heap_life_is_told(life) && heap_life_pauses(life)) {
-    double paused = heap_life_paused_ns(life);
+  if (facts_number(facts, FACT_PAUSES_count) > 0) {
     say(&note, "; pauses");
-    if (life->domain_ns >= paused && life->domain_ns > 0)
-      say(&note, " %s of the run,", text_share(text, paused / life->domain_ns));
-    say(&note, " at most %s", text_time(text, life->longest.ns));
+    if (facts_have(facts, FACT_PAUSES_share))
+      say(&note, " %s of the run,", text_share(text, facts_number(facts, FACT_PAUSES_share)));
+    say(&note, " at most %s", text_time(text, (uint64_t)facts_number(facts, FACT_PAUSES_longest_ns)));
   }
   return print_fact("Promoted", value, "", note.text);
 }
@@ -314,7 +312,7 @@ static void say_why(struct paragraph *text, const struct view *view, const struc
     say(text,
         view->report->samples->collected ? "run it again with WINNOW_RATE=%g"
                                          : "record it again with --rate %g",
-        fmin(10 * view->report->recording->rate, 1));
+        fmin(fmax(10 * view->report->recording->rate, 1e-4), 1));
     return;
   case VERDICT_KEPT:
     say(text, "malloc keeps about %s that is free, among blocks that live on; try malloc_trim, or a pool",
@@ -333,6 +331,23 @@ static void say_why(struct paragraph *text, const struct view *view, const struc
   case VERDICT_NONE:
   case VERDICT_KINDS: return;
   }
+}
+
+static int print_verdict(const struct view *view) {
+  const struct verdict *verdict = view->verdict;
+  struct paragraph text = {.length = 0};
+  if (verdict->kind == VERDICT_NONE) return 0;
+  say_why(&text, view, verdict);
+  putchar('\n');
+  fputs("  ", stdout);
+  text_style(stdout, verdict->kind == VERDICT_LEAK    ? STYLE_ALARM
+                     : verdict->kind == VERDICT_LEVEL ? STYLE_GOOD
+                                                      : STYLE_WARNING);
+  int indent = 4 + (int)strlen(verdict_title(verdict->kind));
+  if (indent < CAUSE_INDENT) indent = CAUSE_INDENT;
+  text_pad(stdout, verdict_title(verdict->kind), indent - 2);
+  text_style(stdout, STYLE_PLAIN);
+  return 1 + text_continue(stdout, text.text, indent);
 }
 
 /* ---- the foot ---- */
@@ -376,11 +391,13 @@ static void print_names_hint(const struct view *view) {
   text_paragraph(stdout, text.text, 2);
 }
 
-static void print_foot(const struct view *view) {
+void screen_print_foot(const struct view *view) {
   struct paragraph text = {.length = 0};
   size_t wrappers = view->report->recording->wrappers.count;
+  const char *note = source_limits(view->report->samples->source)->note;
   putchar('\n');
   text_style(stdout, STYLE_DIM);
+  if (*note) text_paragraph(stdout, note, 2);
   if (wrappers)
     say(&text, wrappers > 1 ? "Counted for their callers: %s and %zu more." : "Counted for its callers: %s.",
         strings_text(view->report->names->strings, view->report->recording->wrappers.functions[0]),
@@ -388,8 +405,10 @@ static void print_foot(const struct view *view) {
   if (wrappers) text_paragraph(stdout, text.text, 2);
   print_names_hint(view);
   print_command(view, "  In a browser: winnow view");
-  print_command(view,
-                "  Next: winnow report --at end | --tree | --by stack | --all (each table, range and row)");
+  print_command(
+      view, text_width() < 100
+                ? "  Next: winnow report --at end | --tree | --by stack | --all"
+                : "  Next: winnow report --at end | --tree | --by stack | --all (each table, range and row)");
   text_style(stdout, STYLE_PLAIN);
 }
 
@@ -405,46 +424,44 @@ const char *screen_margin(char buffer[16], const struct estimate *estimate) {
   return buffer;
 }
 
-wn_status screen_print_verdict(const struct view *view, int *lines) {
-  struct verdict verdict;
-  struct paragraph text = {.length = 0};
-  wn_status error = verdict_find(view->report, &verdict);
-  *lines = 0;
-  if (error || verdict.kind == VERDICT_NONE) return error;
-  say_why(&text, view, &verdict);
-  putchar('\n');
-  fputs("  ", stdout);
-  text_style(stdout, verdict.kind == VERDICT_LEAK    ? STYLE_ALARM
-                     : verdict.kind == VERDICT_LEVEL ? STYLE_GOOD
-                                                     : STYLE_WARNING);
-  int indent = 4 + (int)strlen(verdict_title(verdict.kind));
-  if (indent < CAUSE_INDENT) indent = CAUSE_INDENT;
-  text_pad(stdout, verdict_title(verdict.kind), indent - 2);
-  text_style(stdout, STYLE_PLAIN);
-  *lines = 1 + text_continue(stdout, text.text, indent);
-  return WN_OK;
+int screen_print_head(const struct view *view) {
+  static int (*const head[])(const struct view *view) = {print_title,   print_resident,  print_held,
+                                                         print_left,    print_allocated, print_collected,
+                                                         print_missing, print_verdict};
+  int used = 0;
+  for (size_t i = 0; i < sizeof head / sizeof *head; i++) used += head[i](view);
+  return used;
+}
+
+/* Prints a table of the lines that are left for it and for `more` others. */
+static wn_status print_table(const struct view *view, const char *title, enum measure measure, int more,
+                             int *left) {
+  int printed;
+  int lines = more ? *left / (more + 1) + 2 : *left;
+  wn_status error = screen_print_table(view, title, measure, lines, &printed);
+  *left -= printed;
+  return error;
 }
 
 wn_status screen_print(const struct view *view) {
   static const char *const when[] = {"HELD AT THE PEAK", "HELD AT THE END"};
   const struct report *report = view->report;
+  const struct source_limits *limits = source_limits(report->samples->source);
   char title[64], time[32];
-  int verdict, held, allocated;
-  static int (*const head[])(const struct view *view) = {
-      print_title, print_resident, print_held, print_left, print_allocated, print_collected, print_missing};
-  int used = 0;
-  for (size_t i = 0; i < sizeof head / sizeof *head; i++) used += head[i](view);
-  wn_status error = screen_print_verdict(view, &verdict);
-  if (error) return error;
-  bool timed = report_is_timed(report);
-  int left = SCREEN_LINES - used - verdict - (timed ? CHART_LINES : 0) - FOOT_LINES;
-  if (timed) report_print_chart(view);
+  wn_status error = WN_OK;
+  int left = SCREEN_LINES - FOOT_LINES - screen_print_head(view);
+  if (report_is_timed(report)) report_print_chart(view), left -= CHART_LINES;
   snprintf(title, sizeof title, "HELD AT %s", text_time(time, report->asked.time_ns));
-  error = screen_print_table(view, report->at == AT_TIME ? title : when[report->at], MEASURE_HELD,
-                             left / 2 + 2, &held);
-  if (!error && !source_limits(report->samples->source)->no_total)
-    error = screen_print_table(view, "ALLOCATED THE MOST", MEASURE_ALLOCATED, left - held, &allocated);
-  if (!error) print_foot(view);
+  bool ended = limits->totals && !limits->no_end;
+  if (!limits->totals || report->at == AT_PEAK)
+    error = print_table(view, report->at == AT_TIME ? title : when[report->at], MEASURE_HELD,
+                        !limits->no_total + ended, &left);
+  if (!error && ended)
+    error = print_table(view, limits->no_peak ? "HELD AT THE MOMENT OF THE PROFILE" : when[AT_END],
+                        MEASURE_ALIVE, !limits->no_total, &left);
+  if (!error && !limits->no_total)
+    error = print_table(view, "ALLOCATED THE MOST", MEASURE_ALLOCATED, 0, &left);
+  if (!error) screen_print_foot(view);
   return error;
 }
 /* SPDX-License-Identifier: MIT */

@@ -1,17 +1,17 @@
 /* The first screen of `winnow report`: four numbers, a verdict, a chart and two tables, in at most
- * SCREEN_LINES lines. docs/report.md shows it. `--all` prints report_text.h in its place. */
+ * SCREEN_LINES lines. docs/report.md shows it. report_text.c prints what `--all` asks for in its place. */
 #ifndef CLI_SCREEN_H
 #define CLI_SCREEN_H
 
-#include "analysis/verdict.h"
 #include "cli/report_text.h"
 
 enum { SCREEN_LINES = 40, SCREEN_TABLE_INDENT = 45 };
 
 wn_status screen_print(const struct view *view);
 
-/* Prints the verdict, if there is one, after a blank line; *lines: how many it took. */
-wn_status screen_print_verdict(const struct view *view, int *lines);
+/* Prints the title, the numbers and the verdict; returns how many lines they took. And the last lines. */
+int screen_print_head(const struct view *view);
+void screen_print_foot(const struct view *view);
 
 /* Prints a table of at most `lines` lines with its title and header; *printed: how many it took. */
 wn_status screen_print_table(const struct view *view, const char *title, enum measure measure, int lines,

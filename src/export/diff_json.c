@@ -1,7 +1,8 @@
-/* Writes a comparison as JSON: both traces, and a table for each measure. WN_ENOMEM leaves the
- * object incomplete. */
+/* Writes a comparison as JSON: both traces, what changed of their facts, and a table for each measure.
+ * WN_ENOMEM leaves the object incomplete. */
 #include "export/diff_json.h"
 
+#include "analysis/regression.h"
 #include "export/report_json.h"
 #include "export/rows.h"
 
@@ -52,40 +53,29 @@ static wn_status print_measure(struct json *json, enum measure measure, const st
   return WN_OK;
 }
 
-/* What a collected heap counted itself, in one of the runs. */
-static void print_heap(struct json *json, const char *name, const struct heap_life *life) {
-  struct trace_collection total = heap_life_total(life);
-  json_begin(json, name, '{');
-  json_integer(json, "minor_words", total.minor_words);
-  json_integer(json, "promoted_words", total.promoted_words);
-  json_integer(json, "direct_words", total.direct_words);
-  json_integer(json, "minor_collections", total.minor_collections);
-  json_integer(json, "major_cycles", total.major_cycles);
-  json_begin(json, "pauses", '{');
-  json_integer(json, "count", heap_life_pauses(life));
-  json_number(json, "total_ns", heap_life_paused_ns(life));
-  if (life->longest.ns) {
-    json_integer(json, "median_ns", heap_life_pause_at(life, 0.5));
-    json_integer(json, "below_99_ns", heap_life_pause_at(life, 0.99));
-    json_integer(json, "longest_ns", life->longest.ns);
-  }
-  json_end(json, '}');
-  json_end(json, '}');
-}
-
-static void print_heaps(struct json *json, const struct heap_life *before, const struct heap_life *after) {
-  if (!heap_life_is_told(before) || !heap_life_is_told(after)) return;
-  json_begin(json, "heap", '{');
-  print_heap(json, "before", before);
-  print_heap(json, "after", after);
-  json_end(json, '}');
-}
-
 /* Whether both files tell it. Of what is promoted, no run without a collected heap has any. */
 static bool is_told(const struct pair *pair, enum measure measure) {
   return measure == MEASURE_PROMOTED ||
          (json_is_told(&pair->before, measure) && json_is_told(&pair->after, measure));
 }
+
+static wn_status print_facts(struct json *json, const struct pair *pair) {
+  struct facts before, after;
+  wn_status error = facts_find(&pair->before, &before);
+  if (!error) error = facts_find(&pair->after, &after);
+  if (error) return error;
+  struct regression verdict = regression_find(pair, &before, &after);
+  bool changed = verdict.kind > REGRESSION_NONE;
+  json_begin(json, "verdict", '{');
+  json_string(json, "kind", regression_word(verdict.kind));
+  json_string(json, "title", regression_title(verdict.kind, pair_is_exact(pair)));
+  json_string(json, "fact", changed ? fact_json_name(verdict.fact) : "");
+  json_end(json, '}');
+  json_changes(json, &before, &after, &pair->scale);
+  return WN_OK;
+}
+
+/* ---- shared ---- */
 
 wn_status diff_write_json(FILE *out, const struct pair *pair, const struct diff_json_options *options) {
   struct json json = {.out = out};
@@ -105,7 +95,7 @@ wn_status diff_write_json(FILE *out, const struct pair *pair, const struct diff_
     json_integer(&json, "brief_ns", pair->after.brief_ns);
     json_integer(&json, "long_ns", pair->after.long_ns);
   }
-  if (!pair->moments) print_heaps(&json, &pair->before.samples->life, &pair->after.samples->life);
+  if (!pair->moments) error = print_facts(&json, pair);
   for (int measure = 0; measure < MEASURES && !error; measure++)
     if (pair->moments ? measure == MEASURE_HELD : is_told(pair, (enum measure)measure))
       error = print_measure(&json, (enum measure)measure, pair, options);

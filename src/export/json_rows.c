@@ -7,12 +7,14 @@ wn_status export_json(FILE *out, const struct export *export) {
   struct json json = {.out = out};
   const struct report *report = export->report;
   struct rows_chosen rows;
-  wn_status error = rows_choose(export, &rows);
+  struct facts facts;
+  wn_status error = facts_find(report, &facts);
+  if (!error) error = rows_choose(export, &rows);
   if (error) return error;
   json_begin(&json, NULL, '{');
   json_integer(&json, "schema", 1);
   json_trace(&json, "trace", report->samples);
-  json_totals(&json, report);
+  json_totals(&json, &facts);
   json_wrappers(&json, report->recording);
   json_string(&json, "at", export->at);
   json_integer(&json, "at_ns", report->asked.time_ns);

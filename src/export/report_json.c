@@ -2,19 +2,10 @@
  * and rows (rows.h) and computes nothing itself. WN_ENOMEM leaves the object incomplete. */
 #include "export/report_json.h"
 
-#include "analysis/resident.h"
 #include "analysis/verdict.h"
 #include "export/rows.h"
-#include <string.h>
 
 enum { HELD_POINTS = 200, MEMORY_POINTS = 1000 };
-
-/* Calls by which realloc made sampled blocks larger. */
-static uint64_t count_growths(const struct samples *samples) {
-  uint64_t calls = 0;
-  for (size_t i = 0; i < samples->row_count; i++) calls += samples->rows[i].call;
-  return calls > samples->sampled_blocks ? calls - samples->sampled_blocks : 0;
-}
 
 /* Prints a number, or null if it is not known. */
 static void print_bound(struct json *json, const char *name, uint64_t value, bool known) {
@@ -22,83 +13,6 @@ static void print_bound(struct json *json, const char *name, uint64_t value, boo
     json_integer(json, name, value);
   else
     json_null(json, name);
-}
-
-/* Several processes. */
-static void print_processes(struct json *json, const struct samples *samples) {
-  static const char *const ends[] = {"exit", "signal", "exec", "stop", "left"};
-  json_begin(json, "processes", '[');
-  for (uint32_t i = 0; i < samples->process_count; i++) {
-    const struct process *process = &samples->processes[i];
-    bool known = process->ended && process->end_kind < sizeof ends / sizeof *ends;
-    json_begin(json, NULL, '{');
-    json_integer(json, "pid", process->pid);
-    json_string(json, "name", process->name);
-    print_bound(json, "parent", process->parent, process->parent != NO_PROCESS);
-    json_integer(json, "started_ns", process->begin_ns);
-    json_integer(json, "last_ns", process->last_ns);
-    json_bool(json, "ended", process->ended);
-    json_string(json, "end", known ? ends[process->end_kind] : "");
-    json_number(json, "code", process->code);
-    json_end(json, '}');
-  }
-  json_end(json, ']');
-}
-
-void json_trace(struct json *json, const char *name, const struct samples *samples) {
-  const struct trace_run *run = source_run(samples->source);
-  const struct trace_damage *damage = source_damage(samples->source);
-  const struct source_limits *limits = source_limits(samples->source);
-  json_begin(json, name, '{');
-  json_begin(json, "command", '[');
-  for (uint32_t at = 0; at < run->command.length; at += (uint32_t)strlen(run->command.bytes + at) + 1)
-    json_string(json, NULL, run->command.bytes + at);
-  json_end(json, ']');
-  json_string(json, "title", run->title.length ? run->title.bytes : "");
-  json_string(json, "thread_name", run->name.length ? run->name.bytes : "");
-  json_string(json, "context", run->context.length ? run->context.bytes : "");
-  json_integer(json, "pid", run->pid);
-  json_string(json, "host", run->host.bytes);
-  json_string(json, "heap", run->heap.bytes);
-  json_string(json, "writer", run->writer.length ? run->writer.bytes : "");
-  if (!limits->totals) {
-    json_number(json, "rate", run->rate);
-    json_integer(json, "seed", run->seed);
-    json_integer(json, "word_bytes", run->word_bytes);
-    json_integer(json, "started_ns", run->wall_ns);
-    json_integer(json, "duration_ns", samples->end_ns);
-    json_integer(json, "samples", samples->sampled_blocks);
-    json_integer(json, "growths", count_growths(samples));
-  }
-  if (*limits->note) {
-    json_bool(json, "totals", limits->totals);
-    json_bool(json, "exact", !limits->estimated && run->rate >= 1);
-    json_string(json, "note", limits->note);
-  }
-  json_integer(json, "lost", damage->records_lost);
-  json_string(json, "lost_because", damage->records_lost ? trace_cause_word(damage->loss_cause) : "");
-  json_integer(json, "stacks_lost", damage->stacks_lost);
-  json_integer(json, "stacks_cut", samples->cut);
-  json_integer(json, "damaged_chunks", damage->chunks_damaged);
-  json_integer(json, "damaged_bytes", damage->bytes_skipped);
-  json_bool(json, "partial", damage->records_lost || damage->chunks_damaged);
-  json_bool(json, "complete", damage->complete && !damage->chunks_damaged && !damage->records_lost);
-  if (samples->process_count > 1) print_processes(json, samples);
-  json_end(json, '}');
-}
-
-static void print_peak(struct json *json, const struct report *report) {
-  struct estimate peak = report_bytes(report, &report->peak.live);
-  json_begin(json, "peak_bytes", '{');
-  json_number(json, "estimate", peak.estimate);
-  json_number(json, "low", peak.low);
-  json_number(json, "high", peak.high);
-  json_integer(json, "samples", peak.samples);
-  json_integer(json, "at_ns", report->peak.median_ns);
-  json_begin(json, "moments_ns", '[');
-  for (int k = 0; k < PEAK_PARTS; k++) json_integer(json, NULL, report->peak.time_ns[k]);
-  json_end(json, ']');
-  json_end(json, '}');
 }
 
 static void print_sums(struct json *json, const struct report *report, const struct sums *self,
@@ -237,17 +151,6 @@ static void print_memory(struct json *json, const struct report *report) {
   json_end(json, ']');
 }
 
-static void print_culprit(struct json *json, const struct report *report, const struct culprit *culprit) {
-  const struct strings *strings = report->names->strings;
-  json_begin(json, NULL, '{');
-  json_string(json, "function", strings_text(strings, culprit->function.function));
-  json_string(json, "module", strings_text(strings, culprit->function.module));
-  json_string(json, "caller", strings_text(strings, culprit->caller.function));
-  json_estimate(json, "bytes", &culprit->bytes);
-  json_estimate(json, "bytes_per_second", &culprit->rate);
-  json_end(json, '}');
-}
-
 /* ---- shared ---- */
 
 void json_row(struct json *json, struct table *table, const struct group *group, enum extent extent) {
@@ -283,93 +186,11 @@ unsigned json_details(const struct report *report, enum measure measure) {
   }
 }
 
-void json_totals(struct json *json, const struct report *report) {
-  struct estimate bytes = report_bytes(report, &report->allocated),
-                  blocks = report_blocks(report, &report->allocated);
-  struct estimate end = report_bytes(report, &report->live_at_end),
-                  end_blocks = report_blocks(report, &report->live_at_end);
-  struct estimate alive = report_bytes(report, &report->alive),
-                  alive_blocks = report_blocks(report, &report->alive);
-  struct estimate brief = report_bytes(report, &report->brief),
-                  share = report_share(report, &report->brief, &report->allocated),
-                  rate = report_per_second(report, &bytes),
-                  peak_blocks = report_blocks(report, &report->peak.live),
-                  external = report_bytes(report, &report->generations.external);
-  json_begin(json, "totals", '{');
-  json_bool(json, "headers_included", false);
-  json_estimate(json, "allocated_bytes", &bytes);
-  json_estimate(json, "allocated_blocks", &blocks);
-  if (report_has_rate(report) || !report->samples->end_ns)
-    json_estimate(json, "allocated_bytes_per_second", &rate);
-  if (report->samples->collected) json_estimate(json, "external_bytes", &external);
-  print_peak(json, report);
-  json_estimate(json, "peak_blocks", &peak_blocks);
-  json_estimate(json, "live_at_end_bytes", &end);
-  json_estimate(json, "live_at_end_blocks", &end_blocks);
-  json_integer(json, "alive_at_ns", report->alive_ns);
-  json_estimate(json, "alive_bytes", &alive);
-  json_estimate(json, "alive_blocks", &alive_blocks);
-  if (!source_limits(report->samples->source)->no_lives) {
-    json_estimate(json, "brief_bytes", &brief);
-    json_estimate(json, "brief_share", &share);
-    json_integer(json, "brief_ns", report->brief_ns);
-  }
-  json_integer(json, "peak_rss_bytes", report_resident(report).most_bytes);
-  json_end(json, '}');
-}
-
-wn_status json_verdict(struct json *json, const struct report *report) {
-  struct verdict verdict;
-  wn_status error = verdict_find(report, &verdict);
-  if (error) return error;
-  json_begin(json, "verdict", '{');
-  json_string(json, "kind", verdict_word(verdict.kind));
-  json_string(json, "title", verdict_title(verdict.kind));
-  json_begin(json, "culprits", '[');
-  for (size_t i = 0; i < verdict.culprits; i++) print_culprit(json, report, &verdict.culprit[i]);
-  json_end(json, ']');
-  json_number(json, "bytes", verdict.bytes);
-  json_integer(json, "at_ns", verdict.time_ns);
-  json_end(json, '}');
-  return WN_OK;
-}
-
 void json_wrappers(struct json *json, const struct recording *recording) {
   json_begin(json, "wrappers", '[');
   for (size_t i = 0; i < recording->wrappers.count; i++)
     json_string(json, NULL, strings_text(recording->names.strings, recording->wrappers.functions[i]));
   json_end(json, ']');
-}
-
-/* What a profile of totals tells. */
-static void print_totals_of_profile(struct json *json, const struct report *report) {
-  const struct source_limits *limits = source_limits(report->samples->source);
-  const struct {
-    const char *bytes, *blocks;
-    bool known;
-    const struct sums *sums;
-  } totals[] = {{"allocated_bytes", "allocated_blocks", !limits->no_total, &report->allocated},
-                {"peak_bytes", "peak_blocks", !limits->no_peak, &report->peak.live},
-                {"live_at_end_bytes", "live_at_end_blocks", !limits->no_end, &report->live_at_end}};
-  json_begin(json, "totals", '{');
-  for (size_t i = 0; i < sizeof totals / sizeof *totals; i++) {
-    struct estimate bytes = report_bytes(report, totals[i].sums),
-                    blocks = report_blocks(report, totals[i].sums);
-    if (totals[i].known) json_estimate(json, totals[i].bytes, &bytes);
-    if (totals[i].known && !limits->no_blocks) json_estimate(json, totals[i].blocks, &blocks);
-  }
-  json_end(json, '}');
-}
-
-static wn_status print_course(struct json *json, const struct report *report,
-                              const struct report_json_options *options) {
-  wn_status error = json_verdict(json, report);
-  if (error) return error;
-  json_totals(json, report);
-  print_held(json, report);
-  print_memory(json, report);
-  if (heap_life_is_told(&report->samples->life)) json_heap(json, report);
-  return json_resident(json, report, options);
 }
 
 bool json_is_told(const struct report *report, enum measure measure) {
@@ -382,23 +203,30 @@ bool json_is_told(const struct report *report, enum measure measure) {
 
 wn_status report_write_json(FILE *out, const struct report *report,
                             const struct report_json_options *options) {
-  bool totals = source_limits(report->samples->source)->totals;
   struct json json = {.out = out};
+  struct facts facts;
+  struct verdict verdict;
   char asked[64];
+  wn_status error = facts_find(report, &facts);
+  if (!error) error = verdict_find(report, &verdict);
+  if (error) return error;
   snprintf(asked, sizeof asked, "at:%.50s", options->at);
   json_begin(&json, NULL, '{');
   json_integer(&json, "schema", 1);
   json_trace(&json, "trace", report->samples);
-  wn_status error = WN_OK;
-  if (totals)
-    print_totals_of_profile(&json, report);
-  else
-    error = print_course(&json, report, options);
+  json_totals(&json, &facts);
   json_string(&json, "question", asked);
-  if (!totals) json_integer(&json, "at_ns", report->asked.time_ns);
   if (options->where) json_string(&json, "where", options->where);
   json_string(&json, "by", grouping_name(options->grouping));
   json_string(&json, "sort", sites_order_name(options->order));
+  if (!source_limits(report->samples->source)->totals) {
+    json_integer(&json, "at_ns", report->asked.time_ns);
+    json_verdict(&json, report, &verdict);
+    print_held(&json, report);
+    print_memory(&json, report);
+    json_heap(&json, &facts);
+    error = json_resident(&json, &facts, options);
+  }
   json_wrappers(&json, report->recording);
   for (int measure = 0; measure < MEASURES && !error; measure++)
     if (json_is_told(report, (enum measure)measure))

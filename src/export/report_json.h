@@ -2,7 +2,9 @@
 #ifndef EXPORT_REPORT_JSON_H
 #define EXPORT_REPORT_JSON_H
 
+#include "analysis/facts.h"
 #include "analysis/sites.h"
+#include "analysis/verdict.h"
 #include "export/json.h"
 
 struct report_json_options {
@@ -30,18 +32,19 @@ void json_rest(struct json *json, const char *name, const struct report *report,
 /* The details that the rows of a measure have (enum table_detail). */
 unsigned json_details(const struct report *report, enum measure measure);
 
-/* Writes the member `verdict`. WN_ENOMEM. */
-wn_status json_verdict(struct json *json, const struct report *report);
-
-/* Write the members `totals` and `wrappers`. */
-void json_totals(struct json *json, const struct report *report);
+/* Write the members `totals`, `heap` (of a collected heap alone), `resident`, `verdict` and `wrappers`. */
+void json_totals(struct json *json, const struct facts *facts);
+void json_heap(struct json *json, const struct facts *facts);
+void json_resident_facts(struct json *json, const struct facts *facts);
+void json_verdict(struct json *json, const struct report *report, const struct verdict *verdict);
 void json_wrappers(struct json *json, const struct recording *recording);
 
-/* Writes the member `heap`: the life of a collected heap. */
-void json_heap(struct json *json, const struct report *report);
+/* Writes the member `facts` of a comparison: the change of each fact that both reports have. */
+void json_changes(struct json *json, const struct facts *before, const struct facts *after,
+                  const struct estimate *scale);
 
 /* Writes the members `resident`, `mapped` and `stacks`. */
-wn_status json_resident(struct json *json, const struct report *report,
+wn_status json_resident(struct json *json, const struct facts *facts,
                         const struct report_json_options *options);
 
 /* Whether the file tells what a measure sums. */

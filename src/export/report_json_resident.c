@@ -1,6 +1,4 @@
-/* The members of the JSON report on resident memory: its parts, and the functions that mapped it. A
- * part that could not be measured is null. */
-#include "analysis/resident.h"
+/* The members of the JSON report on resident memory: its facts, and the functions that mapped it. */
 #include "export/report_json.h"
 
 enum { NAME_MOST = 4096, CALLERS_MOST = 12 };
@@ -74,52 +72,12 @@ static wn_status print_mappers(struct json *json, const struct report *report,
   return error;
 }
 
-static void print_parts(struct json *json, const struct resident_parts *parts) {
-  json_begin(json, "parts", '[');
-  for (int i = 0; i < RESIDENT_PARTS; i++) {
-    if (!parts->part[i].text || (parts->part[i].bytes.estimate == 0 && parts->part[i].bytes.high <= 0))
-      continue;
-    json_begin(json, NULL, '{');
-    json_string(json, "name", parts->part[i].name);
-    json_string(json, "text", parts->part[i].text);
-    json_estimate(json, "bytes", &parts->part[i].bytes);
-    json_end(json, '}');
-  }
-  json_end(json, ']');
-}
-
 /* ---- shared ---- */
 
-wn_status json_resident(struct json *json, const struct report *report,
+wn_status json_resident(struct json *json, const struct facts *facts,
                         const struct report_json_options *options) {
-  struct resident resident = report_resident(report);
-  struct resident_parts parts = resident_parts(report, &resident);
-  struct estimate held = report_bytes(report, &parts.held);
-  bool partial = report->recording->partial, explained = resident.explained && !partial;
-  json_begin(json, "resident", '{');
-  json_integer(json, "at_ns", resident.time_ns);
-  json_integer(json, "rss_bytes", resident.rss_bytes);
-  json_integer(json, "most_bytes", resident.most_bytes);
-  json_bool(json, "counted", resident.counted);
-  json_bool(json, "explained", explained);
-  json_estimate(json, "held_bytes", &held);
-  json_number(json, "mapped_bytes", resident.mapped_bytes);
-  number_or_null(json, "mapped_private_bytes", resident.mapped_private, resident.measured);
-  number_or_null(json, "mapped_file_bytes", resident.mapped_files, resident.measured);
-  number_or_null(json, "stack_bytes", resident.stack_bytes, resident.measured);
-  json_number(json, "file_bytes", resident.files_bytes);
-  if (partial)
-    json_null(json, "other_bytes");
-  else
-    json_estimate(json, "other_bytes", &parts.rest);
-  number_or_null(json, "unwritten_bytes", parts.unwritten, explained);
-  json_number(json, "header_bytes", parts.headers);
-  json_number(json, "earlier_bytes", parts.earlier);
-  json_number(json, "winnow_bytes", resident.own_bytes);
-  number_or_null(json, "told_ns", (double)parts.told_ns, parts.told);
-  print_parts(json, &parts);
-  json_end(json, '}');
-  wn_status error = print_mappers(json, report, &resident, RESIDENT_MAPPINGS, options);
-  return error ? error : print_mappers(json, report, &resident, RESIDENT_STACKS, options);
+  json_resident_facts(json, facts);
+  wn_status error = print_mappers(json, facts->report, &facts->resident, RESIDENT_MAPPINGS, options);
+  return error ? error : print_mappers(json, facts->report, &facts->resident, RESIDENT_STACKS, options);
 }
 /* SPDX-License-Identifier: MIT */

@@ -55,19 +55,20 @@ wn_status view_head(struct answers *answers, const struct request *request, stru
 wn_status view_totals(struct answers *answers, const struct request *request, struct answer *answer) {
   const struct report *report = &answers->report;
   struct json *json = &answer->json;
+  struct facts facts;
+  struct verdict verdict;
   static const char *const when[] = {"at:peak", "at:end", "at:time"};
-  struct estimate bytes = report_bytes(report, &report->asked.live),
-                  blocks = report_blocks(report, &report->asked.live);
+  wn_status error = facts_find(report, &facts);
+  if (error) return error;
   json_string(json, "question", when[report->at]);
   json_integer(json, "at_ns", report->asked.time_ns);
-  json_estimate(json, "held_bytes", &bytes);
-  json_estimate(json, "held_blocks", &blocks);
   json_bool(json, "peak_is_one", report_peak_is_one(report));
-  json_totals(json, report);
-  if (heap_life_is_told(&report->samples->life)) json_heap(json, report);
+  json_totals(json, &facts);
+  json_heap(json, &facts);
   if (request->where) return WN_OK; /* the resident size and the verdict are of all blocks */
-  wn_status error = json_verdict(json, report);
+  error = verdict_find(report, &verdict);
   if (error) return error;
-  return json_resident(json, report, &(struct report_json_options){.grouping = request->grouping, .top = 10});
+  json_verdict(json, report, &verdict);
+  return json_resident(json, &facts, &(struct report_json_options){.grouping = request->grouping, .top = 10});
 }
 /* SPDX-License-Identifier: MIT */

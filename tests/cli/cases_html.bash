@@ -62,7 +62,7 @@ pages_open_with_what_was_asked() {
   opens_with 'peak&amp;by=line' --by line
   opens_with 'end&amp;where=at+=+1ms' -a 1ms
   opens_with 'end&amp;where=at+=+1ms+and+(size+%3E+100+or+fn+~+%22a%2Bb%22)&amp;by=file' --at 1ms -b file --where 'size > 100 or fn ~ "a+b"'
-  grep -q 'matching the query' t.html || fail "the text ignores the query"
+  grep -q 'only blocks with size &gt; 100' t.html || fail "the text ignores the query"
   opens_with 'end&amp;where=size+%3C+1K+and+at+=+0.5ms' -w 'size < 1K and at = 0.5ms'
 }
 
@@ -154,7 +154,7 @@ hostile_names_stay_in_their_place() {
   unpack t.html >/dev/null
   grep -aq '</noscript><img src=x onerror=alert(1)>' STRS.bin META.bin TIME.bin || fail "the trace has no such name"
   ! grep -aq '<img' t.html || fail "a name broke out: $(grep -a -m1 '<img' t.html)"
-  grep -aq '>noscript&gt;&lt;img src=x onerror=alert(1)&gt; ran for' t.html || fail "the text does not name the program"
+  grep -aq '>noscript&gt;&lt;img src=x onerror=alert(1)&gt;' t.html || fail "the text does not name the program"
   grep -aq '/script&lt;/pre&gt;&lt;/noscript&gt;' t.html || fail "the text does not name the function"
   # Everything between the tags of the template and of the blocks is text without tags.
   [ "$(grep -ao '</noscript>' t.html | wc -l)" = "$(grep -ao '</noscript>' "$source/viewer/page.html" | wc -l)" ] || fail "another end of noscript"

@@ -17,9 +17,8 @@ several_traces_make_one_report() {
   record_family family/t.trace
   succeeds report --all family/t.trace*
   cp out by_names
-  says ' and [0-9]+ other processes .*ran for '
-  says 'Together they held the most '
-  says 'When they ended, they had not freed |They freed everything before they ended'
+  says ' and [0-9]+ other processes '
+  says 'Never freed .* by all processes, each until its end'
   says 'A block counts as held until it was freed or its process ended'
   says 'Held .*, by process: '
   says '(head|ls) [(][0-9]+[)] +< bash [(][0-9]+[)]'
@@ -72,7 +71,7 @@ ended_processes_with_one_number_are_several() {
   make exact_1 one
   make exact_2 other
   succeeds report --all one other
-  says 'and 1 other process ran '
+  says 'and 1 other process '
   says 'All 2 processes exited with code 0[.]'
 }
 
@@ -82,7 +81,7 @@ traces_of_memtrace_are_joined() {
   "$build/tests/cli/make_memtrace" both/first 600 1 || fail "no Memtrace file"
   make exact_collected both/other
   succeeds report --all both
-  says ' and 1 other process ran '
+  says ' and 1 other process '
   says 'Of the 2 processes 1 exited with code 0, 1 with traces of Memtrace, which tell no end[.]'
   says 'The rates of the traces are 0[.]01 to 1; of the finer ones as many samples count as the lowest rate would have taken[.]'
   ! grep -q 'The trace is of Memtrace' out || fail "$(cat out)"
@@ -180,7 +179,7 @@ unreadable_traces_of_a_folder_are_told() {
   "${as[@]}" "$winnow" report --all family >out 2>err
   [ $? = 1 ] || fail "another exit code: $(cat err)"
   [ "$(cat err)" = 'winnow: cannot open family/other: Permission denied; it is left out' ] || fail "$(cat err)"
-  says ' and [0-9]+ other processes .*ran for '
+  says ' and [0-9]+ other processes '
 }
 
 # Its file has space before it has a header.
@@ -201,7 +200,7 @@ killed_processes_are_not_said_to_have_ended() {
   mkdir family
   "$winnow" record -q -f -r 1 -o family/t -- bash -c 'bash -c "kill -9 \$\$; true"; ls / >/dev/null' >said 2>&1 || fail "not recorded: $(cat said)"
   succeeds report --all family
-  says 'When they ended, or their traces did, they had not freed '
+  says 'Never freed .* by all processes, each until its end'
   says '1 left no record of their end: killed'
 }
 
@@ -218,7 +217,7 @@ folders_have_pages_and_are_compared() {
   [ -s t.html ] || fail "no page: $(ls)"
   refused 2 'after/t is a trace; give the page another name' html -o after/t after
   succeeds diff --all before after
-  says 'Before: bash and [0-9]+ other processes .*After: bash and [0-9]+ other processes'
+  says 'before: bash and [0-9]+ other processes .*after: bash and [0-9]+ other processes'
   succeeds info before
   says ' all [0-9]+ *$'
 }

@@ -69,7 +69,7 @@ children_are_told_apart() {
   local size unit trace
   rows | head -n 3 | sed -E 's/^ *([0-9.]+) (k?B) +[0-9,]+  (a .trace.(.[0-9]+)?)  .*/\1 \2 \3/' >each
   while read -r size unit trace; do
-    "$winnow" report --all "$trace" | tr '\n' ' ' | grep -Eq "allocated $size $unit in" || fail "$trace: not $size $unit"
+    "$winnow" report --all "$trace" | grep -Eq "^  Allocated +$size $unit( |$)" || fail "$trace: not $size $unit"
   done <each
   "$winnow" record -q -f -o t -- bash -c 'ls / >/dev/null; exit' 2>err
   [ ! -s err ] || fail "not quiet: $(cat err)"
@@ -204,7 +204,7 @@ END
   succeeds report --all t
   says "asks $hint: to trace that heap, run it with WINNOW_TRACE=FILE and without winnow record"
   succeeds report --all heap.trace
-  says 'collected heap allocated'
+  says 'THE COLLECTED HEAP, BY ITS OWN COUNTS'
   ! grep -q 'not in this trace' out || fail "it is: $(cat out)"
   run record -q -o t ./asks
   [ ! -s err ] || fail "not quiet: $(cat err)"

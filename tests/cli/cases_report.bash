@@ -215,7 +215,7 @@ leaks_are_told_where_the_program_frees_all_as_it_exits() {
   need jq
   "$build/tests/page/make_planted" exits t || fail "no trace"
   succeeds report --all t
-  says 'At the end no sampled block was still allocated'
+  fact 'Never freed' '< [0-9.]+ [kM]?B'
   says 'Alive after 99\.[0-9] s, before the program freed [0-9.]+ MB as it ended: '
   says 'Growing steadily: leaks by [0-9.]+ kB \([0-9.]+–[0-9.]+ kB\) a second\. '
   succeeds report --json t
@@ -236,7 +236,7 @@ a_buffer_that_grows_steadily_is_told_from_caches() {
     tr '\n' ' ' <out | grep -Eq -- "$said" && break
   done
   says "$said"
-  [[ "$(tr '\n' ' ' <out)" =~ ([0-9]+)\ growths\ by\ realloc,\ each\ counted\ as\ allocating\ the\ whole\ block ]] || fail "no growths: $(cat out)"
+  [[ "$(tr '\n' ' ' <out)" =~ Growths\ by\ realloc[^0-9]*([0-9]+) ]] || fail "no growths: $(cat out)"
   succeeds report --json t
   jq -e ".trace.growths == ${BASH_REMATCH[1]}" out >/dev/null || fail "growths: $(jq .trace.growths out)"
   jq -e '[.alive[] | select(.self_bytes.samples > 0) | {(.name): .growth}] | add |
@@ -272,11 +272,11 @@ a_report_of_a_part_of_the_samples_says_so() {
   # shellcheck disable=SC2016
   "$winnow" record -r 1 -o t.trace -- perl -e 'push @kept, "order $_" for 1 .. 20000' 2>said || fail "not recorded: $(cat said)"
   succeeds report --all --samples all t.trace
-  says 'Every block was recorded: '
+  says '^perl .* every block recorded'
   succeeds report --all --samples 4000 t.trace
-  says 'these are 1 of [5-9] samples of the trace'
-  says 'allocated [0-9.]+ MB [(][0-9.]+.[0-9.]+ MB[)]'
-  ! grep -q 'Every block was recorded' out || fail "a part is called the whole: $(cat out)"
+  fact 'Part of the samples that was read' '1[0-9] %'
+  fact Allocated '[0-9.]+ MB +[0-9.]+–[0-9.]+ MB'
+  ! grep -q 'every block recorded' out || fail "a part is called the whole: $(cat out)"
   run diff --all --samples 4000 t.trace t.trace
   [ "$code" = 0 ] || fail "diff: $(cat err)"
   refused 2 'must be all, or a number' report --samples 999 t.trace

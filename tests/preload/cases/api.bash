@@ -67,7 +67,7 @@ stacks_are_as_deep_as_asked() {
   done
   # What is missing is said, and in each export the missing callers are a frame.
   jq -e '.trace.stacks_cut > 0' report.json >/dev/null || fail "cut: $(jq .trace.stacks_cut report.json)"
-  "$winnow" report --all trace | tr '\n' ' ' | grep -Eq 'the outermost callers of [0-9]+ blocks? are +not known, since callstacks are cut after 50 frames' || fail "the report hides that stacks are cut"
+  "$winnow" report --all trace | grep -Eq '^  Callstacks cut \(--stack-depth\) +[0-9]+' || fail "the report hides that stacks are cut"
   "$winnow" info trace | grep -q '^missing .*the outermost callers of [0-9]* blocks\?, since callstacks are cut after 50 frames' || fail "info hides that stacks are cut"
   "$winnow" info --json trace | jq -e '.stacks_cut > 0' >/dev/null || fail "info --json"
   for format in folded speedscope firefox dhat csv json; do

@@ -24,7 +24,7 @@ kill 137 yes: signal 9 \(Killed\)
 segv 139 yes: signal 11 \(Segmentation fault\)
 term 143 yes: signal 15 \(Terminated\)
 END
-  "$winnow" report --all trace | tr '\n' ' ' | grep -q 'ended by signal 15 (Terminated)' || fail "the report does not say it"
+  "$winnow" report --all trace | grep -q ', signal 15 (Terminated)' || fail "the report does not say it"
 }
 
 # Without `winnow record` nobody adds anything.
@@ -47,7 +47,7 @@ exec_is_an_end_and_it_is_said() {
     [ "$how" != fexecve ] || ended 'yes: it became another program by exec' $before
     counted "$how: blocks" "$(figure .totals.allocated_blocks.estimate $before --where 'fn = born_before')" 500
   done
-  "$winnow" report --all $before | tr '\n' ' ' | grep -q 'became another program by exec' || fail "the report does not say it"
+  "$winnow" report --all $before | grep -q ', became another program' || fail "the report does not say it"
 }
 
 # A failed exec is no end, and what follows is recorded.
@@ -92,11 +92,11 @@ the_most_resident_is_known_however_it_ends() {
     opens trace
     [ "$(figure .totals.peak_rss_bytes)" -ge 67108864 ] && [ "$(jq .totals.peak_rss_bytes report.json)" -lt 90000000 ] ||
       fail "$how: $(jq -c .resident report.json)"
-    ! in_one_line | grep -q 'never written' || fail "$how: $("$winnow" report --all trace)"
-    in_one_line | grep -Eq 'the most resident was [67][0-9.]+ MB|when [67][0-9.]+ MB was resident' || fail "$how: $("$winnow" report --all trace)"
+    ! in_one_line | grep -q 'not written' || fail "$how: $("$winnow" report --all trace)"
+    in_one_line | grep -Eq 'Resident at most +[67][0-9.]+ MB' || fail "$how: $("$winnow" report --all trace)"
     case $how in
     abort | kill) ;; # measured by nobody but the kernel
-    *) [ "$(jq .resident.explained report.json)" = true ] && [ "$(jq .resident.unwritten_bytes report.json)" = 0 ] ||
+    *) [ "$(jq .resident.explained report.json)" = true ] && [ "$(part unwritten)" = 0 ] ||
       fail "$how: $(jq -c .resident report.json)" ;;
     esac
   done
@@ -106,14 +106,13 @@ the_most_resident_is_known_however_it_ends() {
 what_was_not_measured_is_not_explained() {
   need jq
   record --rate 1 -- "$programs/late_pages" kill
-  [ "$(figure '.resident | [.explained, .counted, .unwritten_bytes] | join(" ")')" = 'false true ' ] || fail "$(jq -c .resident report.json)"
-  in_one_line | grep -Eq 'Resident: [67][0-9.]+ MB at most, by the kernel.s count; its parts were not measured then. The largest size that was measured was [0-9.]+ MB, after ' ||
+  [ "$(figure '.resident | [.explained, .counted, (.parts | length)] | join(" ")')" = 'false true 0' ] || fail "$(jq -c .resident report.json)"
+  in_one_line | grep -Eq 'Resident at most +[67][0-9.]+ MB +by the kernel.s count; what it was made of is not known .*Resident then +[0-9.]+ [kM]B' ||
     fail "$("$winnow" report --all trace)"
-  ! in_one_line | grep -q 'held by malloc' || fail "$("$winnow" report --all trace)"
+  ! in_one_line | grep -Eq 'malloc blocks|not written' || fail "$("$winnow" report --all trace)"
   WINNOW_TRACE=$PWD/alone WINNOW_RATE=1 LD_PRELOAD=$library "$programs/late_pages" kill
-  [ "$(figure .resident.counted alone)" = false ] && [ "$(jq .resident.unwritten_bytes report.json)" = null ] || fail "$(jq -c .resident report.json)"
-  in_one_line alone | grep -Eq 'the most resident that was measured was [0-9.]+ MB' || fail "$("$winnow" report --all alone)"
-  ! in_one_line alone | grep -q 'never written' || fail "$("$winnow" report --all alone)"
+  [ "$(figure .resident.counted alone)" = false ] && [ "$(jq .resident.explained report.json)" = false ] || fail "$(jq -c .resident report.json)"
+  in_one_line alone | grep -Eq 'Resident at most +[0-9.]+ MB' || fail "$("$winnow" report --all alone)"
 }
 
 # The kernel counts children that were waited for with their parent.
@@ -121,7 +120,7 @@ a_child_is_not_taken_for_the_program() {
   need jq
   run_as ended "$winnow" record -q -o trace --rate 1 -- "$programs/late_pages" child
   [ "$(figure .totals.peak_rss_bytes)" -lt 32000000 ] && [ "$(jq .resident.counted report.json)" = false ] || fail "$(jq -c .resident report.json)"
-  ! in_one_line | grep -q 'never written' || fail "$("$winnow" report --all trace)"
+  ! in_one_line | grep -q 'RESERVED' || fail "$("$winnow" report --all trace)"
 }
 
 a_handler_with_a_full_stack_may_leave() {

@@ -342,7 +342,7 @@ workers_are_told_apart_by_their_titles() {
   for each in trace.[0-9]*; do "$winnow" info "$each"; done >infos
   grep -q '^called *titles: worker /of the first pool$' infos || fail "$(cat infos)"
   for each in trace.[0-9]*; do COLUMNS=160 "$winnow" report --all "$each"; done >reports
-  grep -q '^titles: worker /of the first pool ran for ' reports || fail "$(cat reports)"
+  grep -q '^titles: worker /of the first pool   ' reports || fail "$(cat reports)"
   [ -z "$(figure .trace.title)" ] || fail "arguments that were taken apart are a title: $(figure .trace.title)"
   local titles
   titles=$(for each in trace.[0-9]*; do figure '.trace.title + "/" + .trace.thread_name' "$each"; done | sort | xargs -d '\n')

@@ -61,8 +61,7 @@ blocks_that_cannot_be_followed_are_told() {
   opens trace
   [ "$(jq '.lost > 0 and .complete' info.json)" = true ] || fail "$(cat info.json)"
   "$winnow" report --all trace | tr -s '\n ' ' ' >report
-  grep -q 'So these numbers are of a part of the run' report || fail "$(head -c 900 report)"
-  grep -q 'and allocated at least ' report || fail "$(head -c 900 report)"
+  grep -q 'INCOMPLETE .*: the numbers are of a part of the run' report || fail "$(head -c 900 report)"
 }
 
 what_a_child_inherits_is_not_taken_for_free_memory() {
@@ -70,12 +69,11 @@ what_a_child_inherits_is_not_taken_for_free_memory() {
   record --rate 1e-2 -f -- "$programs/forks" heir || fail "forks failed"
   local child
   child=$(ls trace.[0-9]*)
-  figure .resident.earlier_bytes "$child" >earlier
-  near "what it inherited" "$(cat earlier)" 20000000
-  "$winnow" report --all "$child" | tr -s '\n ' ' ' >report
-  grep -Eq '(19|20|21)\.[0-9] MB what the process had before its recording began' report || fail "$(head -c 1500 report)"
-  near "what its parent had" "$(figure .resident.earlier_bytes)" 0
-  ! "$winnow" report --all trace | grep -q 'before its recording' || fail "$("$winnow" report --all trace | head -20)"
+  figure . "$child" >/dev/null
+  near "what it inherited" "$(part earlier)" 20000000
+  "$winnow" report --all "$child" >report
+  grep -Eq '^  from before the recording +(19|20|21)\.[0-9] MB' report || fail "$(head -c 1500 report)"
+  near "what its parent had" "$(figure . >/dev/null; part earlier)" 0
 }
 
 followed_children_of_an_earlier_run_are_not_counted() {

@@ -20,11 +20,11 @@ mappings_are_told_with_their_callers() {
   [ "$(mapped grown mapped_bytes)" = $((5 << 20)) ] || fail "grown: $(jq -c .mapped report.json)"
   [ "$(mapped grow_break mapped_bytes)" = $((2 << 20)) ] || fail "sbrk: $(jq -c .mapped report.json)"
   [ "$(mapped sizes mapped_bytes)" = 0 ] || fail "what was unmapped is there: $(jq -c .mapped report.json)"
-  near "all that is resident" "$(jq '.resident | .held_bytes.estimate + .mapped_private_bytes + .mapped_file_bytes + .file_bytes + .other_bytes.estimate - .unwritten_bytes' report.json)" \
+  near "all that is resident" "$(all_parts)" \
     "$(jq .resident.rss_bytes report.json)"
-  jq -e '.resident | .other_bytes.estimate - .unwritten_bytes | . > -200000 and . < 2000000' report.json >/dev/null || fail "$(jq -c .resident report.json)"
+  other_parts | jq -e '. > -200000 and . < 2000000' >/dev/null || fail "$(jq -c .resident report.json)"
   "$winnow" report --all trace >report || fail "no report"
-  tr '\n' ' ' <report | grep -q 'Resident after .* mapped by the program itself' || fail "no line: $(cat report)"
+  grep -Eq '^  mapped by the program +[0-9.]+ MB' report || fail "no line: $(cat report)"
   grep -Eq 'resident +mapped +mappings' report || fail "no table: $(cat report)"
   grep -Eq ' arena < (sizes < )?main' report || fail "no callers: $(cat report)"
 }
@@ -34,9 +34,9 @@ headers_of_small_blocks_are_not_taken_for_free_memory() {
   need jq
   [ "$tiny" = 1 ] && skip "too few blocks are followed"
   record --rate 1e-1 -- "$programs/maps" small >/dev/null || fail "maps failed"
-  near "headers" "$(figure .resident.header_bytes)" $((200000 * 8 + 200000 * 23))
-  "$winnow" report --all trace | tr -s '\n ' ' ' >report
-  grep -Eq '[56]\.[0-9]+ MB headers and rounding of these blocks' report || fail "$(head -c 1500 report)"
+  near "headers" "$(figure . >/dev/null; part headers)" $((200000 * 8 + 200000 * 23))
+  "$winnow" report --all trace >report
+  grep -Eq '^  headers +[56]\.[0-9]+ MB' report || fail "$(head -c 1500 report)"
 }
 
 callers_of_mappings_are_named_where_they_part() {
@@ -63,7 +63,7 @@ parts_add_up_where_mappings_of_files_are_written() {
   figure . >/dev/null
   near "of its own" "$(jq .resident.mapped_private_bytes report.json)" $((2 << 20))
   near "files" "$(jq .resident.mapped_file_bytes report.json)" $((5 << 20))
-  jq -e '.resident | .other_bytes.estimate - .unwritten_bytes | . > -300000 and . < 1000000' report.json >/dev/null || fail "$(jq -c .resident report.json)"
+  other_parts | jq -e '. > -300000 and . < 1000000' >/dev/null || fail "$(jq -c .resident report.json)"
 }
 
 small_steps_of_the_data_segment_add_up() {
@@ -118,8 +118,8 @@ PROGRAM
   gcc -O1 -g only.c -o only || fail "gcc"
   record -- ./only || fail "only: $?"
   "$winnow" report --all trace >report || fail "no report"
-  tr '\n' ' ' <report | grep -Eq 'Resident after [0-9.]+ ms: 10[0-9] MB = .*10[45] MB mapped by the program itself' || fail "$(cat report)"
-  ! grep -q 'higher --rate' report || fail "a higher rate would not help: $(cat report)"
+  grep -Eq '^  mapped by the program +10[45] MB' report || fail "$(cat report)"
+  ! grep -q 'with --rate' report || fail "a higher rate would not help: $(cat report)"
   grep -q ' pool < main' report || fail "$(cat report)"
 }
 
@@ -177,12 +177,12 @@ stacks_of_threads_are_told_with_their_callers() {
   [ "$(stack_of start_threads threads)" = 6 ] || fail "$(jq -c .stacks report.json)"
   near "stacks, resident" "$(stack_of start_threads resident_bytes)" $((6 << 20))
   near "the first thread's" "$(stack_of measure resident_bytes)" 3000000
-  near "all stacks" "$(jq .resident.stack_bytes report.json)" $(((6 << 20) + 3000000))
-  near "all that is resident" "$(jq '.resident | .held_bytes.estimate + .mapped_private_bytes + .mapped_file_bytes + .stack_bytes + .file_bytes + .other_bytes.estimate - .unwritten_bytes' report.json)" \
+  near "all stacks" "$(part stacks)" $(((6 << 20) + 3000000))
+  near "all that is resident" "$(all_parts)" \
     "$(jq .resident.rss_bytes report.json)"
   [ "$(mapped start_threads mapped_bytes)" = 0 ] || fail "stacks count as mappings too: $(jq -c .mapped report.json)"
   "$winnow" report --all trace >report || fail "no report"
-  tr '\n' ' ' <report | grep -Eq 'Resident after .* stacks of threads' || fail "no line: $(cat report)"
+  grep -Eq '^  thread stacks +[0-9.]+ MB' report || fail "no line: $(cat report)"
   grep -Eq ' start_threads < (large < )?main' report && grep -q ' measure < deepen <' report || fail "no callers: $(cat report)"
   ! grep -q begin_thread report || fail "a frame of ours: $(cat report)"
 }
@@ -192,10 +192,10 @@ a_first_thread_that_was_deep_between_measurements_is_told() {
   same_as_bare 1 "$programs/stacks" between
   record --rate 1 -- "$programs/stacks" between >/dev/null || fail "stacks failed"
   figure . >/dev/null
-  near "the stack" "$(jq .resident.stack_bytes report.json)" 3000000
+  near "the stack" "$(part stacks)" 3000000
   [ "$(jq '.stacks | length' report.json)" = 1 ] || fail "$(jq -c .stacks report.json)"
   [ "$(jq '.mapped | length' report.json)" = 0 ] || fail "the table's own memory is told: $(jq -c .mapped report.json)"
-  jq -e '.resident | .other_bytes.estimate - .unwritten_bytes | . < 2000000' report.json >/dev/null || fail "$(jq -c .resident report.json)"
+  other_parts | jq -e '. < 2000000' >/dev/null || fail "$(jq -c .resident report.json)"
 }
 
 # Found without callers first, and then with them: it counts once.
@@ -204,7 +204,7 @@ a_first_thread_that_is_deep_again_has_callers() {
   record --rate 1 -- "$programs/stacks" before >/dev/null || fail "stacks failed"
   figure . >/dev/null
   near "the first thread's" "$(stack_of measure resident_bytes)" 3000000
-  near "all stacks" "$(jq .resident.stack_bytes report.json)" 3000000
+  near "all stacks" "$(part stacks)" 3000000
 }
 
 maps_and_has_no_stacks() { # FUNCTION, which maps that many MEBIBYTES
@@ -212,7 +212,7 @@ maps_and_has_no_stacks() { # FUNCTION, which maps that many MEBIBYTES
   record -- "$programs/stacks" "$1" >/dev/null || fail "stacks failed"
   figure . >/dev/null
   near "mapped" "$(mapped "$1" resident_bytes)" $(($2 << 20))
-  [ "$(jq .resident.stack_bytes report.json)" -lt 300000 ] || fail "$(jq -c .stacks report.json)"
+  [ "$(part stacks)" -lt 300000 ] || fail "$(jq -c .stacks report.json)"
 }
 
 stacks_that_programs_bring_count_once() { maps_and_has_no_stacks brought 6; }
@@ -251,12 +251,8 @@ what_the_recorder_has_itself_is_told() {
   [ "$tiny" = 1 ] && least=50000 # whose moment of the parts may be one at which little had been sampled yet
   record --rate 1 -- "$programs/random_blocks" >/dev/null || fail "random_blocks failed"
   figure . >/dev/null
-  [ "$(jq .resident.winnow_bytes report.json)" -gt $least ] || fail "$(jq -c .resident report.json)"
-  # In the tiny build most of it counts as touched.
-  [ "$tiny" = 1 ] || jq -e '.resident | .winnow_bytes <= .other_bytes.estimate + 3e6' report.json >/dev/null || fail "$(jq -c .resident report.json)"
-  # Where the kernel counted far more than was measured, as happens in the tiny build, the line has no parts.
-  [ "$(jq .resident.explained report.json)" = true ] || return 0
-  "$winnow" report --all trace | tr '\n' ' ' | grep -Eq "\+ [0-9.]+ [kM]B Winnow's own" || fail "$("$winnow" report --all trace)"
+  [ "$(part winnow | cut -d. -f1)" -gt $least ] || fail "$(jq -c .resident report.json)"
+  "$winnow" report --all trace | grep -Eq "^  Winnow's +[0-9.]+ [kM]B" || fail "$("$winnow" report --all trace)"
 }
 
 little_larger() { # ARGUMENT...: frees_all has at most 6 MB more when it is recorded
@@ -273,12 +269,10 @@ freed_blocks_that_the_recorder_keeps_are_its_own() {
   need jq
   record --rate 1e-4 -- "$programs/frees_all" again >/dev/null || fail "frees_all failed"
   "$winnow" report --json trace >report.json || fail "no report"
-  jq -e '.resident | .other_bytes.estimate < .winnow_bytes + 4e6' report.json >/dev/null || fail "$(jq -c .resident report.json)"
+  [ "$(part rest | cut -d. -f1)" -lt 4000000 ] && other_parts | jq -e ". < $(part winnow) + 4e6" >/dev/null || fail "$(jq -c .resident report.json)"
 }
 
 # ---- what is resident, at any moment ----
-
-part() { jq --arg name "$1" '[.resident.parts[] | select(.name == $name) | .bytes.estimate] | add // 0' report.json; } # NAME
 
 parts_add_up() { # MOMENT: within a hundredth
   "$winnow" report --json --at "$1" trace >report.json || fail "no report"
@@ -304,7 +298,7 @@ the_end_is_explained() {
     [ "$(part rest | cut -d. -f1)" -lt $((500000 + threads * 300000)) ] || fail "$(jq -c .resident report.json)"
     [ "$(part unwritten | cut -d. -f1)" -ge $((threads * -140000)) ] || fail "$(jq -c .resident report.json)"
   done
-  "$winnow" report --all --at end trace | tr -s '\n ' ' ' | grep -Eq 'Resident after [0-9.]+ m?s: [0-9.]+ MB = [0-9.]+ MB held by malloc.s blocks \+ [0-9.]+ MB headers and rounding of these blocks \+ (79|8[0-4])\.[0-9] MB that malloc keeps free' ||
+  "$winnow" report --all --at end trace | grep -Eq '^  kept free +(79|8[0-4])\.[0-9] MB' ||
     fail "$("$winnow" report --all --at end trace | head -20)"
 }
 

@@ -115,16 +115,14 @@ export interface Head {
 export interface Totals {
   question: string; // "at:peak"
   at_ns: number;
-  /** What the blocks of the query held at the moment that it names (default: the peak). */
-  held_bytes: Estimate;
-  held_blocks: Estimate;
   /** Whether the five moments of the peak are close enough that one time may be named. */
   peak_is_one: boolean;
   totals: {
     allocated_bytes: Estimate;
     allocated_blocks: Estimate;
     allocated_bytes_per_second: Estimate;
-    peak_bytes: Estimate & { at_ns: number; moments_ns: number[] };
+    peak_bytes: Estimate;
+    peak_at_ns: number;
     peak_blocks: Estimate;
     live_at_end_bytes: Estimate;
     live_at_end_blocks: Estimate;
@@ -168,7 +166,7 @@ export interface Mapper {
 export interface Heap {
   promoted_share: Estimate;
   /** Null: too few promoted blocks were sampled. Below 0: more would have been promoted. */
-  what_if: { interval_words: number; samples: number; sizes: { factor: number; kept_low: number; kept_high: number }[] } | null;
+  what_if: ({ interval_words: number; samples: number } & Record<'kept_half' | 'kept_2' | 'kept_4' | 'kept_8', { low: number; high: number }>) | null;
   pauses: {
     count: number;
     total_ns: number;
@@ -178,8 +176,7 @@ export interface Heap {
     below_99_ns?: number;
     longest_ns?: number;
     longest_at_ns?: number;
-    kinds: { kind: string; count: number; total_ns: number }[];
-  };
+  } & Record<`${'minor' | 'slice' | 'stop'}_${'count' | 'ns'}`, number>;
 }
 
 /** view=time (where, points). Columns over the moments: */

@@ -237,7 +237,7 @@ function figuresOf(head: Head, all: Totals): FigureParts[] {
       label: 'Peak',
       value: amount(totals.peak_bytes),
       off: off(totals.peak_bytes),
-      note: `${all.peak_is_one ? 'at' : 'around'} ${duration(totals.peak_bytes.at_ns)}`,
+      note: `${all.peak_is_one ? 'at' : 'around'} ${duration(totals.peak_at_ns)}`,
       go: () => openMoment('peak'),
     },
     {

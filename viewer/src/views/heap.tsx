@@ -19,7 +19,12 @@ const between = (low: number, high: number): string => {
 
 /* ---- other minor heaps ---- */
 
-const sizeText = (factor: number): string => (factor === 0.5 ? 'half as large' : factor === 2 ? 'twice as large' : `${factor} times as large`);
+const SIZES = [
+  ['kept_half', 'half as large'],
+  ['kept_2', 'twice as large'],
+  ['kept_4', '4 times as large'],
+  ['kept_8', '8 times as large'],
+] as const;
 
 function Sizes({ of }: { of: NonNullable<Heap['what_if']> }) {
   const words = head.value?.trace.word_bytes ?? 8;
@@ -37,15 +42,18 @@ function Sizes({ of }: { of: NonNullable<Heap['what_if']> }) {
           </tr>
         </thead>
         <tbody>
-          {of.sizes.map(({ factor, kept_low, kept_high }) => (
-            <tr>
-              <th scope="row">{sizeText(factor)}</th>
-              <td>{factor < 1 ? `${between(-kept_high, -kept_low)} more promoted` : between(kept_low, kept_high)}</td>
-              <td class="bar" aria-hidden="true">
-                {factor > 1 && <span style={{ left: `${100 * kept_low}%`, width: `${Math.max(0.5, 100 * (kept_high - kept_low))}%` }} />}
-              </td>
-            </tr>
-          ))}
+          {SIZES.map(([size, text]) => {
+            const { low, high } = of[size];
+            return (
+              <tr>
+                <th scope="row">{text}</th>
+                <td>{size === 'kept_half' ? `${between(-high, -low)} more promoted` : between(low, high)}</td>
+                <td class="bar" aria-hidden="true">
+                  {size !== 'kept_half' && <span style={{ left: `${100 * low}%`, width: `${Math.max(0.5, 100 * (high - low))}%` }} />}
+                </td>
+              </tr>
+            );
+          })}
         </tbody>
       </table>
       <p class="line quiet">
@@ -147,8 +155,8 @@ function Pauses({ of }: { of: Heap['pauses'] }) {
       <p class="line">{pausesText(of)}</p>
       {some && (asTable.value.pauses ? <Longest columns={columns} /> : <Chart columns={columns} longest={of.longest_ns ?? 0} />)}
       <p class="line quiet">
-        {of.kinds
-          .map((kind, index) => (kind.count ? `${count(kind.count)} for ${KINDS[index]} (${duration(kind.total_ns)})` : ''))
+        {(['minor', 'slice', 'stop'] as const)
+          .map((kind, index) => (of[`${kind}_count`] ? `${count(of[`${kind}_count`])} for ${KINDS[index]} (${duration(of[`${kind}_ns`])})` : ''))
           .filter(Boolean)
           .join(', ')}
         {some && `. ${shownPauses(columns.pause_time.length)}`}

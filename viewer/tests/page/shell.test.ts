@@ -51,7 +51,7 @@ onPage('the widths are called as the answer that is shown counts them', {}, asyn
 
 onPage('a resident size above the peak is taken apart', {}, async (page) => {
   await page.getByText('why more?').click();
-  assert.match(await page.locator('.why').innerText(), /held by malloc's blocks[^]*headers and rounding of these blocks\s+2.10.MB[^]*that malloc keeps free[^]*data and small mappings/);
+  assert.match(await page.locator('.why').innerText(), /malloc blocks[^]*headers\s+2.10.MB[^]*kept free[^]*data and small mappings/);
 });
 
 onPage('memory that the program mapped itself has the functions that mapped it', {}, async (page) => {

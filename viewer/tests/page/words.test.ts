@@ -262,10 +262,13 @@ const KINDS = ['minor collections', 'marking or sweeping', 'waiting for another 
 function sizeRows({ what_if }: Heap): string[][] {
   const percent = (part: number) => share(Math.max(0, part));
   const between = (low: number, high: number) => (percent(low) === percent(high) ? percent(low) : `${percent(low).replace(/\s%$/u, '')}–${percent(high)}`);
-  return what_if!.sizes.map(({ factor, kept_low, kept_high }) => [
-    factor === 0.5 ? 'half as large' : factor === 2 ? 'twice as large' : `${factor} times as large`,
-    factor < 1 ? `${between(-kept_high, -kept_low)} more promoted` : between(kept_low, kept_high),
-  ]);
+  const { kept_half: half, kept_2, kept_4, kept_8 } = what_if!;
+  return [
+    ['half as large', `${between(-half.high, -half.low)} more promoted`],
+    ['twice as large', between(kept_2.low, kept_2.high)],
+    ['4 times as large', between(kept_4.low, kept_4.high)],
+    ['8 times as large', between(kept_8.low, kept_8.high)],
+  ];
 }
 
 test('other minor heaps and the pauses are said and drawn as the engine answers', { skip: without }, async () => {
@@ -279,11 +282,12 @@ test('other minor heaps and the pauses are said and drawn as the engine answers'
     const rows = await cellsOf(page, '#heap .ranges');
     assert.deepEqual(rows.map((row) => row.slice(0, 2)), sizeRows(heap!), address);
     const bars = (await attributesOf(page, '#heap .bar span', 'style')).map(([style]) => style!.match(/[\d.]+/g)!.map(Number));
-    const drawn = heap!.what_if!.sizes.filter(({ factor }) => factor > 1);
-    for (const [index, { kept_low, kept_high }] of drawn.entries()) assert.ok(isDrawn(bars[index]!, [100 * kept_low, Math.max(0.5, 100 * (kept_high - kept_low))]), address);
+    const { kept_2, kept_4, kept_8 } = heap!.what_if!;
+    for (const [index, { low, high }] of [kept_2, kept_4, kept_8].entries()) assert.ok(isDrawn(bars[index]!, [100 * low, Math.max(0.5, 100 * (high - low))]), address);
     said.add(JSON.stringify(rows));
 
-    const { count: all, total_ns, longest_ns, kinds } = heap!.pauses;
+    const { count: all, total_ns, longest_ns } = heap!.pauses;
+    const kinds = (['minor', 'slice', 'stop'] as const).map((kind) => ({ count: heap!.pauses[`${kind}_count`], total_ns: heap!.pauses[`${kind}_ns`] }));
     const text = (await page.locator(pauses).innerText()).replace(/\u202f/g, ' ');
     for (const fact of [`${count(all)} pauses took ${duration(total_ns)}`, `the longest ${duration(longest_ns!)}`, ...kinds.flatMap((kind, index) => (kind.count ? [`${count(kind.count)} for ${KINDS[index]} (${duration(kind.total_ns)})`] : []))])
       assert.ok(text.includes(fact.replace(/\u202f/g, ' ')), `${fact}: ${text}`);
