@@ -63,8 +63,8 @@ typedef struct wn_memprof_count {
   uint64_t dealloc_minor, dealloc_major;
   uint64_t live_minor, live_major;
   uint64_t dropped_minor, dropped_major; /* no longer tracked, though not known dead */
-  /* Sampled, but there was no memory to track them. A block for which there was none once it was
-   * promoted was tracked until then, and is also dropped. */
+  /* Sampled, but there was no memory to track them, or too many births waited. A block for which
+   * there was no memory once it was promoted was tracked until then, and is also dropped. */
   uint64_t lost;
 } wn_memprof_count;
 

@@ -80,9 +80,8 @@ static void keep_for_shrinks(const struct memprof *engine, struct memprof_entry 
 }
 
 /* Whether one more birth may wait. */
-static inline bool may_wait(struct memprof_thread *thread, const struct profile *profile,
-                            wn_alloc_source source) {
-  if (profile->immediate || source == WN_SOURCE_MARSHAL) return true; /* a message is read at once */
+static inline bool may_wait(struct memprof_thread *thread, const struct profile *profile) {
+  if (profile->immediate) return true;
   if (!pending_is_any(thread)) thread->births = 0;
   return thread->births++ < BIRTHS_MOST;
 }
@@ -101,7 +100,7 @@ static inline struct memprof_entry *entry_birth(struct memprof_thread *thread,
   if (!profile_hold(handle, stripe)) return NULL;
   uint32_t number;
   struct memprof_entry *entry =
-      may_wait(thread, profile, birth->source) ? slots_take(&engine->entries, thread->stripe, &number) : NULL;
+      may_wait(thread, profile) ? slots_take(&engine->entries, thread->stripe, &number) : NULL;
   if (!entry) {
     count_one(&stripe->tally.lost);
     profile_let_go(profile, stripe);

@@ -1,4 +1,5 @@
 /* Profiles of blocks that are read from messages. */
+#include "memprof/host.h"
 #include "tracker.h"
 
 #include <math.h>
@@ -104,7 +105,31 @@ static void at_rate_one_each_block_that_is_read_is_told_with_its_source(void **s
   for (long length = 1; length < 200; length += 1 + length / 10) count_at_rate_one(length, 2);
   count_at_rate_one(100, 300);
   count_at_rate_one(2, 300000);
-  count_at_rate_one(100000, 1);
+  count_at_rate_one(BIRTHS_MOST, 1);
+}
+
+/* However many blocks a message has, no more than a fixed number of their births wait. */
+static void births_of_a_message_are_lost_beyond_a_bound(void **state) {
+  enum { LENGTH = BIRTHS_MOST + BIRTHS_MOST / 2 };
+  struct births births;
+  (void)state;
+  births_open(&births);
+  wn_domain *domain = births.all.of.domain;
+  struct message message = message_of_list(domain, LENGTH, 1);
+  tracked_start(&births.all, 1);
+  for (int round = 1; round < 3; round++) {
+    read_and_drop(domain, message);
+    wn_memprof_count waiting = counts_of(births.all.profile);
+    assert_int_equal(waiting.allocs_major, round * BIRTHS_MOST);
+    assert_int_equal(waiting.lost, round * (LENGTH - BIRTHS_MOST));
+    wn_poll(domain);
+    assert_int_equal(births.blocks[WN_SOURCE_MARSHAL], round * BIRTHS_MOST);
+  }
+  assert_int_equal(wn_gc_full_major(domain), WN_OK);
+  assert_int_equal(births.all.deallocs_major, 2 * BIRTHS_MOST);
+  tracked_check(&births.all);
+  tracked_close(&births.all);
+  free(message.bytes);
 }
 
 static void check_sum(double samples, double trials, double rate) {
@@ -168,7 +193,7 @@ static void blocks_of_a_wrong_message_are_told(void **state) {
   (void)state;
   births_open(&births);
   wn_domain *domain = births.all.of.domain;
-  struct message young = message_of_list(domain, 50, 2), old = message_of_list(domain, 5000, 2);
+  struct message young = message_of_list(domain, 50, 2), old = message_of_list(domain, 4000, 2);
   tracked_start(&births.all, 1);
   for (int i = 0; i < 2; i++) {
     struct message *message = i ? &old : &young;
@@ -178,10 +203,10 @@ static void blocks_of_a_wrong_message_are_told(void **state) {
   }
   wn_poll(domain);
   assert_int_equal(births.all.allocs_minor, 50);
-  assert_int_equal(births.all.allocs_major, 5000);
+  assert_int_equal(births.all.allocs_major, 4000);
   assert_int_equal(wn_gc_full_major(domain), WN_OK);
   assert_int_equal(births.all.deallocs_minor, 50);
-  assert_int_equal(births.all.deallocs_major, 5000);
+  assert_int_equal(births.all.deallocs_major, 4000);
   tracked_check(&births.all);
   tracked_close(&births.all);
   free(young.bytes);
@@ -191,6 +216,7 @@ static void blocks_of_a_wrong_message_are_told(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(at_rate_one_each_block_that_is_read_is_told_with_its_source),
+      cmocka_unit_test(births_of_a_message_are_lost_beyond_a_bound),
       cmocka_unit_test(words_that_are_read_are_sampled_at_the_rate),
       cmocka_unit_test(memory_outside_of_a_block_that_is_read_is_custom),
       cmocka_unit_test(blocks_of_a_wrong_message_are_told),
