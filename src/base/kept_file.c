@@ -3,7 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -18,6 +18,12 @@ static bool is_ours(const struct kept_file *file, int descriptor) {
   struct stat found;
   return descriptor >= 0 && !fstat(descriptor, &found) && found.st_dev == file->device &&
          found.st_ino == file->inode;
+}
+
+static unsigned digit_of(char letter) {
+  return letter >= '0' && letter <= '9'   ? (unsigned)(letter - '0')
+         : letter >= 'a' && letter <= 'f' ? (unsigned)(letter - 'a' + 10)
+                                          : 16;
 }
 
 /* ---- shared ---- */
@@ -61,6 +67,30 @@ long kept_file_read(const struct kept_file *file, char *buffer, size_t capacity)
   buffer[length] = 0;
   kept_file_give_back(file, descriptor);
   return (long)length;
+}
+
+/* In small pieces: a signal handler with a small stack may come here. */
+bool kept_file_number(const struct kept_file *file, const char *name, unsigned base, uint64_t *number) {
+  char text[128];
+  size_t matched = 0, named = strlen(name), digits = 0;
+  long got, length = 0;
+  bool ended = false;
+  int descriptor = kept_file_take(file);
+  *number = 0;
+  if (descriptor < 0) return false;
+  for (; !ended && (got = syscall(SYS_pread64, descriptor, text, sizeof text, length)) > 0; length += got) {
+    for (long i = 0; i < got && !ended; i++) {
+      unsigned digit = digit_of(text[i]);
+      if (matched < named)
+        matched = text[i] == name[matched] ? matched + 1 : text[i] == name[0];
+      else if (digit < base)
+        *number = *number * base + digit, digits++;
+      else
+        ended = digits > 0;
+    }
+  }
+  kept_file_give_back(file, descriptor);
+  return ended;
 }
 
 void kept_file_close(struct kept_file *file) {

@@ -10,7 +10,9 @@
 #define BASE_KEPT_FILE_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct kept_file {
@@ -29,6 +31,9 @@ void kept_file_give_back(const struct kept_file *file, int descriptor);
 
 /* Reads from the begin, as os_read_file does. */
 long kept_file_read(const struct kept_file *file, char *buffer, size_t capacity);
+
+/* The number in this base that follows a name, such as "\nVmHWM:". False: there is none. */
+bool kept_file_number(const struct kept_file *file, const char *name, unsigned base, uint64_t *number);
 
 void kept_file_close(struct kept_file *file);
 

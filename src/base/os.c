@@ -2,6 +2,7 @@
  * functions are cancellation points, and a thread must not be cancelled inside malloc. */
 #include "base/os.h"
 
+#include "base/kept_file.h"
 #include "base/random.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -73,27 +74,9 @@ void os_numbers(const char *text, uint64_t *numbers, size_t count) {
   }
 }
 
-/* In small pieces: a signal handler with a small stack may come here. */
 uint64_t os_peak_bytes(void) {
-  static const char name[] = "\nVmHWM:";
-  char text[64];
-  size_t matched = 0, named = sizeof name - 1;
-  uint64_t kilobytes = 0;
-  bool ended = false;
-  int file = (int)syscall(SYS_openat, AT_FDCWD, "/proc/thread-self/status", O_RDONLY | O_CLOEXEC);
-  if (file < 0) return 0;
-  for (long got; !ended && (got = syscall(SYS_read, file, text, sizeof text)) > 0;) {
-    for (long i = 0; i < got && !ended; i++) {
-      bool digit = text[i] >= '0' && text[i] <= '9';
-      if (matched < named)
-        matched = text[i] == name[matched] ? matched + 1 : text[i] == name[0];
-      else if (digit)
-        kilobytes = kilobytes * 10 + (uint64_t)(text[i] - '0');
-      else
-        ended = kilobytes > 0;
-    }
-  }
-  syscall(SYS_close, file);
-  return kilobytes * 1024;
+  const struct kept_file status = {.path = "/proc/thread-self/status", .descriptor = -1};
+  uint64_t kilobytes;
+  return kept_file_number(&status, "\nVmHWM:", 10, &kilobytes) ? kilobytes * 1024 : 0;
 }
 /* SPDX-License-Identifier: MIT */

@@ -43,6 +43,7 @@ static size_t chunk_bytes(size_t bytes) {
 /* How much of the free memory at the end of the data segment was never touched: it grows in steps,
  * beforehand. */
 static size_t untouched_bytes(size_t top) {
+  if (!top) return 0; /* malloc may not have called brk (INHERITED of question.c) */
   uintptr_t page = os_page_bytes(), end = (uintptr_t)syscall(SYS_brk, 0) & ~(page - 1),
             begin = (end - top + page - 1) & ~(page - 1);
   return begin < end ? end - begin - pagemap_private(begin, end) : 0;

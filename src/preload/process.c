@@ -308,6 +308,7 @@ static void start_recording(void) {
   }
   recorded_pid = getpid();
   pagemap_open();
+  question_open();
   atomic_store_explicit(&recorder, opened, memory_order_release);
 }
 
@@ -331,6 +332,7 @@ static void record_in_child(struct recorder *parents) {
   atomic_store_explicit(&recorder, NULL, memory_order_release);
   recorder_forget(parents);
   pagemap_close();
+  question_close();
   host_stop();
   host_discard(profile);
   if (!following) return;
@@ -548,6 +550,7 @@ void process_is_confined(void) {
   tell("the program forbids itself system calls that recording makes (seccomp)", "");
   recorder_stop(active);
   pagemap_close();
+  question_close();
   host_confine(profile);
   host_leave(visit);
 }

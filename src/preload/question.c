@@ -13,6 +13,12 @@
  * set another action: so a signal that was found with a handler counts as if it still had it, and
  * after a handler for once that is not blocked, nothing is asked any more.
  *
+ * INHERITED: a program can be born under a filter of system calls (seccomp), as in a container, and
+ * cannot read it. So a question makes no call that recording does not make anyway (CONFINED of
+ * seccomp_calls.c), nor the program. Only for a signal that has a handler, by the kernel's file,
+ * does it call sigaction: the program then did so too, since an exec ends all handlers. The
+ * functions of the allocators wait for their locks; brk is malloc's own.
+ *
  * During the question all signals are blocked but those of faults, with the C library's own for
  * pthread_cancel: no handler can leave by longjmp, and no thread can be cancelled while it has the
  * allocator's locks.
@@ -23,6 +29,7 @@
  * longer than those before it, if much was freed meanwhile; then the next one waits longer. */
 #include "preload/question.h"
 
+#include "base/kept_file.h"
 #include "base/os.h"
 #include "preload/info_calls.h"
 #include "preload/real.h"
@@ -50,6 +57,7 @@ enum { SIGNALS = 64 };
 
 static int (*jemalloc_control)(const char *, void *, size_t *, void *, size_t);
 static int (*tcmalloc_number)(const char *, size_t *);
+static struct kept_file status = {.path = "/proc/self/status", .descriptor = -1};
 static _Atomic(uint64_t) due;
 static _Atomic(signals) had_handlers; /* by any thread that asks */
 static _Atomic(bool) was_traceless;
@@ -57,10 +65,13 @@ static _Atomic(bool) was_traceless;
 /* HANDLER. `blocked`: the signals that the thread blocked before. */
 static bool may_be_in_handler(signals blocked) {
   stack_t stack;
+  signals caught;
   bool hidden = false;
   if (sigaltstack(NULL, &stack) || stack.ss_flags & SS_ONSTACK) return true;
+  if (!kept_file_number(&status, "\nSigCgt:", 16, &caught)) return true;
   for (int number = 1; number <= SIGNALS; number++) {
     struct action action = {0};
+    if (!(caught & SIGNAL(number))) continue; /* INHERITED */
     if (syscall(SYS_rt_sigaction, number, NULL, &action, sizeof(signals))) continue;
     if (action.handler == (uintptr_t)SIG_DFL || action.handler == (uintptr_t)SIG_IGN) continue;
     atomic_fetch_or_explicit(&had_handlers, SIGNAL(number), memory_order_relaxed);
@@ -119,6 +130,9 @@ void question_resolve(void) {
   jemalloc_control = (__typeof__(jemalloc_control))real_find("mallctl");
   tcmalloc_number = (__typeof__(tcmalloc_number))real_find("MallocExtension_GetNumericProperty");
 }
+
+void question_open(void) { kept_file_open(&status, status.path); }
+void question_close(void) { kept_file_close(&status); }
 
 void question_inherit(void) { atomic_store_explicit(&due, 0, memory_order_relaxed); }
 

@@ -9,6 +9,10 @@
 /* Finds the allocator's own functions for that. Called once, when the loader is done. */
 void question_resolve(void);
 
+/* Keep the file by which a question knows the program's signals, as pagemap.h does its own. */
+void question_open(void);
+void question_close(void);
+
 /* Asks, if a question is due (PACE) and the calling thread may wait for the allocator (HANDLER).
  * `last`: the program ends, and a question is due at any rate. The caller is in a call of malloc or
  * realloc, or in an exit handler, holds no lock, and is within host_enter. */

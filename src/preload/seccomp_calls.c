@@ -8,7 +8,8 @@
  *
  * Not seen: seccomp(2), which has no function in the C library, but libseccomp calls it. A program
  * without privileges first gives up new ones by prctl. From then on, and once there is a filter, the
- * allocator is not asked, so that its question needs no calls beyond those that are listed here. */
+ * allocator is not asked, so that its question needs no calls beyond those that are listed here. A
+ * filter from before an exec: INHERITED of question.c. */
 #include "preload/seccomp_calls.h"
 
 #include "preload/process.h"

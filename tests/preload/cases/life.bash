@@ -336,6 +336,19 @@ a_program_that_forbids_itself_system_calls_is_not_killed() {
   done
 }
 
+# Nobody tells a program which filter it was born with. Malloc is asked all the same, as in every container.
+a_program_is_not_killed_by_a_filter_that_it_inherits() {
+  local rate
+  run_as bare "$programs/confined" inherited
+  [ "$(cat bare.code)" = 8 ] && skip "no filters here"
+  [ "$(cat bare.code)" = 159 ] && skip "the C library calls sigaction when it starts"
+  for rate in 1 1e-2; do
+    rm -f trace*
+    same_as_bare $rate "$programs/confined" inherited
+    [ "$(figure .resident.told_ns)" != null ] || fail "rate $rate: malloc was not asked"
+  done
+}
+
 mallinfo_counts_all_blocks() {
   local rate
   export GLIBC_TUNABLES=glibc.malloc.tcache_count=0

@@ -1,8 +1,9 @@
-/* Forbids itself system calls, and then allocates:  confined strict | few | most | all
+/* Forbids itself system calls, and then allocates:  confined strict | few | most | all | inherited
  *
  * strict: read, write, _exit and sigreturn are left; few: what malloc and the exit need; most: all
- * but those of a question to malloc; all: all are allowed, by a filter. Each call that is not
- * allowed kills the process. */
+ * but those of a question to malloc; all: all are allowed, by a filter; inherited: as `most`, and
+ * what allocates is the program that the process becomes then. Each call that is not allowed kills
+ * the process. */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
@@ -17,7 +18,8 @@ enum { KEPT = 500, ROUNDS = 200 };
 
 static void *kept[KEPT];
 
-static int filter(int few, int most) {
+static int filter(const char *how) {
+  int few = !strcmp(how, "few"), most = !strcmp(how, "most") || !strcmp(how, "inherited");
   struct sock_filter code[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
       BPF_STMT(BPF_MISC | BPF_TAX, 0),
@@ -62,10 +64,14 @@ int main(int count, char **arguments) {
   static char line[100];
   const char *how = count > 1 ? arguments[1] : "all";
   int strict = !strcmp(how, "strict");
+  if (!strcmp(how, "inherited") && count == 2) {
+    if (filter(how)) return 8;
+    execl("/proc/self/exe", "confined", how, "now", NULL);
+    return 9;
+  }
   before();
   free(malloc(60 << 10)); /* what malloc needs later it has now */
-  if (strict ? prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) : filter(!strcmp(how, "few"), !strcmp(how, "most")))
-    return 8;
+  if (count == 2 && (strict ? prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) : filter(how))) return 8;
   within(!strict);
   int length = snprintf(line, sizeof line, "%s: done\n", how);
   write(1, line, (size_t)length);
