@@ -19,5 +19,20 @@ module Shared : MEMPROF = struct
   include Winnow.Memprof
 end
 
-let spawn_and_join actions = List.iter Domain.join (List.map Domain.spawn actions)
+(* The domains end when all have done their work. While a domain ends, OCaml 5.3 hands its samples over to the others, but it may
+   already be left out when these end a cycle of the major heap: then it looks for the blocks that died in that cycle in memory that
+   it has freed, and tells their deaths later or never. *)
+let spawn_and_join actions =
+  let lock = Mutex.create () and all_done = Condition.create () and at_work = ref (List.length actions) in
+  let run action () =
+    action ();
+    Mutex.protect lock (fun () ->
+        decr at_work;
+        if !at_work = 0 then Condition.broadcast all_done;
+        while !at_work > 0 do
+          Condition.wait all_done lock
+        done)
+  in
+  List.iter Domain.join (List.map (fun action -> Domain.spawn (run action)) actions)
+
 let has_domains = true
