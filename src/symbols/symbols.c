@@ -4,6 +4,7 @@
 #include "symbols/symbols.h"
 
 #include "base/hash.h"
+#include "symbols/extent.h"
 #include "symbols/inlines.h"
 #include "symbols/linkage.h"
 #include "symbols/module_file.h"
@@ -38,11 +39,6 @@ struct known_module {
   struct symbol_table table;
   struct answers answers;
   char *hint;
-};
-
-/* The addresses of one function. */
-struct extent {
-  Dwarf_Addr begin, end;
 };
 
 /* A string that was allocated here, in contrast to one in a mapped file. */
@@ -230,31 +226,13 @@ static size_t frames_from_dwarf(struct symbols *symbols, struct known_module *kn
   return count ? count : 1;
 }
 
-/* The extent of the function around an address, by the call-frame information, which stripped files
- * keep for exceptions and backtraces. False if it has no such function. */
-static bool find_extent(Dwfl_Module *module, Dwarf_Addr address, struct extent *extent) {
-  Dwarf_Addr bias;
-  Dwarf_Frame *frame;
-  Dwarf_CFI *table = dwfl_module_eh_cfi(module, &bias);
-  if (!table || dwarf_cfi_addrframe(table, address - bias, &frame) != 0) return false;
-  bool known = dwarf_frame_info(frame, &extent->begin, &extent->end, NULL) >= 0;
-  free(frame);
-  extent->begin += bias;
-  extent->end += bias;
-  return known && extent->begin <= address && address < extent->end;
-}
-
 /* Names a frame from the symbol table. A symbol without a size names only the function that
- * contains it; otherwise it would name all the functions without symbols that follow it. If only
- * the first address of the function is known, *begin becomes that; otherwise it is unchanged. */
+ * contains it, which begins at `begin`; otherwise it would name all the functions without symbols that
+ * follow it. */
 static void name_from_table(struct symbols *symbols, struct known_module *known, Dwarf_Addr address,
-                            Dwarf_Addr *begin, struct symbol_frame *frame) {
-  struct extent extent;
+                            Dwarf_Addr begin, struct symbol_frame *frame) {
   const char *name = symbol_table_find(&known->table, known->file.module, address);
-  if (!name && find_extent(known->file.module, address, &extent)) {
-    name = symbol_table_find_sizeless(&known->table, known->file.module, extent.begin, address);
-    *begin = extent.begin;
-  }
+  if (!name) name = symbol_table_find_sizeless(&known->table, known->file.module, begin, address);
   if (!name) return;
   frame->linkage = name;
   frame->function = demangled(symbols, name);
@@ -272,14 +250,17 @@ static void name_by_address(struct symbols *symbols, const struct known_module *
 static size_t find_frames(struct symbols *symbols, struct known_module *known, uint64_t offset,
                           struct symbol_frame *frames) {
   size_t count = 1;
-  Dwarf_Addr begin = offset;
+  struct extent extent = {offset, offset};
   memset(frames, 0, FRAMES_MOST * sizeof *frames);
   if (known->file.module) {
+    bool has_extent = extent_find(known->file.module, offset - 1, &extent);
     count = frames_from_dwarf(symbols, known, offset - 1, frames);
-    if (!frames[count - 1].function) name_from_table(symbols, known, offset - 1, &begin, &frames[count - 1]);
+    struct symbol_frame *outermost = &frames[count - 1];
+    if (!outermost->function) name_from_table(symbols, known, offset - 1, extent.begin, outermost);
+    if (has_extent) outermost->bytes = (uint32_t)(extent.end - extent.begin);
   }
   for (size_t i = 0; i < count; i++)
-    if (!frames[i].function) name_by_address(symbols, known, begin, &frames[i]);
+    if (!frames[i].function) name_by_address(symbols, known, extent.begin, &frames[i]);
   return count;
 }
 

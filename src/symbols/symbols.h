@@ -41,6 +41,7 @@ struct symbol_frame {
   int line;             /* 0 if unknown */
   bool inlined;         /* was inlined into the next frame */
   bool nameless;        /* `function` is "module+0xaddress" */
+  uint32_t bytes;       /* of the function's code; 0: unknown, or inlined */
 };
 
 enum symbols_state {

@@ -147,11 +147,27 @@ static void a_missing_file_gives_an_offset_and_a_hint(void **state) {
   symbols_close(symbols);
 }
 
+/* By the call-frame information, which stripped files have too. */
+static void functions_have_the_size_of_their_code(void **state) {
+  (void)state;
+  struct symbols *symbols = open_with(NULL);
+  struct symbol_frame frames[FRAMES], stripped[FRAMES];
+  struct symbol_module module = subject_at(SUBJECT), bare = subject_at(PLACE "/stripped/subject.so");
+  uint64_t offset = run(SUBJECT);
+  assert_int_equal(symbols_resolve(symbols, &module, offset, frames, FRAMES), 3);
+  assert_int_equal(symbols_resolve(symbols, &bare, offset, stripped, FRAMES), 1);
+  assert_int_equal(frames[0].bytes, 0); /* inlined */
+  assert_int_equal(frames[1].bytes, 0);
+  assert_in_range(frames[2].bytes, 8, 400); /* all of it: more than a rule for unwinding is for */
+  assert_int_equal(stripped[0].bytes, frames[2].bytes);
+  symbols_close(symbols);
+}
+
 static void stripped_files_name_only_what_they_export(void **state) {
   (void)state;
   struct symbols *symbols = open_with(NULL);
   struct symbol_module module = subject_at(PLACE "/stripped/subject.so");
-  struct symbol_frame at, before, outside;
+  struct symbol_frame at, before, first, outside;
   uint64_t offset = run(SUBJECT);
   assert_int_equal(symbols_resolve(symbols, &module, offset, &at, 1), 1);
   assert_int_equal(symbols_resolve(symbols, &module, offset - 1, &before, 1), 1);
@@ -160,8 +176,10 @@ static void stripped_files_name_only_what_they_export(void **state) {
   assert_int_equal(strncmp(at.function, "subject.so+0x", 13), 0);
   uint64_t start = strtoull(at.function + 11, NULL, 16);
   assert_true(start < offset && offset - start < 256);
+  assert_int_equal(symbols_resolve(symbols, &module, start + 1, &first, 1), 1);
+  assert_string_equal(first.function, at.function); /* all of a function has one name */
   assert_int_equal(symbols_resolve(symbols, &module, start, &outside, 1), 1);
-  assert_string_not_equal(outside.function, at.function); /* `start` returns to it: the call is before it */
+  assert_true(at.bytes && !outside.bytes); /* `start` returns to it: the call is before it */
   assert_int_equal(symbols_state(symbols, &module, NULL), SYMBOLS_TABLE_ONLY);
   symbols_close(symbols);
 }
@@ -258,6 +276,7 @@ int main(void) {
       cmocka_unit_test(another_version_gives_no_names),
       cmocka_unit_test(a_search_folder_helps_against_another_version),
       cmocka_unit_test(a_missing_file_gives_an_offset_and_a_hint),
+      cmocka_unit_test(functions_have_the_size_of_their_code),
       cmocka_unit_test(stripped_files_name_only_what_they_export),
       cmocka_unit_test(symbol_tables_name_functions_without_lines),
       cmocka_unit_test(the_innermost_symbol_names_an_address),
