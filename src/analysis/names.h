@@ -16,6 +16,7 @@ struct frame {
   uint32_t file;     /* source file, or empty */
   uint32_t line;     /* 0: unknown */
   uint32_t first_column, last_column; /* 0: unknown */
+  uint32_t bytes;                     /* of the function's code; 0: unknown, or inlined */
   uint32_t place;                     /* if no line is known: "function (module+0xaddress)" */
   bool inlined;                       /* the function was inlined into that of the next frame */
   bool wrapper;                       /* the function allocates for its callers; set by wrappers_find */

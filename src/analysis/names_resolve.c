@@ -94,6 +94,7 @@ static bool append_symbols(struct resolving *resolving, uint32_t number, uint64_
                           .module = name,
                           .file = intern(resolving, found[i].file),
                           .line = found[i].line > 0 ? (uint32_t)found[i].line : 0,
+                          .bytes = found[i].bytes,
                           .inlined = found[i].inlined};
     if (found[i].nameless && !mark_address(resolving, frame.function, number)) return false;
     if (!frame.line) {

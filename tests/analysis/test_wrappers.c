@@ -68,6 +68,8 @@ static void names_of_wrappers_are_known_with_and_without_what_varies(void **stat
       "alloc::boxed::Box<T>::new",
       "<std::alloc::System as core::alloc::global::GlobalAlloc>::alloc",
       "__rustc::__rdl_alloc",
+      "xmlStrdup",
+      "llvm::SmallVectorBase<unsigned int>::grow_pod(void*, unsigned long, unsigned long)",
       "std::sys::alloc::unix::aligned_malloc",
       "<hashbrown::raw::RawTable<(u64, alloc::string::String)>>::reserve::<{closure#0}>",
       "<std::collections::hash::map::HashMap<u64, alloc::string::String>>::insert",
@@ -168,8 +170,23 @@ static void a_user_names_wrappers_and_is_told_of_names_that_no_stack_has(void **
 
 enum { CALLERS = 8 };
 
+/* What else a function of the shape has: bytes of code, and what it does besides. */
+struct code {
+  uint32_t bytes; /* 0: unknown */
+  bool calls_another, grows;
+  uint64_t blocks;
+};
+
+static void set_code(const struct samples *samples, struct names *names, const char *function,
+                     uint32_t bytes) {
+  for (uint32_t node = 1; node <= source_stack_count(samples->source); node++) {
+    struct frame *frame = &names->frame[names->first[node]];
+    if (!strcmp(strings_text(names->strings, frame->function), function)) frame->bytes = bytes;
+  }
+}
+
 /* Functions main > caller_k > inner; `sizes` different sizes, from the first `callers` callers. */
-static bool is_found(const char *inner, int callers, int sizes, bool calls_another) {
+static bool is_found_with(const char *inner, int callers, int sizes, struct code code) {
   static struct named_node nodes[3 + 3 * CALLERS] = {{NULL, 0}, {"main", 0}};
   static char names[CALLERS][16];
   uint32_t count = 2;
@@ -180,20 +197,30 @@ static bool is_found(const char *inner, int callers, int sizes, bool calls_anoth
     nodes[count++] = (struct named_node){"worker", 3 + 3 * i};
   }
   struct trace_writer *writer = named_story_begin(1e-3, nodes);
-  for (uint64_t block = 1; block <= 100; block++)
+  for (uint64_t block = 1; block <= code.blocks; block++)
     story_alloc(writer, block, block, 40 + 8 * (block % (uint64_t)sizes),
-                3 + 3 * (uint32_t)(block / 7 % (uint64_t)callers));
-  if (calls_another) story_alloc(writer, 101, 101, 40, 4);
+                3 + 3 * (uint32_t)(block / 3 % (uint64_t)callers));
+  if (code.grows) {
+    struct trace_resize resize = {
+        .time_ns = 101, .thread = 1, .stack = 3, .block = code.blocks, .size = 4000, .words = 501};
+    tree_write_resize(writer, &resize);
+  }
+  if (code.calls_another) story_alloc(writer, 102, 102, 40, 4);
   struct samples *samples = story_load(writer);
   struct names resolved;
   struct wrappers wrappers;
   story_names(samples, &resolved);
+  set_code(samples, &resolved, inner, code.bytes);
   assert_int_equal(wrappers_find(samples, &resolved, &(struct wrappers_options){0}, &wrappers), WN_OK);
   bool found = !self_of(samples, &resolved, inner);
   wrappers_destroy(&wrappers);
   names_destroy(&resolved);
   samples_free(samples);
   return found;
+}
+
+static bool is_found(const char *inner, int callers, int sizes, bool calls_another) {
+  return is_found_with(inner, callers, sizes, (struct code){.calls_another = calls_another, .blocks = 100});
 }
 
 static void functions_that_only_pass_malloc_on_are_found_by_their_shape(void **state) {
@@ -217,6 +244,62 @@ static void functions_that_only_pass_malloc_on_are_found_by_their_shape(void **s
   assert_false(is_found("alloc_orders", 1, 8, false));     /* its caller is shown beside it anyway */
   assert_false(is_found("lib.so+0x12", CALLERS, 8, true)); /* it works for a living */
   assert_false(is_found("pool_alloc", CALLERS, 8, true));
+}
+
+static bool is_found_by_code(const char *inner, struct code code) {
+  return is_found_with(inner, CALLERS, 8, code);
+}
+
+static void functions_with_room_for_nothing_but_a_call_are_found_whatever_their_names(void **state) {
+  (void)state;
+  assert_true(is_found_by_code("make_copy", (struct code){.bytes = 59, .blocks = 100}));
+  assert_true(is_found_by_code("xmlStrdup", (struct code){.bytes = 96, .blocks = 100}));
+  assert_false(is_found_by_code("parse_record", (struct code){.bytes = 97, .blocks = 100}));
+  assert_false(is_found_by_code("parse_record", (struct code){.bytes = 4000, .blocks = 100}));
+  assert_false(is_found_by_code("parse_record", (struct code){.bytes = 0, .blocks = 100}));
+  assert_false(is_found_by_code("strbuf_grow", (struct code){.bytes = 78, .grows = true, .blocks = 100}));
+  assert_false(
+      is_found_by_code("main_loop", (struct code){.bytes = 78, .calls_another = true, .blocks = 100}));
+  assert_true(is_found_by_code("make_copy", (struct code){.bytes = 59, .blocks = 30}));
+  assert_false(is_found_by_code("caml_sys_getenv", (struct code){.bytes = 72, .blocks = 29}));
+  assert_false(is_found_with("node_new", 5, 8, (struct code){.bytes = 59, .blocks = 100}));
+  assert_false(is_found_with("node_new", CALLERS, 5, (struct code){.bytes = 59, .blocks = 100}));
+  assert_true(is_found_by_code("lib.so+0x12", (struct code){.bytes = 512, .blocks = 100}));
+  assert_false(is_found_by_code("lib.so+0x12", (struct code){.bytes = 513, .blocks = 100}));
+}
+
+/* As git's alloc_filespec, which ends in the name of a file. */
+static void a_name_that_says_what_is_allocated_needs_many_callers(void **state) {
+  (void)state;
+  assert_false(is_found("alloc_filespec", 5, 8, false));
+  assert_true(is_found("allocHungoffUses", 6, 8, false));
+  assert_true(is_found("Arena::allocate(unsigned long)", 2, 2, false));
+}
+
+/* Places are those in the function, whoever calls it, and where it is inlined too. */
+static void a_function_that_calls_a_wrapper_from_one_place_is_one(void **state) {
+  (void)state;
+  static struct named_node nodes[2 + 3 * CALLERS] = {{NULL, 0}, {"main", 0}};
+  static char callers[CALLERS][16];
+  uint32_t count = 2;
+  for (uint32_t i = 0; i < CALLERS; i++) {
+    snprintf(callers[i], sizeof callers[i], "caller_%u", i);
+    nodes[count++] = (struct named_node){callers[i], 1};
+    nodes[count++] = (struct named_node){"bitmap_alloc", 2 + 3 * i};
+    nodes[count++] = (struct named_node){"xmalloc", 3 + 3 * i};
+  }
+  struct trace_writer *writer = named_story_begin(1e-3, nodes);
+  for (uint64_t block = 1; block <= 100; block++)
+    story_alloc(writer, block, block, 40 + 8 * (block % 8), 4 + 3 * (uint32_t)(block % CALLERS));
+  struct samples *samples = story_load(writer);
+  struct names names;
+  struct wrappers wrappers;
+  story_names(samples, &names);
+  assert_int_equal(wrappers_find(samples, &names, &(struct wrappers_options){0}, &wrappers), WN_OK);
+  assert_int_equal(self_of(samples, &names, "bitmap_alloc"), 0);
+  wrappers_destroy(&wrappers);
+  names_destroy(&names);
+  samples_free(samples);
 }
 
 /* As sqlite3MemMalloc, which has no name in a stripped library. */
@@ -248,6 +331,9 @@ int main(void) {
       cmocka_unit_test(callers_own_what_wrappers_allocate),
       cmocka_unit_test(a_user_names_wrappers_and_is_told_of_names_that_no_stack_has),
       cmocka_unit_test(functions_that_only_pass_malloc_on_are_found_by_their_shape),
+      cmocka_unit_test(functions_with_room_for_nothing_but_a_call_are_found_whatever_their_names),
+      cmocka_unit_test(a_name_that_says_what_is_allocated_needs_many_callers),
+      cmocka_unit_test(a_function_that_calls_a_wrapper_from_one_place_is_one),
   };
   return RUN_TESTS(tests);
 }

@@ -373,3 +373,43 @@ threads_have_rows() {
   printf 'view=table\nby=thread\n\n' | "$build/tests/page/page_ask" t >answer
   grep -aq 'main (thread 1)' answer || fail "the page has no threads: $(cat answer)"
 }
+
+functions_too_short_to_do_more_are_passed_over() {
+  need_recording
+  need_many_blocks
+  need jq
+  need gcc
+  cat >p.c <<'C'
+#include <stdlib.h>
+#include <string.h>
+#define APART __attribute__((noinline, noclone))
+void *volatile kept[1000];
+APART void *make_copy(const void *from, size_t size) {
+  void *copy = malloc(size);
+  return copy ? memcpy(copy, from, size) : NULL;
+}
+APART void *parse_record(const char *from, size_t size) {
+  size_t fields[32] = {0};
+  for (size_t i = 0; i < size; i++) fields[(unsigned char)from[i] % 32] += i * (unsigned char)from[i];
+  for (size_t i = 1; i < 32; i++) fields[i] += fields[i - 1] ^ (fields[0] << (i % 7));
+  char *record = malloc(size + fields[31] % 8);
+  if (record) memcpy(record, fields, size < sizeof fields ? size : sizeof fields);
+  return record;
+}
+#define READER(n) \
+  APART void read_##n(int i) { \
+    static char text[999]; \
+    kept[i] = make_copy(text, (size_t)(100 + 7 * i % 300)); \
+    kept[i] = parse_record(text, (size_t)(100 + 5 * i % 300)); \
+  }
+READER(0) READER(1) READER(2) READER(3) READER(4) READER(5) READER(6) READER(7)
+int main(void) {
+  void (*const readers[])(int) = {read_0, read_1, read_2, read_3, read_4, read_5, read_6, read_7};
+  for (int i = 0; i < 800; i++) readers[i % 8](i);
+}
+C
+  gcc -O1 -fcf-protection=none -fno-stack-protector -o p p.c || fail "gcc"
+  "$winnow" record -q --rate 1 -o t -- ./p >said 2>&1 || fail "$(cat said)"
+  succeeds report --json t
+  jq -e '(.wrappers | index("make_copy")) and (.wrappers | index("parse_record") | not)' out >/dev/null || fail "$(jq -c .wrappers out)"
+}
