@@ -18,7 +18,7 @@
 #include <string.h>
 
 enum { ROWS = 10, ROWS_LEAST = 4, PLACE_MOST = 256 };
-static const double LEAST = 0.02, ONE_LINE = 0.9;
+static const double LEAST = 0.02, ONE_LINE = 0.9, FREED = 0.1;
 
 /* A tree with what finds callers in it. */
 struct traced {
@@ -35,12 +35,13 @@ struct row_of_screen {
 struct screen_table {
   const struct view *view;
   struct table functions, lines; /* lines: only where rows are functions */
+  struct table alive;            /* has_alive: what was alive last, which is not what was held */
   struct call_tree mappings;
   struct traced function, line, mapping;
   struct sums whole; /* of blocks and mappings */
   struct row_of_screen *rows;
   size_t count;
-  bool grows, has_lines, has_mappings;
+  bool grows, has_lines, has_mappings, has_alive;
 };
 
 /* ---- lines ---- */
@@ -101,12 +102,17 @@ static wn_status make_mappings(struct screen_table *table) {
 static wn_status table_make(struct screen_table *table, const struct view *view, enum measure measure) {
   const struct report *report = view->report;
   bool lives = !source_limits(report->samples->source)->no_lives;
-  bool still =
-      measure == MEASURE_HELD && lives && report->samples->process_count < 2 && report_held_is_alive(report);
+  bool grows = measure == MEASURE_HELD && lives && report->samples->process_count < 2,
+       still = grows && report_held_is_alive(report);
   unsigned details = measure != MEASURE_HELD ? (lives ? TABLE_LIVES : 0) : still ? TABLE_GROWTH : 0;
-  *table = (struct screen_table){.view = view, .grows = still};
+  *table = (struct screen_table){.view = view, .grows = grows};
   wn_status error = report_table(report, measure, view->options->grouping, details, &table->functions);
   if (error) return error;
+  if (grows && !still) {
+    error = report_table(report, MEASURE_ALIVE, view->options->grouping, TABLE_GROWTH, &table->alive);
+    if (error) return error;
+    table->has_alive = true;
+  }
   table->whole = table->functions.tree.nodes[0].total;
   if (!has_stack_rows(view)) error = trace_callers(&table->function, &table->functions.tree);
   if (!error && view->options->grouping == BY_FUNCTION) {
@@ -123,6 +129,7 @@ static void table_free(struct screen_table *table) {
   if (table->mapping.tree) chains_destroy(&table->mapping.chains);
   if (table->has_mappings) call_tree_destroy(&table->mappings);
   if (table->has_lines) table_destroy(&table->lines);
+  if (table->has_alive) table_destroy(&table->alive);
   table_destroy(&table->functions);
   free(table->rows);
 }
@@ -178,12 +185,38 @@ static void print_dim(const char *text, int width) {
   text_style(stdout, STYLE_PLAIN);
 }
 
+/* Of stacks, the numbers are those of nodes. */
+static bool is_same_code(const struct call_tree *tree, uint32_t number, const struct call_tree *other,
+                         uint32_t its) {
+  bool stacks = tree->grouping == BY_STACK;
+  for (;; number = tree->nodes[number].parent, its = other->nodes[its].parent) {
+    const struct label *label = &tree->labels[stacks ? tree->nodes[number].label : number],
+                       *its_label = &other->labels[stacks ? other->nodes[its].label : its];
+    if (memcmp(label, its_label, sizeof *label) != 0) return false;
+    if (!stacks || !number || !its) return !stacks || number == its;
+  }
+}
+
+/* The group in `alive` of the same code; NULL: nothing of it was alive last. */
+static const struct group *alive_of(const struct screen_table *table, const struct group *group) {
+  const struct call_tree *tree = &table->alive.tree;
+  for (size_t i = 0; i < tree->group_count; i++)
+    if (is_same_code(&table->functions.tree, group->label, tree, tree->groups[i].label))
+      return &tree->groups[i];
+  return NULL;
+}
+
+/* How what was alive last came to be; of what was held earlier, that is what is left. */
 static const char *trend_of(struct screen_table *table, const struct row_of_screen *row) {
   if (row->mapped) return "mapped";
   if (!table->grows) return "";
+  enum sites_order order = table->view->options->order;
+  const struct group *group = table->has_alive ? alive_of(table, row->group) : row->group;
+  double held = sites_sums(order, row->group)->bytes.total;
+  if (!group || sites_sums(order, group)->bytes.total < FREED * held) return "freed";
   struct growth growth =
-      table_growth(&table->functions, row->group, sites_extent(table->view->options->order));
-  static const char *const words[GROWTH_KIND_COUNT] = {[GROWTH_FEW] = "",
+      table_growth(table->has_alive ? &table->alive : &table->functions, group, sites_extent(order));
+  static const char *const words[GROWTH_KIND_COUNT] = {[GROWTH_FEW] = "– few",
                                                        [GROWTH_STEADY] = "grows",
                                                        [GROWTH_ONCE] = "once",
                                                        [GROWTH_RECENT] = "new",

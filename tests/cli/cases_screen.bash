@@ -206,3 +206,42 @@ debuginfod_without_a_server_says_so() {
   DEBUGINFOD_URLS='' run report --debuginfod t
   [ "$code" = 0 ] && [ "$(cat err)" = "winnow: --debuginfod asks no server, since the variable DEBUGINFOD_URLS names none" ] || fail "$(cat err)"
 }
+
+what_became_of_what_was_held_is_told() {
+  need_recording
+  need_many_blocks
+  need gcc
+  cat >p.c <<'C'
+#include <stdlib.h>
+#include <unistd.h>
+void *blocks[4000], *volatile last;
+__attribute__((noinline)) static void *pass(void) { return malloc(2000); }
+__attribute__((noinline)) static void *keep(void) { return malloc(300); }
+__attribute__((noinline)) static void *seldom(void) { return malloc(100000); }
+int main(void) {
+  for (int i = 0; i < 4000; i++) {
+    void **block = keep();
+    if (block) *block = last, last = block;
+    blocks[i] = pass();
+    if (i % 1000 == 0) *(void **)seldom() = last;
+    if (i % 40 == 0) usleep(1000);
+  }
+  for (int i = 0; i < 4000; i++) free(blocks[i]), i % 40 || usleep(1000);
+  _exit(0);
+}
+C
+  gcc -O1 -g -w -o p p.c || fail "gcc"
+  "$winnow" record -q --rate 1e-2 -o t -- ./p >said 2>&1 || fail "$(cat said)"
+  succeeds report t
+  says 'HELD AT THE PEAK .* trend +function .* freed +pass +p.c:4 .* (once|uneven|level) +keep +p.c:5 .*ALLOCATED'
+  local seed by
+  for seed in 1 2 3 4 5 6 7 8; do
+    "$winnow" record -q --rate 1e-5 --seed $seed -o t$seed -- ./p >said 2>&1 || fail "$(cat said)"
+    for by in function line stack; do
+      "$winnow" report --by $by t$seed | sed -n '/^HELD/,/^ALLOC/p' | grep -E '^ +[0-9.]+ k?M?B ' | grep -v ' more ' >rows
+      ! grep -vE '(freed|– few|grows|once|new|level|uneven|mapped)  ' rows >blank || fail "by $by, a trend without a word: $(cat blank)"
+      cat rows >>all
+    done
+  done
+  grep -q '– few  keep' all && grep -q 'freed  pass' all || fail "$(cat all)"
+}
