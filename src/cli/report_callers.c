@@ -16,13 +16,12 @@ enum {
 
 /* Whether a function is where a program or thread begins, or a runtime that calls it. Functions further
  * out tell nothing. */
-static bool is_beginning(const struct view *view, const struct call_tree *tree, uint32_t label) {
+static bool is_beginning(const char *function) {
   static const char *const names[] = {"main",   "_start",   "start_thread", "thread_start",
                                       "clone3", "__clone3", "__clone",      "clone"};
   static const char *const starts[] = {"__libc_start_",
                                        "std::rt::", "std::sys::backtrace::__rust_begin_short",
                                        "std::sys_common::backtrace::__rust_begin_short", "Builtins_"};
-  const char *function = strings_text(view->report->names->strings, tree->labels[label].function);
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (!strcmp(function, names[i])) return true;
   for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
@@ -36,14 +35,15 @@ static bool is_main(const char *function) {
   return !strcmp(function, "main") || (length > 6 && !strcmp(function + length - 6, "::main"));
 }
 
-/* The number of callers of the chain that are worth printing. */
-static size_t callers_of(const struct view *view, const struct call_tree *tree, const struct chain *chain) {
-  for (size_t i = 0; i < chain->count; i++) {
-    const char *function = strings_text(view->report->names->strings, tree->labels[chain->label[i]].function);
+/* The number of callers that are worth printing. */
+static size_t callers_of(const struct view *view, const struct call_tree *tree, const uint32_t *label,
+                         size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    const char *function = strings_text(view->report->names->strings, tree->labels[label[i]].function);
     if (is_main(function)) return i + 1;
-    if (is_beginning(view, tree, chain->label[i])) return i;
+    if (is_beginning(function)) return i;
   }
-  return chain->count;
+  return count;
 }
 
 /* "12–15 %", or "14 %" if both ends are printed with the same digits. */
@@ -81,7 +81,7 @@ const char *report_fit_label(const struct view *view, const struct call_tree *tr
 void report_say_callers(struct paragraph *paragraph, const struct view *view, const struct call_tree *tree,
                         const struct chain *chain, double unit) {
   char fitted[FITTED_MOST];
-  size_t count = callers_of(view, tree, chain), most = CALLERS_INNER + CALLERS_OUTER;
+  size_t count = callers_of(view, tree, chain->label, chain->count), most = CALLERS_INNER + CALLERS_OUTER;
   bool whole = count == chain->count;
   if (chain->recursive) say(paragraph, " < itself");
   for (size_t i = 0; i < count; i++) {
@@ -110,7 +110,7 @@ static void say_brief_label(struct paragraph *paragraph, const struct view *view
 void report_say_callers_briefly(struct paragraph *paragraph, const struct view *view,
                                 const struct call_tree *tree, const struct chain *chain) {
   char text[32];
-  size_t count = callers_of(view, tree, chain), most = CALLERS_INNER;
+  size_t count = callers_of(view, tree, chain->label, chain->count), most = CALLERS_INNER;
   if (chain->recursive) say(paragraph, " < itself");
   for (size_t i = 0; i < count; i++) {
     if (count > most + 1 && i == most - 1) {
@@ -131,5 +131,55 @@ void report_say_callers_briefly(struct paragraph *paragraph, const struct view *
     say(paragraph, " %s", text_share(text, share.estimate));
   }
   if (chain->parts > chain->part_count) say(paragraph, ", %zu more", chain->parts - chain->part_count);
+}
+/* "serve server.c:42", or "serve:42" in the file of the caller before. */
+static void write_frame(char *text, size_t size, const struct view *view, const struct label *frame,
+                        const struct label *before) {
+  const struct strings *strings = view->report->names->strings;
+  const char *file = strings_text(strings, frame->file), *slash = strrchr(file, '/');
+  char name[REPORT_NAME_MOST], fitted[FITTED_MOST], line[16] = "";
+  snprintf(name, sizeof name, "%s", strings_text(strings, frame->function));
+  char *place = frame->line ? NULL : strrchr(name, '('); /* "main (clang+0x411b36)" */
+  if (place && place > name && place[-1] == ' ' && strstr(place, "+0x")) place[-1] = 0;
+  bool named = frame->line && !(before && before->line && before->file == frame->file);
+  if (frame->line) snprintf(line, sizeof line, ":%u", frame->line);
+  snprintf(text, size, "< %s%s%s%s", name_fit(fitted, sizeof fitted, name, CALLER_COLUMNS), named ? " " : "",
+           named ? slash ? slash + 1 : file : "", line);
+  for (char *at = text; (at = strchr(at, '\n'));) *at = '?'; /* which ends a line of the stack */
+}
+
+/* Says the innermost callers and the outermost one, `most` in all, in lines of so many columns. Returns the
+ * number of lines. */
+static int say_stack(struct paragraph *paragraph, const struct view *view, const struct call_tree *tree,
+                     const uint32_t *label, size_t count, size_t most, size_t columns) {
+  int lines = 1;
+  size_t used = 0;
+  for (size_t i = 0; i < count; i++) {
+    char text[2 * FITTED_MOST];
+    bool next = i && i + 1 != count;
+    if (most < count && i + 1 == most)
+      snprintf(text, sizeof text, "< (%zu more)", count - most), i = count - 2;
+    else
+      write_frame(text, sizeof text, view, &tree->labels[label[i]],
+                  next ? &tree->labels[label[i - 1]] : NULL);
+    size_t wide = text_columns(text);
+    bool breaks = used && used + 1 + wide > columns;
+    say(paragraph, "%s%s", breaks ? "\n" : used ? " " : "", text);
+    used = breaks || !used ? wide : used + 1 + wide;
+    lines += breaks;
+  }
+  return lines;
+}
+
+int report_say_stack(struct paragraph *paragraph, const struct view *view, const struct call_tree *tree,
+                     const uint32_t *label, size_t count, int lines, size_t columns) {
+  int taken = 0;
+  count = callers_of(view, tree, label, count);
+  for (size_t most = count; most && (taken > lines || !taken); most--) {
+    paragraph->length = 0;
+    taken = say_stack(paragraph, view, tree, label, count, most, columns);
+    if (most == 2) break;
+  }
+  return taken;
 }
 /* SPDX-License-Identifier: MIT */

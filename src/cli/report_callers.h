@@ -21,5 +21,11 @@ void report_say_callers(struct paragraph *paragraph, const struct view *view, co
 void report_say_callers_briefly(struct paragraph *paragraph, const struct view *view,
                                 const struct call_tree *tree, const struct chain *chain);
 
+/* Sets the paragraph to the callers on one stack, innermost first, with their files and lines: "< insert
+ * table.c:12 < load:7 < main main.c:30", in at most so many lines of so many columns; returns how many. Of
+ * a longer stack, callers before the outermost one are left out. `tree` is by line. */
+int report_say_stack(struct paragraph *paragraph, const struct view *view, const struct call_tree *tree,
+                     const uint32_t *label, size_t count, int lines, size_t columns);
+
 #endif
 /* SPDX-License-Identifier: MIT */

@@ -3,7 +3,8 @@
  *
  * A row is a function, as in the tables of --all, and has the line where most of it was allocated. Callers
  * are those of that line if it has nearly all of the function's bytes, and then have lines, too; else
- * those of the function. A row takes one line, or two if its callers have no room beside it. Rows below
+ * those of the function. A row takes one line, or two if its callers have no room beside it; a stack takes
+ * up to STACK_LINES more, for all its frames with their lines. Rows below
  * LEAST of the whole are added up in the last one, unless ROWS_LEAST larger ones are not there. With --top
  * there are as many rows as it says, whatever the lines of a screen. */
 #include "cli/screen.h"
@@ -17,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS = 10, ROWS_LEAST = 4, PLACE_MOST = 256 };
+enum { ROWS = 10, ROWS_LEAST = 4, PLACE_MOST = 256, STACK_MOST = 512, STACK_LINES = 3 };
 static const double LEAST = 0.02, ONE_LINE = 0.9, FREED = 0.1;
 
 /* A tree with what finds callers in it. */
@@ -115,10 +116,10 @@ static wn_status table_make(struct screen_table *table, const struct view *view,
   }
   table->whole = table->functions.tree.nodes[0].total;
   if (!has_stack_rows(view)) error = trace_callers(&table->function, &table->functions.tree);
-  if (!error && view->options->grouping == BY_FUNCTION) {
+  if (!error && (view->options->grouping == BY_FUNCTION || has_stack_rows(view))) {
     error = report_table(report, measure, BY_WHOLE_LINE, TABLE_SUMS, &table->lines);
     table->has_lines = !error;
-    if (!error) error = trace_callers(&table->line, &table->lines.tree);
+    if (!error && !has_stack_rows(view)) error = trace_callers(&table->line, &table->lines.tree);
   }
   return error ? error : make_mappings(table);
 }
@@ -260,6 +261,7 @@ static void print_numbers(struct screen_table *table, const struct row_of_screen
 struct described {
   char name[REPORT_NAME_MOST], place[PLACE_MOST];
   struct paragraph callers;
+  int lines; /* of a stack's callers */
   const char *module;
 };
 
@@ -275,23 +277,44 @@ static const char *module_worth_naming(const struct view *view, const struct lab
   return strncmp(function, module, strlen(module)) ? module : "";
 }
 
+/* The stack of lines with most of the bytes of a stack of functions. */
+static uint32_t lines_of_stack(const struct screen_table *table, uint32_t stack) {
+  const struct call_tree *lines = &table->lines.tree;
+  uint32_t best = 0;
+  for (size_t i = 0; i < table->view->report->samples->row_count; i++) {
+    uint32_t node = lines->node_of_row[i];
+    if (table->functions.tree.node_of_row[i] != stack || node == NO_NODE) continue;
+    if (!best || lines->nodes[node].self.bytes.total > lines->nodes[best].self.bytes.total) best = node;
+  }
+  return best;
+}
+
+static void describe_stack(struct screen_table *table, const struct group *group, struct described *what) {
+  const struct call_tree *lines = &table->lines.tree;
+  uint32_t node = lines_of_stack(table, group->label), label[STACK_MOST];
+  size_t count = 0;
+  const struct group innermost = {.label = lines->nodes[node].label};
+  table_name(&table->functions, group, what->name, sizeof what->name);
+  if (lines->labels[innermost.label].line)
+    write_place(table->view, lines, &innermost, 1, what->place, sizeof what->place);
+  while (node && (node = lines->nodes[node].parent) && count < STACK_MOST)
+    label[count++] = lines->nodes[node].label;
+  what->lines = report_say_stack(&what->callers, table->view, lines, label, count, STACK_LINES,
+                                 (size_t)text_width() - CALLERS_INDENT);
+}
+
 static void describe(struct screen_table *table, const struct row_of_screen *row, struct described *what) {
   const struct view *view = table->view;
   enum grouping grouping = view->options->grouping;
   const struct group *group = row->group;
   struct traced *of = row->of;
   struct chain chain;
-  char caller[REPORT_NAME_MOST];
   what->callers.length = 0;
+  what->lines = 0;
   *what->callers.text = *what->place = 0;
   what->module = "";
   if (has_stack_rows(view)) {
-    const struct call_tree *tree = &table->functions.tree;
-    table_name(&table->functions, group, what->name, sizeof what->name);
-    for (uint32_t node = tree->nodes[group->label].parent; node; node = tree->nodes[node].parent) {
-      call_tree_label(tree, view->report->names, tree->nodes[node].label, caller, sizeof caller);
-      say(&what->callers, " < %s", caller);
-    }
+    describe_stack(table, group, what);
     return;
   }
   const struct label *label = &of->tree->labels[group->label];
@@ -328,7 +351,18 @@ static bool fits_one_line(const struct described *what, int room) {
 }
 
 static int lines_of(const struct described *what, int room) {
-  return 1 + (what->callers.length && !fits_one_line(what, room));
+  return 1 + (!what->callers.length || fits_one_line(what, room) ? 0 : what->lines ? what->lines : 1);
+}
+
+static void print_stack(const char *lines) {
+  putchar('\n');
+  text_style(stdout, STYLE_DIM);
+  for (const char *line = lines; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+    printf("%*s", CALLERS_INDENT, "");
+    text_plain(stdout, line, strcspn(line, "\n"));
+    putchar('\n');
+  }
+  text_style(stdout, STYLE_PLAIN);
 }
 
 static void print_row(struct screen_table *table, const struct row_of_screen *row,
@@ -338,6 +372,10 @@ static void print_row(struct screen_table *table, const struct row_of_screen *ro
   if (*what->place) snprintf(suffix, sizeof suffix, "  %s", what->place);
   name_fit_module(fitted, sizeof fitted, what->name, suffix, what->module, (size_t)room);
   text_name(stdout, fitted);
+  if (what->lines && !fits_one_line(what, room)) {
+    print_stack(what->callers.text);
+    return;
+  }
   if (what->callers.length) {
     if (fits_one_line(what, room))
       fputc(' ', stdout);

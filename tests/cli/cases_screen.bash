@@ -245,3 +245,43 @@ C
   done
   grep -q '– few  keep' all && grep -q 'freed  pass' all || fail "$(cat all)"
 }
+
+stacks_have_their_frames_with_lines() {
+  need_recording
+  need_many_blocks
+  need gcc
+  cat >near.c <<'C'
+#include <stdlib.h>
+#define APART __attribute__((noinline, noclone))
+void *volatile last;
+APART void *place_of_the_block(void) { return malloc(5000); }
+APART void calls_to_depth(int depth);
+APART void calls_another(int depth) { calls_to_depth(depth - 1); last = (char *)last - depth; }
+APART void calls_to_depth(int depth) {
+  if (depth) calls_another(depth - 1);
+  else last = place_of_the_block();
+  last = (char *)last + depth;
+}
+C
+  cat >far.c <<'C'
+void calls_to_depth(int depth);
+__attribute__((noinline)) void brief_one(void) { calls_to_depth(0); __asm__(""); }
+__attribute__((noinline)) void deep_one(void) { calls_to_depth(60); __asm__(""); }
+int main(void) {
+  for (int i = 0; i < 3000; i++) {
+    brief_one();
+    deep_one(), deep_one();
+  }
+}
+C
+  gcc -O1 -g -fno-optimize-sibling-calls -o p near.c far.c || fail "gcc"
+  "$winnow" record -q --rate 1e-2 -o t -- ./p >said 2>&1 || fail "$(cat said)"
+  COLUMNS=100 succeeds report --by stack t
+  says ' place_of_the_block  near.c:4 +< calls_to_depth near.c:9 < calls_another:6 < calls_to_depth:8 .* < [(][0-9]+ more[)] < main far.c:7 '
+  says ' place_of_the_block  near.c:4 +< calls_to_depth near.c:9 < brief_one far.c:2 < main far.c:6 '
+  sed -n '/^HELD/,/^$/p' out | sed -n '4,6p' >deep # three lines: 63 callers, with those that are left out
+  [ "$(grep -o '< [a-z]' deep | wc -l)" = $((63 - $(sed -n 's/.*(\([0-9]*\) more.*/\1/p' deep))) ] || fail "$(cat deep)"
+  [ "$(grep -c '^            < ' out)" -ge 4 ] && [ "$(wc -l <out)" -le 40 ] || fail "$(cat out)"
+  grep -v winnow out | sed 's/[^ -~]/x/g' >plain
+  [ "$(columns_of_widest plain)" -le 100 ] || fail "$(cat out)"
+}
