@@ -135,6 +135,34 @@ static bool is_for(const struct option *known, const char *argument) {
   return false;
 }
 
+/* The least number of letters that must be put in, left out or replaced to make one word of another. */
+static size_t distance(const char *one, const char *other) {
+  enum { LONGEST = 16 };
+  size_t row[LONGEST + 1], columns = strlen(other);
+  if (columns > LONGEST) return columns;
+  for (size_t j = 0; j <= columns; j++) row[j] = j;
+  for (size_t i = 0; one[i]; i++) {
+    size_t diagonal = row[0]++;
+    for (size_t j = 1; j <= columns; j++) {
+      size_t least = diagonal + (one[i] != other[j - 1]);
+      diagonal = row[j];
+      if (row[j - 1] + 1 < least) least = row[j - 1] + 1;
+      if (row[j] + 1 < least) least = row[j] + 1;
+      row[j] = least;
+    }
+  }
+  return row[columns];
+}
+
+/* The option that was meant, if one or two letters are wrong and others are right; else NULL. */
+static const char *nearest_option(const struct option *known, const char *word) {
+  const char *nearest = NULL, *name = word + strspn(word, "-");
+  size_t least = strlen(name) < 3 ? strlen(name) : 3;
+  for (; known->name; known++)
+    if (distance(name, known->name) < least) least = distance(name, known->name), nearest = known->name;
+  return nearest;
+}
+
 static void print_overview(FILE *out) {
   fputs("winnow: where a program's memory goes\n\nUsage: winnow COMMAND [OPTION...] [ARGUMENT...]\n\n", out);
   for (const struct command *command = commands; command->name; command++)
@@ -178,6 +206,9 @@ int fail_option(const char *name, int option, char **argv, const struct option *
   snprintf(word, sizeof word, "%.*s", (int)strcspn(argv[optind - 1], "="), argv[optind - 1]);
   if (option == '?' && is_long && optopt) what = "takes no value";
   if (option == '?' && !optopt && count_beginning(known, word) > 1) what = "is ambiguous";
+  const char *nearest = option == '?' && !optopt && is_long ? nearest_option(known, word) : NULL;
+  if (nearest && count_beginning(known, word) < 2)
+    return fail_usage(name, "option '%s' %s; did you mean '--%s'?", word, what, nearest);
   return fail_usage(name, "option '%s' %s; see 'winnow help %s'", is_long ? word : letter, what, name);
 }
 
@@ -214,25 +245,6 @@ static bool asks_help(const char *name, int argc, char **argv) {
 static int print_version(void) {
   printf("winnow %s\n", wn_version_text());
   return 0;
-}
-
-/* The least number of letters that must be put in, left out or replaced to make one word of another. */
-static size_t distance(const char *one, const char *other) {
-  enum { LONGEST = 16 };
-  size_t row[LONGEST + 1], columns = strlen(other);
-  if (columns > LONGEST) return columns;
-  for (size_t j = 0; j <= columns; j++) row[j] = j;
-  for (size_t i = 0; one[i]; i++) {
-    size_t diagonal = row[0]++;
-    for (size_t j = 1; j <= columns; j++) {
-      size_t least = diagonal + (one[i] != other[j - 1]);
-      diagonal = row[j];
-      if (row[j - 1] + 1 < least) least = row[j - 1] + 1;
-      if (row[j] + 1 < least) least = row[j] + 1;
-      row[j] = least;
-    }
-  }
-  return row[columns];
 }
 
 static const char *nearest_command(const char *name) {

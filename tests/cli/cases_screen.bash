@@ -85,6 +85,20 @@ a_mistyped_command_has_a_suggestion() {
   [ "$code" = 2 ] && [ "$(wc -l <err)" -le 6 ] && grep -q 'winnow record -- PROGRAM' err && grep -q 'winnow report FILE' err || fail "$(cat err)"
 }
 
+a_mistyped_option_has_a_suggestion() {
+  make one t
+  refused 2 "option '--att' is not known; did you mean '--at'[?]$" report --att x t
+  refused 2 "option '--byy' is not known; did you mean '--by'[?]$" report --byy=line t
+  refused 2 "option '--jsno' is not known; did you mean '--json'[?]$" info --jsno t
+  refused 2 "option '--max-memroy' is not known; did you mean '--max-memory'[?]$" dump --max-memroy 1G t
+  refused 2 "option '--ratee' is not known; did you mean '--rate'[?]$" record --ratee 1 -- true
+  refused 2 "option '--fromat' is not known; did you mean '--format'[?]$" export --fromat folded t
+  refused 2 "option '--prot' is not known; did you mean '--port'[?]$" view --prot 1 t
+  refused 2 "option '--tpo' is not known; did you mean '--top'[?]$" diff --tpo 3 t t
+  refused 2 "option '--x' is not known; see 'winnow help report'$" report --x t
+  refused 2 "option '--quantity' is not known; see 'winnow help report'$" report --quantity held t
+}
+
 terminals_get_a_pager() {
   need script
   make plain t
