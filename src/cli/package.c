@@ -1,9 +1,10 @@
-/* The Debian package that a file is of: the first line of `dpkg-query --search PATH` is "name:amd64: PATH". */
+/* The Debian package that a file is of, and the one that has its symbols: the first line of `dpkg-query --search PATH` is "name:amd64: PATH". */
 #include "cli/package.h"
 
 #include <fcntl.h>
 #include <limits.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -57,7 +58,38 @@ static bool name_of(const char *path, char *name, size_t size) {
   return name_in(lines, name, size);
 }
 
+/* Of packages whose symbols are in a package that the source makes itself. */
+static const char *debug_package_of(const char *package) {
+  static const char *const names[][2] = {{"libc6", "libc6-dbg"}, {"libc6-i386", "libc6-dbg"}};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (!strcmp(package, names[i][0])) return names[i][1];
+  return NULL;
+}
+
+/* Whether a line of the file is the field's, with or without quotes, and has the word in its value:
+ * ID_LIKE="ubuntu debian". */
+static bool release_says(const char *release, const char *field, const char *word) {
+  char line[512];
+  bool says = false;
+  FILE *file = fopen(release, "re");
+  while (file && !says && fgets(line, sizeof line, file)) {
+    size_t length = strlen(field);
+    if (strncmp(line, field, length) != 0 || line[length] != '=') continue;
+    for (char *rest = line + length + 1, *one; !says && (one = strtok_r(rest, " \"'\n", &rest));)
+      says = !strcmp(one, word);
+  }
+  if (file) fclose(file);
+  return says;
+}
+
 /* ---- shared ---- */
+
+void package_say_symbols(const char *package, const char *release, char *text, size_t size) {
+  const char *own = debug_package_of(package);
+  bool ubuntu = release_says(release, "ID", "ubuntu") || release_says(release, "ID_LIKE", "ubuntu");
+  snprintf(text, size, "%s has them in %s%s%s", ubuntu ? "Ubuntu" : "Debian", own ? own : package,
+           own ? "" : "-dbgsym", ubuntu && !own ? " (ddebs.ubuntu.com)" : "");
+}
 
 bool package_of_file(const char *path, char *name, size_t size) {
   char *real = realpath(path, NULL);
