@@ -3,6 +3,7 @@
 #include "cli/report_columns.h"
 
 #include "cli/report_name.h"
+#include "cli/screen.h"
 #include "cli/text.h"
 #include <stdio.h>
 #include <string.h>
@@ -16,11 +17,12 @@ enum {
 };
 
 static const struct {
+  enum table_style styles;
   const char *header, *range_header;
   int width, range, rank;
 } layout[TEXT_COLUMN_COUNT] = {
-#define TEXT_COLUMN(name, header, width, range_header, range, rank) \
-  {header, range_header, width, range, rank},
+#define TEXT_COLUMN(name, styles, header, width, range_header, range, rank) \
+  {TABLE_##styles, header, range_header, width, range, rank},
     TEXT_COLUMNS(TEXT_COLUMN)
 #undef TEXT_COLUMN
 };
@@ -28,28 +30,28 @@ static const struct {
 /* ---- which tables have them ---- */
 
 static bool has_bytes(const struct table *table) { return table != NULL; }
+static bool has_margin(const struct table *table) { return table != NULL; }
 static bool has_share(const struct table *table) { return table != NULL; }
 static bool has_samples(const struct table *table) { return table != NULL; }
 static bool has_other(const struct table *table) {
   return table->tree.grouping != BY_STACK && !(table->details & ~(unsigned)TABLE_GROWTH);
 }
-static bool has_other_samples(const struct table *table) { return has_other(table); }
+static bool has_blocks(const struct table *table) { return table != NULL; }
 static bool has_life(const struct table *table) { return table->details & TABLE_LIVES; }
 static bool has_promoted(const struct table *table) { return table->details & TABLE_FATES; }
 static bool has_dead(const struct table *table) {
   return (table->details & TABLE_FATES) && !(table->details & TABLE_WORD_LIVES);
 }
-static bool has_growth(const struct table *table) { return table->details & TABLE_GROWTH; }
+static bool has_trend(const struct table *table) { return table->details & TABLE_GROWTH; }
 static bool has_word_life(const struct table *table) { return table->details & TABLE_WORD_LIVES; }
 
 static int rank_of(const struct columns *columns, int column) {
   bool totals = columns->order == SITES_BY_TOTAL; /* then the self column adds up to the whole */
-  bool trades =
-      column == TEXT_COLUMN_share || column == TEXT_COLUMN_other || column == TEXT_COLUMN_other_samples;
+  bool trades = column == TEXT_COLUMN_share || column == TEXT_COLUMN_other;
   return totals && trades ? 3 - layout[column].rank : layout[column].rank;
 }
 
-static int width_of(const struct columns *columns) {
+int columns_width(const struct columns *columns) {
   int width = WIDTH_GAP;
   for (int i = 0; i < TEXT_COLUMN_COUNT; i++)
     if (columns->shown[i]) width += layout[i].width + (columns->ranges ? layout[i].range : 0);
@@ -60,7 +62,7 @@ static int width_of(const struct columns *columns) {
 static void drop_until_names_fit(struct columns *columns, int name_least) {
   int last = layout[TEXT_COLUMN_samples].rank;
   for (int rank = 1;; rank++) {
-    columns->name = text_width() - width_of(columns);
+    columns->name = text_width() - columns_width(columns);
     int least = rank == last && name_least > SAMPLES_LEAST ? SAMPLES_LEAST : name_least;
     if (columns->name >= least || rank > last) return;
     for (int i = 0; i < TEXT_COLUMN_COUNT; i++)
@@ -84,25 +86,42 @@ static void print_value(const struct columns *columns, int column, const char *v
 
 static void print_amount(const struct columns *columns, int column, const struct estimate *bytes) {
   char value[32], range[64], text[64];
-  snprintf(text, sizeof text, "%s%s", estimate_is_rough(bytes) ? "≈" : "",
-           text_bytes(value, bytes->estimate));
+  bool rough = columns->style == TABLE_FULL && estimate_is_rough(bytes);
+  snprintf(text, sizeof text, "%s%s", rough ? "≈" : "", text_bytes(value, bytes->estimate));
   print_value(columns, column, text, text_short_range(range, bytes));
+}
+
+/* Mappings are measured. */
+static struct estimate line_bytes(const struct columns *columns, const struct line *line) {
+  double size = line->sums->bytes.total;
+  if (line->mapped) return (struct estimate){.estimate = size, .low = size, .high = size};
+  return report_bytes(columns->report, line->sums);
+}
+
+static void print_margin(const struct columns *columns, const struct line *line) {
+  char text[16] = "";
+  if (line->group && !line->mapped) {
+    struct estimate bytes = line_bytes(columns, line);
+    screen_margin(text, &bytes);
+  }
+  text_style(stdout, STYLE_DIM);
+  print_value(columns, TEXT_COLUMN_margin, text, "");
+  text_style(stdout, STYLE_PLAIN);
 }
 
 static void print_bytes(const struct columns *columns, const struct line *line) {
   if (!line->sums) return print_value(columns, TEXT_COLUMN_bytes, "", "");
-  struct estimate bytes = report_bytes(columns->report, line->sums);
+  struct estimate bytes = line_bytes(columns, line);
   /* The rest is a difference of sums; without samples it has no interval. */
   if (!bytes.samples) bytes.low = bytes.high = bytes.estimate;
   print_amount(columns, TEXT_COLUMN_bytes, &bytes);
 }
 
 static void print_share(const struct columns *columns, const struct line *line) {
-  char text[32], range[32];
-  if (!line->sums) return print_value(columns, TEXT_COLUMN_share, "", "");
-  struct estimate share = report_share(columns->report, line->sums, line->whole);
-  if (!share.samples) share.low = share.high = share.estimate;
-  print_value(columns, TEXT_COLUMN_share, text_share(text, share.estimate), text_share_range(range, &share));
+  char text[32] = "";
+  if (line->sums && line->whole->bytes.total > 0)
+    text_share(text, line->sums->bytes.total / line->whole->bytes.total);
+  print_value(columns, TEXT_COLUMN_share, text, "");
 }
 
 static void print_samples(const struct columns *columns, const struct line *line) {
@@ -121,11 +140,15 @@ static void print_other(const struct columns *columns, const struct line *line) 
     print_value(columns, TEXT_COLUMN_other, "–", "");
 }
 
-static void print_other_samples(const struct columns *columns, const struct line *line) {
+/* Of mappings, their number. */
+static void print_blocks(const struct columns *columns, const struct line *line) {
   char text[32] = "";
-  uint64_t samples = line->other ? line->other->bytes.samples : 0;
-  if (line->other) samples ? text_count(text, (double)samples) : strcpy(text, "–");
-  print_value(columns, TEXT_COLUMN_other_samples, text, "");
+  bool counted = !source_limits(columns->report->samples->source)->no_blocks;
+  if (line->mapped && line->group)
+    text_short_count(text, (double)line->sums->bytes.samples);
+  else if (line->group && counted)
+    text_short_count(text, report_blocks(columns->report, line->sums).estimate);
+  print_value(columns, TEXT_COLUMN_blocks, text, "");
 }
 
 /* Whether the median is not shown: it has no interval, or no block is counted. */
@@ -152,7 +175,9 @@ static void print_life(const struct columns *columns, const struct line *line) {
   if (!line->group) return print_value(columns, TEXT_COLUMN_life, "", "");
   struct life life = table_life(line->table, line->group, sites_extent(columns->order));
   snprintf(text, sizeof text, "%s%s", life.known ? "" : "> ", text_time(time, life.median));
-  print_value(columns, TEXT_COLUMN_life, hides_median(columns, &life) ? "–" : text, life_range(range, &life));
+  const char *none = columns->style == TABLE_FULL ? "–" : "";
+  print_value(columns, TEXT_COLUMN_life, hides_median(columns, &life) ? none : text,
+              life_range(range, &life));
 }
 
 /* The median life in bytes that were allocated during it. */
@@ -198,11 +223,8 @@ static void print_dead(const struct columns *columns, const struct line *line) {
   print_fate(columns, TEXT_COLUMN_dead, &share, &fates.settled);
 }
 
-/* A word, since the slope would need room for its interval; a dash without enough samples. */
-static void print_growth(const struct columns *columns, const struct line *line) {
-  if (!line->group) return print_value(columns, TEXT_COLUMN_growth, "", "");
-  struct growth growth = table_growth(line->table, line->group, sites_extent(columns->order));
-  print_value(columns, TEXT_COLUMN_growth, growth.kind == GROWTH_FEW ? "–" : growth_word(growth.kind), "");
+static void print_trend(const struct columns *columns, const struct line *line) {
+  print_value(columns, TEXT_COLUMN_trend, line->trend ? line->trend : "", "");
 }
 
 static const struct {
@@ -217,24 +239,34 @@ static const struct {
 /* Totals are no samples. */
 static void hide_samples(struct columns *columns) {
   if (!source_limits(columns->report->samples->source)->totals) return;
-  columns->shown[TEXT_COLUMN_samples] = columns->shown[TEXT_COLUMN_other_samples] = false;
+  columns->shown[TEXT_COLUMN_samples] = false;
 }
 
 /* ---- shared ---- */
 
-struct columns columns_of(const struct view *view, const struct table *table) {
+struct columns columns_of(const struct view *view, const struct table *table, enum table_style style,
+                          bool trends) {
   bool by_stack = table->tree.grouping == BY_STACK, fates = table->details & TABLE_FATES;
-  struct columns columns = {
-      .report = view->report, .order = view->options->order, .ranges = view->report->recording->rate < 1};
-  for (int i = 0; i < TEXT_COLUMN_COUNT; i++) columns.shown[i] = functions[i].belongs(table);
+  struct columns columns = {.report = view->report,
+                            .style = style,
+                            .order = view->options->order,
+                            .ranges = style == TABLE_FULL && view->report->recording->rate < 1};
+  for (int i = 0; i < TEXT_COLUMN_COUNT; i++)
+    columns.shown[i] = (layout[i].styles & style) && functions[i].belongs(table);
+  columns.shown[TEXT_COLUMN_trend] = trends;
+  if (style == TABLE_BRIEF && fates && columns.order != SITES_BY_BLOCKS)
+    columns.shown[TEXT_COLUMN_blocks] = false; /* in its place is what was promoted */
   hide_samples(&columns);
-  drop_until_names_fit(&columns, by_stack ? STACK_LEAST : fates ? NAME_LEAST_FATES : NAME_LEAST);
+  if (style == TABLE_FULL)
+    drop_until_names_fit(&columns, by_stack ? STACK_LEAST : fates ? NAME_LEAST_FATES : NAME_LEAST);
+  columns.name = text_width() - columns_width(&columns);
   return columns;
 }
 
 struct columns columns_of_tree(const struct view *view) {
   struct columns columns = {
       .report = view->report,
+      .style = TABLE_FULL,
       .order = SITES_BY_TOTAL,
       .ranges = view->report->recording->rate < 1,
       .shown = {[TEXT_COLUMN_bytes] = true, [TEXT_COLUMN_share] = true, [TEXT_COLUMN_samples] = true}};
@@ -243,17 +275,20 @@ struct columns columns_of_tree(const struct view *view) {
   return columns;
 }
 
-void columns_print_header(const struct columns *columns, const char *name) {
+/* In a table by totals the first column has them, and the other what a row allocates itself. Calls and not
+ * blocks are counted of what was allocated by malloc. */
+static const char *header_of(const struct columns *columns, int column, bool calls) {
+  bool full = columns->style == TABLE_FULL, totals = columns->order == SITES_BY_TOTAL;
+  if (column == TEXT_COLUMN_bytes && full) return totals ? "total" : "self";
+  if (column == TEXT_COLUMN_other) return totals ? "self" : "total";
+  return column == TEXT_COLUMN_blocks && calls ? "calls" : layout[column].header;
+}
+
+void columns_print_header(const struct columns *columns, bool calls, const char *name) {
   char fitted[64];
   text_style(stdout, STYLE_DIM);
-  for (int i = 0; i < TEXT_COLUMN_COUNT; i++) {
-    bool totals = columns->order == SITES_BY_TOTAL;
-    int other = !totals                  ? i
-                : i == TEXT_COLUMN_bytes ? TEXT_COLUMN_other
-                : i == TEXT_COLUMN_other ? TEXT_COLUMN_bytes
-                                         : i;
-    if (columns->shown[i]) print_value(columns, i, layout[other].header, layout[i].range_header);
-  }
+  for (int i = 0; i < TEXT_COLUMN_COUNT; i++)
+    if (columns->shown[i]) print_value(columns, i, header_of(columns, i, calls), layout[i].range_header);
   printf("  %s", name_fit(fitted, sizeof fitted, name, columns->name < 12 ? 12 : (size_t)columns->name));
   text_style(stdout, STYLE_PLAIN);
   putchar('\n');

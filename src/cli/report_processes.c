@@ -167,6 +167,6 @@ wn_status report_print_processes(const struct view *view, const char *title) {
   if (!report_has_processes(view) || options.grouping == BY_PROCESS) return WN_OK;
   options.grouping = BY_PROCESS;
   snprintf(text, sizeof text, "%s, by process", title);
-  return report_print_table(&by_process, text, "", MEASURE_HELD, TABLE_SUMS, NULL);
+  return report_print_table(&by_process, text, MEASURE_HELD, NULL);
 }
 /* SPDX-License-Identifier: MIT */

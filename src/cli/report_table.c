@@ -1,14 +1,24 @@
-/* Prints the tables of the text report.
+/* Prints the tables of the report: of the first screen, and of --all.
  *
- * A row is a site: a function (or line, file, module, stack) with what it allocated itself, and
- * below it the callers that nearly all of its bytes have in common. The last row adds up what no
- * other row has, so that a table accounts for all bytes (ACCOUNT in sites.h). A row whose
- * number is rough (estimate_is_rough) is dim, and the number has a ≈.
- */
+ * A row is a function (or a line, file, module, stack ...) with what it allocated itself, the line where
+ * most of that was allocated, and its callers. The last row adds up what no other row has, so that a table
+ * accounts for all bytes (ACCOUNT in sites.h).
+ *
+ * TABLE_BRIEF. The program's own mappings have rows among malloc's blocks. Callers are those of the line if
+ * it has nearly all of the function's bytes, and then have lines, too; else those of the function. A row
+ * takes one line, or two if its callers have no room beside it; a stack takes up to STACK_LINES more. Rows
+ * below LEAST of the whole have none, unless ROWS_LEAST larger ones are not there. With --top there are as
+ * many rows as it says, whatever the lines of a screen.
+ *
+ * TABLE_FULL. All callers that nearly all bytes have in common, and the shares of those where paths part. A
+ * row whose number is rough (estimate_is_rough) is dim, and the number has a ≈. */
+#include "analysis/resident.h"
+#include "base/error.h"
 #include "cli/report_callers.h"
 #include "cli/report_columns.h"
 #include "cli/report_name.h"
-#include "cli/report_text.h"
+#include "cli/report_place.h"
+#include "cli/screen.h"
 #include "cli/text.h"
 #include <math.h>
 #include <stdio.h>
@@ -17,114 +27,415 @@
 
 enum {
   ROWS = 10,
+  ROWS_LEAST = 4,
+  STACK_MOST = 512,
+  STACK_LINES = 3,
+  STACK_LINES_FULL = 12,
   NAME_COLUMNS = 60, /* of a name in a paragraph */
-  SUFFIX_LEAST = 28, /* a narrower name is followed by " < +3" instead of " < +3 callers" */
-  STACK_INDENT = 6,
-  FRAMES_MOST = 12,
-  FRAMES_INNER = 9
+  NAME_LEAST = 14,   /* a place that leaves a name less room is not printed */
+  SUFFIX_LEAST = 28  /* a narrower name is followed by " < +3" instead of " < +3 callers" */
+};
+static const double LEAST = 0.02, LEAST_FULL = 0.01, ONE_LINE = 0.9, FREED = 0.1;
+
+/* A tree with what finds callers in it. */
+struct traced {
+  struct call_tree *tree;
+  struct chains chains;
 };
 
-static const char *module_of(const struct view *view, const struct call_tree *tree, uint32_t label) {
-  if (tree->grouping == BY_MODULE || tree->grouping == BY_FILE || tree->grouping == BY_PROCESS ||
-      tree->grouping == BY_THREAD)
-    return "";
-  const struct label *found = &tree->labels[tree->grouping == BY_STACK ? tree->nodes[label].label : label];
-  const char *module = strings_text(view->report->names->strings, found->module);
-  const char *function = strings_text(view->report->names->strings, found->function);
-  size_t length = strlen(module); /* an address is written "module+0x12" */
-  return strncmp(function, module, length) != 0 || function[length] != '+' ? module : "";
+struct shown_row {
+  const struct group *group;
+  struct traced *of;
+  bool mapped;
+  size_t callers; /* that have no rows of their own, since they have the same bytes */
+};
+
+struct shown_table {
+  const struct view *view;
+  struct columns columns;
+  struct table functions, lines; /* lines: only where rows are functions or stacks */
+  struct table alive;            /* has_alive: what was alive last, which is not what was held */
+  struct call_tree mappings;
+  struct traced function, line, mapping;
+  struct sums whole;     /* of blocks and mappings */
+  struct sites sites[2]; /* of both trees */
+  struct shown_row *rows;
+  size_t count;
+  bool grows, has_lines, has_mappings, has_alive;
+};
+
+static bool is_brief(const struct shown_table *table) { return table->columns.style == TABLE_BRIEF; }
+
+/* ---- the rows ---- */
+
+static bool has_stack_rows(const struct view *view) { return view->options->grouping == BY_STACK; }
+
+static wn_status trace_callers(struct traced *traced, struct call_tree *tree) {
+  traced->tree = tree;
+  return chains_create(tree, &traced->chains);
 }
 
-/* ---- whole stacks ---- */
+static wn_status make_mappings(struct shown_table *table) {
+  const struct report *report = table->view->report;
+  const struct resident *resident = &table->view->facts->resident;
+  if (table->functions.measure != MEASURE_HELD || report->query || !resident->measured ||
+      resident->mapped_bytes <= 0 || table->view->options->order != SITES_BY_SELF ||
+      has_stack_rows(table->view))
+    return WN_OK;
+  wn_status error =
+      resident_tree(report, resident, RESIDENT_MAPPINGS, table->view->options->grouping, &table->mappings);
+  if (error) return error;
+  table->has_mappings = true;
+  sum_merge(&table->whole.bytes, &table->mappings.nodes[0].total.bytes);
+  return trace_callers(&table->mapping, &table->mappings);
+}
 
-/* Prints a stack on lines of its own; of a deep stack only the innermost and the outermost frames.
- */
-static void print_stack(const struct view *view, const struct call_tree *tree, uint32_t node) {
-  struct paragraph paragraph = {.length = 0};
-  char frames[64], fitted[FITTED_MOST];
-  size_t depth = 0, at = 0;
-  for (uint32_t outer = node; outer; outer = tree->nodes[outer].parent) depth++;
-  for (; node; node = tree->nodes[node].parent, at++) {
-    if (depth > FRAMES_MOST && at == FRAMES_INNER) say(&paragraph, " < (%zu more)", depth - FRAMES_MOST);
-    if (depth > FRAMES_MOST && at >= FRAMES_INNER && at < depth - (FRAMES_MOST - FRAMES_INNER)) continue;
-    say(&paragraph, "%s%s", at ? " < " : "",
-        report_fit_label(view, tree, tree->nodes[node].label, fitted, NAME_COLUMNS, STACK_INDENT));
+/* What rows tell besides sums. `still`: what was held is what was alive last. */
+static unsigned details_of(const struct report *report, enum measure measure, enum table_style style,
+                           bool grows) {
+  bool lives = !source_limits(report->samples->source)->no_lives;
+  switch (measure) {
+  case MEASURE_HELD: return grows && report_held_is_alive(report) ? TABLE_GROWTH : TABLE_SUMS;
+  case MEASURE_ALIVE: return grows ? TABLE_GROWTH : TABLE_SUMS;
+  case MEASURE_PROMOTED: return TABLE_FATES;
+  case MEASURE_ALLOCATED:
+    if (report->samples->collected)
+      return TABLE_FATES | (style == TABLE_FULL ? TABLE_WORD_LIVES : lives ? TABLE_LIVES : 0);
+    return lives ? TABLE_LIVES : TABLE_SUMS;
+  default: return TABLE_LIVES;
   }
-  if (!depth) {
-    puts("(no callstack)");
+}
+
+static wn_status table_make(struct shown_table *table, const struct view *view, enum measure measure,
+                            enum table_style style) {
+  const struct report *report = view->report;
+  enum grouping grouping = view->options->grouping;
+  bool grows = (measure == MEASURE_HELD || measure == MEASURE_ALIVE) && report->samples->process_count < 2 &&
+               !source_limits(report->samples->source)->no_lives;
+  unsigned details = details_of(report, measure, style, grows);
+  *table = (struct shown_table){.view = view, .grows = grows};
+  wn_status error = report_table(report, measure, grouping, details, &table->functions);
+  if (error) return error;
+  table->columns = columns_of(view, &table->functions, style, grows);
+  table->whole = table->functions.tree.nodes[0].total;
+  if (grows && !(details & TABLE_GROWTH)) {
+    error = report_table(report, MEASURE_ALIVE, grouping, TABLE_GROWTH, &table->alive);
+    if (error) return error;
+    table->has_alive = true;
+  }
+  if (!has_stack_rows(view)) error = trace_callers(&table->function, &table->functions.tree);
+  if (!error && (grouping == BY_FUNCTION || has_stack_rows(view))) {
+    error = report_table(report, measure, BY_WHOLE_LINE, TABLE_SUMS, &table->lines);
+    table->has_lines = !error;
+    if (!error && !has_stack_rows(view)) error = trace_callers(&table->line, &table->lines.tree);
+  }
+  return error || style == TABLE_FULL ? error : make_mappings(table);
+}
+
+static void table_free(struct shown_table *table) {
+  if (table->function.tree) chains_destroy(&table->function.chains);
+  if (table->line.tree) chains_destroy(&table->line.chains);
+  if (table->mapping.tree) chains_destroy(&table->mapping.chains);
+  if (table->has_mappings) call_tree_destroy(&table->mappings);
+  if (table->has_lines) table_destroy(&table->lines);
+  if (table->has_alive) table_destroy(&table->alive);
+  for (int i = 0; i < 2; i++) sites_destroy(&table->sites[i]);
+  table_destroy(&table->functions);
+  free(table->rows);
+}
+
+static void add_row(struct shown_table *table, const struct shown_row *row, enum sites_order order) {
+  size_t at = table->count++;
+  double bytes = sites_sums(order, row->group)->bytes.total;
+  for (; row->mapped && at && sites_sums(order, table->rows[at - 1].group)->bytes.total < bytes; at--)
+    table->rows[at] = table->rows[at - 1];
+  table->rows[at] = *row;
+}
+
+static bool is_worth_a_row(const struct shown_table *table, size_t place, const struct group *group) {
+  enum sites_order order = table->view->options->order;
+  return table->view->options->top || place < ROWS_LEAST || !is_brief(table) ||
+         sites_sums(order, group)->bytes.total >= LEAST * table->whole.bytes.total;
+}
+
+/* The rows of both trees, mappings put among the blocks by size. *others: how many have no row. */
+static wn_status choose(struct shown_table *table, size_t *others) {
+  const struct report_options *options = table->view->options;
+  bool full = !is_brief(table);
+  struct sites_options wanted = {.order = options->order,
+                                 .most = options->top ? options->top : ROWS,
+                                 .least = full && !options->top ? LEAST_FULL : 0,
+                                 .last = full && !has_stack_rows(table->view)};
+  struct traced *of[] = {&table->function, &table->mapping};
+  struct call_tree *trees[] = {&table->functions.tree, table->has_mappings ? &table->mappings : NULL};
+  *others = 0;
+  for (int i = 0; i < 2 && trees[i]; i++) {
+    struct sites *sites = &table->sites[i];
+    wn_status error = sites_choose(trees[i], &wanted, sites);
+    if (error) return error;
+    *others += sites->rest_count + sites->count;
+    struct shown_row *rows = realloc(table->rows, (table->count + sites->count + 1) * sizeof *rows);
+    if (!rows) return error_set(WN_ENOMEM, "not enough memory for the table");
+    table->rows = rows;
+    for (size_t k = 0; k < sites->count; k++)
+      add_row(table, &(struct shown_row){sites->shown[k].group, of[i], i == 1, sites->shown[k].callers},
+              options->order);
+  }
+  size_t shown = 0, most = full ? table->count : wanted.most;
+  while (shown < table->count && shown < most && is_worth_a_row(table, shown, table->rows[shown].group))
+    shown++;
+  table->count = shown;
+  return WN_OK;
+}
+
+/* ---- trends ---- */
+
+/* Of stacks, the numbers are those of nodes. */
+static bool is_same_code(const struct call_tree *tree, uint32_t number, const struct call_tree *other,
+                         uint32_t its) {
+  bool stacks = tree->grouping == BY_STACK;
+  for (;; number = tree->nodes[number].parent, its = other->nodes[its].parent) {
+    const struct label *label = &tree->labels[stacks ? tree->nodes[number].label : number],
+                       *its_label = &other->labels[stacks ? other->nodes[its].label : its];
+    if (memcmp(label, its_label, sizeof *label) != 0) return false;
+    if (!stacks || !number || !its) return !stacks || number == its;
+  }
+}
+
+/* The group in `alive` of the same code; NULL: nothing of it was alive last. */
+static const struct group *alive_of(const struct shown_table *table, const struct group *group) {
+  const struct call_tree *tree = &table->alive.tree;
+  for (size_t i = 0; i < tree->group_count; i++)
+    if (is_same_code(&table->functions.tree, group->label, tree, tree->groups[i].label))
+      return &tree->groups[i];
+  return NULL;
+}
+
+/* How what was alive last came to be; of what was held earlier, that is what is left. */
+static const char *trend_of(struct shown_table *table, const struct shown_row *row) {
+  if (row->mapped) return "mapped";
+  if (!table->grows) return NULL;
+  enum sites_order order = table->view->options->order;
+  const struct group *group = table->has_alive ? alive_of(table, row->group) : row->group;
+  double held = sites_sums(order, row->group)->bytes.total;
+  if (!group || sites_sums(order, group)->bytes.total < FREED * held) return "freed";
+  struct growth growth =
+      table_growth(table->has_alive ? &table->alive : &table->functions, group, sites_extent(order));
+  static const char *const words[GROWTH_KIND_COUNT] = {[GROWTH_FEW] = "– few",
+                                                       [GROWTH_STEADY] = "grows",
+                                                       [GROWTH_ONCE] = "once",
+                                                       [GROWTH_RECENT] = "new",
+                                                       [GROWTH_UNEVEN] = "uneven"};
+  bool level = growth.lately.estimate < 0.1 * growth.bytes.estimate &&
+               growth.lately.estimate > -0.1 * growth.bytes.estimate;
+  return growth.kind == GROWTH_UNEVEN && level ? "level" : words[growth.kind];
+}
+
+/* ---- names and callers ---- */
+
+/* The name of a row, its line, and its callers. */
+struct described {
+  char name[REPORT_NAME_MOST], suffix[PLACE_MOST + 32];
+  char place[PLACE_MOST];
+  struct paragraph callers;
+  int lines; /* of a stack's callers */
+  const char *module;
+};
+
+/* The program's own file is no news. */
+static const char *module_worth_naming(const struct view *view, const struct label *label,
+                                       const char *place) {
+  const struct strings *strings = view->report->names->strings;
+  const char *module = strings_text(strings, label->module),
+             *function = strings_text(strings, label->function);
+  const struct trace_run *run = source_run(view->report->samples->source);
+  const char *command = run->command.length ? run->command.bytes : "", *slash = strrchr(command, '/');
+  if (*place || !strcmp(module, slash ? slash + 1 : command)) return "";
+  return strncmp(function, module, strlen(module)) ? module : "";
+}
+
+/* The stack of lines with most of the bytes of a stack of functions. */
+static uint32_t lines_of_stack(const struct shown_table *table, uint32_t stack) {
+  const struct call_tree *lines = &table->lines.tree;
+  uint32_t best = 0;
+  for (size_t i = 0; i < table->view->report->samples->row_count; i++) {
+    uint32_t node = lines->node_of_row[i];
+    if (table->functions.tree.node_of_row[i] != stack || node == NO_NODE) continue;
+    if (!best || lines->nodes[node].self.bytes.total > lines->nodes[best].self.bytes.total) best = node;
+  }
+  return best;
+}
+
+static void describe_stack(struct shown_table *table, const struct group *group, struct described *what) {
+  const struct call_tree *lines = &table->lines.tree;
+  uint32_t node = lines_of_stack(table, group->label), label[STACK_MOST];
+  size_t count = 0;
+  const struct group innermost = {.label = lines->nodes[node].label};
+  table_name(&table->functions, group, what->name, sizeof what->name);
+  if (lines->labels[innermost.label].line)
+    place_write(table->view, lines, &innermost, 1, what->place, sizeof what->place);
+  while (node && (node = lines->nodes[node].parent) && count < STACK_MOST)
+    label[count++] = lines->nodes[node].label;
+  what->lines = report_say_stack(&what->callers, table->view, lines, label, count,
+                                 is_brief(table) ? STACK_LINES : STACK_LINES_FULL,
+                                 (size_t)text_width() - CALLERS_INDENT);
+}
+
+static void describe(struct shown_table *table, const struct shown_row *row, struct described *what) {
+  const struct view *view = table->view;
+  enum grouping grouping = view->options->grouping;
+  const struct group *group = row->group;
+  struct traced *of = row->of;
+  struct chain chain;
+  what->callers.length = 0;
+  what->lines = 0;
+  *what->callers.text = *what->place = 0;
+  what->module = "";
+  if (has_stack_rows(view)) {
+    describe_stack(table, group, what);
     return;
   }
-  puts(text_number_of(frames, (double)depth, "frame"));
-  text_paragraph(stdout, paragraph.text, STACK_INDENT);
+  const struct label *label = &of->tree->labels[group->label];
+  call_tree_label(of->tree, view->report->names, group->label, what->name, sizeof what->name);
+  if (table->has_lines && !row->mapped) {
+    size_t count;
+    const struct group *line = place_main_line(&table->lines.tree, label, &count);
+    if (line) place_write(view, &table->lines.tree, line, count, what->place, sizeof what->place);
+    if (line && line->self.bytes.total >= ONE_LINE * group->self.bytes.total) of = &table->line, group = line;
+  }
+  bool code = grouping == BY_FUNCTION || grouping == BY_LINE;
+  if (code) what->module = module_worth_naming(view, label, what->place);
+  if (!strcmp(what->name, "main") || view->options->order == SITES_BY_TOTAL ||
+      (!code && (grouping != BY_PROCESS || is_brief(table))))
+    return;
+  if (is_brief(table)) {
+    chains_follow(&of->chains, group, &chain);
+    report_say_callers_briefly(&what->callers, view, of->tree, &chain);
+  } else {
+    chains_follow(&row->of->chains, row->group, &chain);
+    report_say_callers(&what->callers, view, row->of->tree, &chain, view->report->recording->byte_unit);
+  }
 }
 
-/* ---- rows ---- */
+/* ---- printing ---- */
 
-/* Prints the name, and the callers after it or, if there is no room, on lines of their own. */
-static void print_name(const struct view *view, const struct table *table, const struct columns *columns,
-                       const struct site *site, const char *callers) {
-  char suffix[64] = "", name[REPORT_NAME_MOST], fitted[REPORT_NAME_MOST + FITTED_MOST];
-  const struct call_tree *tree = &table->tree;
-  const char *module = module_of(view, tree, site->group->label);
-  bool brief = columns->name < SUFFIX_LEAST;
-  if (site->callers)
-    snprintf(suffix, sizeof suffix, " < +%zu%s%s", site->callers, brief ? "" : " caller",
-             brief || site->callers == 1 ? "" : "s");
-  table_name(table, site->group, name, sizeof name);
-  name_fit_module(fitted, sizeof fitted, name, suffix, module,
-                  columns->name < 12 ? 12 : (size_t)columns->name);
-  bool beside = (int)(text_columns(fitted) + text_columns(callers)) < columns->name;
-  text_name(stdout, fitted);
-  if (!beside) putchar('\n');
-  if (!*callers && beside) putchar('\n');
-  if (!*callers) return;
+/* Prints callers on the rest of a line; those that have no room are left out. */
+static void print_cut(const char *text, int columns) {
+  size_t length = strlen(text), fits = text_that_fits(text, length, (size_t)columns);
+  if (fits < length) fits = text_that_fits(text, length, columns > 1 ? (size_t)columns - 1 : 0);
   text_style(stdout, STYLE_DIM);
-  if (beside) {
-    putchar(' ');
-    text_name(stdout, callers);
+  text_plain(stdout, text, fits);
+  if (fits < length) fputs("…", stdout);
+  text_style(stdout, STYLE_PLAIN);
+}
+
+static bool fits_one_line(const struct described *what, int room) {
+  size_t columns = text_columns(what->name) + text_columns(what->place) + text_columns(what->callers.text) +
+                   (*what->place ? 2 : 0) + (*what->module ? text_columns(what->module) + 4 : 0) +
+                   (what->callers.length ? 1 : 0);
+  return (int)columns <= room;
+}
+
+static int lines_of(const struct described *what, int room) {
+  return 1 + (!what->callers.length || fits_one_line(what, room) ? 0 : what->lines ? what->lines : 1);
+}
+
+static void print_stack(const char *lines) {
+  putchar('\n');
+  text_style(stdout, STYLE_DIM);
+  for (const char *line = lines; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+    printf("%*s", CALLERS_INDENT, "");
+    text_plain(stdout, line, strcspn(line, "\n"));
     putchar('\n');
-  } else {
-    text_paragraph(stdout, callers + 1, CALLERS_INDENT);
   }
   text_style(stdout, STYLE_PLAIN);
 }
 
-static void print_site(const struct view *view, struct table *table, const struct columns *columns,
-                       const struct site *site, struct chains *chains) {
-  struct paragraph callers = {.length = 0};
-  const struct group *group = site->group;
-  struct estimate bytes = report_bytes(view->report, sites_sums(columns->order, group));
-  struct chain chain;
-  if (chains) {
-    chains_follow(chains, group, &chain);
-    report_say_callers(&callers, view, &table->tree, &chain, view->report->recording->byte_unit);
+/* Of a row by totals, how many callers have no rows since they have the same bytes. */
+static void write_suffix(const struct shown_row *row, int room, struct described *what) {
+  bool brief = room < SUFFIX_LEAST;
+  if ((int)text_columns(what->place) > room - NAME_LEAST) *what->place = 0;
+  int length = snprintf(what->suffix, sizeof what->suffix, *what->place ? "  %s" : "%s", what->place);
+  if (row->callers)
+    snprintf(what->suffix + length, sizeof what->suffix - (size_t)length, " < +%zu%s%s", row->callers,
+             brief ? "" : " caller", brief || row->callers == 1 ? "" : "s");
+}
+
+static void print_callers(const struct shown_table *table, const struct described *what, const char *fitted,
+                          int room) {
+  int used = (int)text_columns(fitted) + 1;
+  bool beside =
+      is_brief(table) ? fits_one_line(what, room) : used + (int)text_columns(what->callers.text) - 1 < room;
+  if (!what->callers.length) {
+    putchar('\n');
+  } else if (what->lines && !beside) {
+    print_stack(what->callers.text);
+  } else if (is_brief(table)) {
+    if (beside)
+      fputc(' ', stdout);
+    else
+      printf("\n%*s", columns_width(&table->columns), "");
+    print_cut(what->callers.text, room - (beside ? used : 0));
+    putchar('\n');
+  } else {
+    text_style(stdout, STYLE_DIM);
+    if (beside) fputc(' ', stdout), text_name(stdout, what->callers.text);
+    putchar('\n');
+    if (!beside) text_paragraph(stdout, what->callers.text + 1, CALLERS_INDENT);
+    text_style(stdout, STYLE_PLAIN);
   }
-  if (columns->ranges && estimate_is_rough(&bytes)) text_style(stdout, STYLE_DIM);
-  bool totals = columns->order == SITES_BY_TOTAL;
-  columns_print_line(columns, &(struct line){.sums = sites_sums(columns->order, group),
-                                             .whole = &table->tree.nodes[0].total,
-                                             .other = totals ? &group->self : &group->total,
-                                             .group = group,
-                                             .table = table});
+}
+
+static void print_row(struct shown_table *table, const struct shown_row *row, struct described *what,
+                      int room) {
+  const struct group *group = row->group;
+  enum sites_order order = table->view->options->order;
+  const struct sums *sums = sites_sums(order, group);
+  char fitted[REPORT_NAME_MOST + FITTED_MOST];
+  struct estimate bytes = report_bytes(table->view->report, sums);
+  if (table->columns.ranges && estimate_is_rough(&bytes)) text_style(stdout, STYLE_DIM);
+  columns_print_line(&table->columns,
+                     &(struct line){.sums = sums,
+                                    .whole = &table->whole,
+                                    .other = order == SITES_BY_TOTAL ? &group->self : &group->total,
+                                    .group = group,
+                                    .table = &table->functions,
+                                    .trend = trend_of(table, row),
+                                    .mapped = row->mapped});
   fputs("  ", stdout);
-  if (table->tree.grouping == BY_STACK)
-    print_stack(view, &table->tree, group->label);
-  else
-    print_name(view, table, columns, site, callers.text);
+  write_suffix(row, room, what);
+  name_fit_module(fitted, sizeof fitted, what->name, what->suffix, what->module, (size_t)room);
+  text_name(stdout, fitted);
+  print_callers(table, what, fitted, room);
+  text_style(stdout, STYLE_PLAIN);
+}
+
+/* Of the first screen, whose rows stop where it ends. */
+static void print_brief_rest(const struct shown_table *table, const struct sums *rest, size_t count) {
+  char text[64], number[64];
+  if (!count || rest->bytes.total <= 0) return;
+  columns_print_line(&table->columns, &(struct line){.sums = rest,
+                                                     .whole = &table->whole,
+                                                     .mapped = true,
+                                                     .table = (struct table *)&table->functions});
+  text_style(stdout, STYLE_DIM);
+  snprintf(text, sizeof text, "more %s", grouping_name(table->view->options->grouping));
+  printf("  %s\n", text_number_of(number, (double)count, text));
   text_style(stdout, STYLE_PLAIN);
 }
 
 /* Prints what no row has. In a table by totals only self sums can be added up. */
-static void print_rest(const struct table *table, const struct columns *columns, const struct sites *sites) {
-  if (!sites_have_rest(&table->tree, sites)) return;
-  if (columns->order == SITES_BY_TOTAL)
-    columns_print_line(columns, &(struct line){.other = &sites->rest});
+static void print_full_rest(const struct shown_table *table) {
+  const struct sites *sites = &table->sites[0];
+  if (!sites_have_rest(&table->functions.tree, sites)) return;
+  if (table->columns.order == SITES_BY_TOTAL)
+    columns_print_line(&table->columns, &(struct line){.other = &sites->rest});
   else
-    columns_print_line(columns, &(struct line){.sums = &sites->rest, .whole = &table->tree.nodes[0].total});
+    columns_print_line(&table->columns, &(struct line){.sums = &sites->rest, .whole = &table->whole});
   fputs("  ", stdout);
   if (sites->rest_count)
-    report_print_rest(sites->rest_count, grouping_name(table->tree.grouping),
-                      sites->count + sites->rest_count, columns->name);
+    report_print_rest(sites->rest_count, grouping_name(table->functions.tree.grouping),
+                      sites->count + sites->rest_count, table->columns.name);
   else
     puts("rest"); /* at the peak: bytes at moments when no sampled block of a row was held */
 }
@@ -163,37 +474,46 @@ static void print_above(const struct view *view, const struct call_tree *tree, c
   text_paragraph(stdout, paragraph.text, 0);
 }
 
-/* Chooses the sites: as many as --top says; without --top those with at least 1 % of the bytes. */
-static wn_status choose_sites(const struct view *view, const struct table *table, struct sites *sites) {
-  size_t top = view->options->top;
-  struct sites_options wanted = {.order = view->options->order,
-                                 .most = top ? top : ROWS,
-                                 .least = top ? 0 : 0.01,
-                                 .last = table->tree.grouping != BY_STACK};
-  return sites_choose(&table->tree, &wanted, sites);
+/* ---- tables ---- */
+
+static void print_header(const struct shown_table *table) {
+  bool calls = table->functions.measure == MEASURE_ALLOCATED && !table->view->report->samples->collected;
+  columns_print_header(&table->columns, calls,
+                       has_stack_rows(table->view) ? "stack" : grouping_name(table->view->options->grouping));
 }
 
-static wn_status print_sites(const struct view *view, struct table *table) {
-  struct columns columns = columns_of(view, table);
-  struct chains chains;
-  struct sites sites;
-  bool explain = view->options->order != SITES_BY_TOTAL &&
-                 (table->tree.grouping == BY_FUNCTION || table->tree.grouping == BY_LINE ||
-                  table->tree.grouping == BY_PROCESS);
-  wn_status error = choose_sites(view, table, &sites);
+static void subtract(struct sums *rest, const struct sums *shown) {
+  rest->bytes.total -= shown->bytes.total;
+  rest->bytes.samples -=
+      shown->bytes.samples < rest->bytes.samples ? shown->bytes.samples : rest->bytes.samples;
+}
+
+/* Prints at most so many lines of rows with their header; *printed: how many. */
+static wn_status print_rows(struct shown_table *table, int lines, int *printed) {
+  enum sites_order order = table->view->options->order;
+  struct sums rest = table->whole;
+  struct described what;
+  size_t others, shown = 0;
+  int room = table->columns.name < 12 ? 12 : table->columns.name;
+  bool brief = is_brief(table);
+  wn_status error = choose(table, &others);
   if (error) return error;
-  error = explain ? chains_create(&table->tree, &chains) : WN_OK;
-  if (!error) {
-    print_above(view, &table->tree, &sites);
-    columns_print_header(&columns, table->tree.grouping == BY_STACK ? "stack, innermost first"
-                                                                    : grouping_name(table->tree.grouping));
-    for (size_t i = 0; i < sites.count; i++)
-      print_site(view, table, &columns, &sites.shown[i], explain ? &chains : NULL);
-    print_rest(table, &columns, &sites);
+  if (!brief) print_above(table->view, &table->functions.tree, &table->sites[0]);
+  print_header(table);
+  *printed = 1;
+  for (; shown < table->count; shown++) {
+    describe(table, &table->rows[shown], &what);
+    int taken = lines_of(&what, room);
+    if (brief && shown && !table->view->options->top && *printed + taken > lines - 1) break;
+    print_row(table, &table->rows[shown], &what, room);
+    subtract(&rest, sites_sums(order, table->rows[shown].group));
+    *printed += taken;
   }
-  if (explain) chains_destroy(&chains);
-  sites_destroy(&sites);
-  return error;
+  if (!brief) return print_full_rest(table), WN_OK;
+  if (order == SITES_BY_TOTAL) return WN_OK; /* whose rows have blocks in common */
+  print_brief_rest(table, &rest, others - shown);
+  ++*printed;
+  return WN_OK;
 }
 
 /* ---- shared ---- */
@@ -228,32 +548,55 @@ void report_print_title(const char *text) {
   text_style(stdout, STYLE_PLAIN);
 }
 
-wn_status report_print_table(const struct view *view, const char *title, const char *behind,
-                             enum measure measure, unsigned details, const struct sums *before) {
-  struct table table;
-  wn_status error = report_table(view->report, measure, view->options->grouping, details, &table);
-  if (error) return error;
-  const struct sums *total = &table.tree.nodes[0].total;
-  struct paragraph paragraph = {.length = 0};
-  say(&paragraph, "%s: ", title);
+static void say_title(struct paragraph *paragraph, const struct view *view, const char *title,
+                      enum measure measure, const struct sums *total) {
+  say(paragraph, "%s: ", title);
   if (total->bytes.samples && measure == MEASURE_ALLOCATED)
-    say_allocated(&paragraph, view, total);
+    say_allocated(paragraph, view, total);
   else if (total->bytes.samples)
-    say_amount(&paragraph, view, total);
+    say_amount(paragraph, view, total);
   else
-    say(&paragraph, "%s",
+    say(paragraph, "%s",
         source_limits(view->report->samples->source)->totals ? "nothing" : "nothing that was sampled");
   if (total->bytes.samples && view->report->recording->partial)
-    say(&paragraph, " in the part that was recorded");
-  say(&paragraph, "%s", behind);
-  bool repeated = before && report_is_same(total, before) && total->bytes.samples;
-  if (repeated)
-    say(&paragraph, ", %sthe same blocks as above",
-        report_is_same(total, &view->report->asked.live) ? "" : "nearly ");
-  putchar('\n');
-  report_print_title(paragraph.text);
-  if (table.tree.group_count && !repeated) error = print_sites(view, &table);
-  table_destroy(&table);
+    say(paragraph, " in the part that was recorded");
+}
+
+wn_status report_print_table(const struct view *view, const char *title, enum measure measure,
+                             const struct sums *before) {
+  struct shown_table table;
+  struct paragraph paragraph = {.length = 0};
+  int printed;
+  wn_status error = table_make(&table, view, measure, TABLE_FULL);
+  const struct sums *total = error ? NULL : &table.functions.tree.nodes[0].total;
+  if (!error) {
+    bool repeated = before && report_is_same(total, before) && total->bytes.samples;
+    say_title(&paragraph, view, title, measure, total);
+    if (repeated)
+      say(&paragraph, ", %sthe same blocks as above",
+          report_is_same(total, &view->report->asked.live) ? "" : "nearly ");
+    putchar('\n');
+    report_print_title(paragraph.text);
+    if (table.functions.tree.group_count && !repeated) error = print_rows(&table, 0, &printed);
+  }
+  table_free(&table);
+  return error;
+}
+
+wn_status screen_print_table(const struct view *view, const char *title, enum measure measure, int lines,
+                             int *printed) {
+  struct shown_table table;
+  *printed = 0;
+  wn_status error = table_make(&table, view, measure, TABLE_BRIEF);
+  if (!error && (table.functions.tree.group_count || table.has_mappings)) {
+    putchar('\n');
+    text_style(stdout, STYLE_BOLD);
+    puts(title);
+    text_style(stdout, STYLE_PLAIN);
+    error = print_rows(&table, lines - 2, printed);
+    *printed += 2;
+  }
+  table_free(&table);
   return error;
 }
 /* SPDX-License-Identifier: MIT */

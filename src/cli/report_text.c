@@ -193,24 +193,19 @@ static wn_status print_alive(const struct view *view) {
   if (report->alive_ns < report->samples->end_ns)
     snprintf(title, sizeof title, "Alive after %s, before the program freed %s as it ended",
              text_time(time, report->alive_ns), text_bytes(bytes, freed));
-  return report_print_table(view, title, "", MEASURE_ALIVE, tells_growth(view) ? TABLE_GROWTH : TABLE_SUMS,
+  return report_print_table(view, title, MEASURE_ALIVE,
                             report_held_is_alive(report) ? &report->alive : &report->asked.live);
 }
 
-/* What was alive last tells how it grew as well. */
-static wn_status print_held(const struct view *view, const char *title) {
-  return report_print_table(
-      view, title, "", MEASURE_HELD,
-      report_held_is_alive(view->report) && tells_lives(view) ? TABLE_GROWTH : TABLE_SUMS, NULL);
-}
-
-/* Of a collected heap: the tables of what was allocated and promoted. */
-static wn_status print_generations(const struct view *view) {
+/* Of a collected heap, lives are in bytes that were allocated meanwhile. */
+static wn_status print_allocated(const struct view *view) {
+  if (!view->report->samples->collected)
+    return report_print_table(view, "Allocated over the run", MEASURE_ALLOCATED, &view->report->asked.live);
   wn_status error = report_print_table(view,
                                        "Allocated, with the share of it that was promoted, and its median "
                                        "life in bytes that were allocated meanwhile",
-                                       "", MEASURE_ALLOCATED, TABLE_WORD_LIVES | TABLE_FATES, NULL);
-  return error ? error : report_print_table(view, "Promoted", "", MEASURE_PROMOTED, TABLE_FATES, NULL);
+                                       MEASURE_ALLOCATED, NULL);
+  return error ? error : report_print_table(view, "Promoted", MEASURE_PROMOTED, NULL);
 }
 
 /* The title of what was held. */
@@ -233,16 +228,12 @@ static wn_status print_tables(const struct view *view) {
   write_held_title(view, held);
   snprintf(lasting, sizeof lasting, "Long-lived: at least %s", text_time(time, report->long_ns));
   wn_status error = report_print_processes(view, held);
-  if (!error) error = print_held(view, held);
+  if (!error) error = report_print_table(view, held, MEASURE_HELD, NULL);
   if (!error && view->options->tree) error = report_print_tree(view);
-  if (!error && report->samples->collected) error = print_generations(view);
-  if (!error && !report->samples->collected)
-    error = report_print_table(view, "Allocated over the run", "", MEASURE_ALLOCATED,
-                               tells_lives(view) ? TABLE_LIVES : TABLE_SUMS, &report->asked.live);
+  if (!error) error = print_allocated(view);
   if (!error) error = print_alive(view);
   if (!error && tells_growth(view)) error = report_print_growth(view);
-  if (!error && tells_lives(view))
-    error = report_print_table(view, lasting, "", MEASURE_LASTING, TABLE_LIVES, NULL);
+  if (!error && tells_lives(view)) error = report_print_table(view, lasting, MEASURE_LASTING, NULL);
   return error;
 }
 
@@ -251,14 +242,13 @@ static wn_status print_totals(const struct view *view) {
   const struct source_limits *limits = source_limits(view->report->samples->source);
   bool at_peak = view->report->at == AT_PEAK;
   wn_status error = WN_OK;
-  if (at_peak) error = report_print_table(view, "Held at the peak", "", MEASURE_HELD, TABLE_SUMS, NULL);
+  if (at_peak) error = report_print_table(view, "Held at the peak", MEASURE_HELD, NULL);
   if (!error && view->options->tree && (at_peak || !limits->no_end)) error = report_print_tree(view);
   if (!error && !limits->no_total)
-    error = report_print_table(view, "Allocated over the run", "", MEASURE_ALLOCATED, TABLE_SUMS, NULL);
+    error = report_print_table(view, "Allocated over the run", MEASURE_ALLOCATED, NULL);
   if (!error && !limits->no_end)
-    error =
-        report_print_table(view, limits->no_peak ? "Held at the moment of the profile" : "Held at the end",
-                           "", MEASURE_ALIVE, TABLE_SUMS, NULL);
+    error = report_print_table(
+        view, limits->no_peak ? "Held at the moment of the profile" : "Held at the end", MEASURE_ALIVE, NULL);
   return error;
 }
 

@@ -28,10 +28,10 @@ bool report_is_same(const struct sums *one, const struct sums *other);
 /* Whether what was held then is what was alive last. */
 bool report_held_is_alive(const struct report *report);
 
-/* Prints a table with its title, its sum and the text `behind`. If `before`, the sum of a table
- * that was printed (or NULL), is of the same blocks, the rows are not printed again. */
-wn_status report_print_table(const struct view *view, const char *title, const char *behind,
-                             enum measure measure, unsigned details, const struct sums *before);
+/* Prints a table with its title and its sum. If `before`, the sum of a table that was printed (or NULL), is
+ * of the same blocks, the rows are not printed again. */
+wn_status report_print_table(const struct view *view, const char *title, enum measure measure,
+                             const struct sums *before);
 
 /* Names the functions whose blocks become more and more, if there are any. */
 wn_status report_print_growth(const struct view *view);

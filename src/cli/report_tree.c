@@ -67,9 +67,10 @@ wn_status report_print_tree(const struct view *view) {
           ? "Processes by what they held, with those that they started; paths below 1 % are left out"
       : grouping == BY_THREAD ? "Threads by what they held; those below 1 % are left out"
                               : "Call tree of what was held, callers first; paths below 1 % are left out");
-  columns_print_header(&columns, grouping == BY_PROCESS  ? "process"
-                                 : grouping == BY_THREAD ? "thread"
-                                                         : "function");
+  columns_print_header(&columns, false,
+                       grouping == BY_PROCESS  ? "process"
+                       : grouping == BY_THREAD ? "thread"
+                                               : "function");
   print_children(&table.tree, &columns, 0, 0);
   print_bare(&table.tree, &columns);
   table_destroy(&table);

@@ -7,6 +7,7 @@
 #include "cli/report_callers.h"
 #include "cli/report_facts.h"
 #include "cli/report_name.h"
+#include "cli/report_place.h"
 #include "cli/report_processes.h"
 #include "cli/text.h"
 #include <math.h>
@@ -246,7 +247,7 @@ static void say_culprit(struct paragraph *text, const struct view *view, const s
   say(text, "%s",
       name_fit_paragraph(fitted, FITTED_MOST, strings_text(strings, culprit->function.function),
                          CULPRIT_COLUMNS, CAUSE_INDENT));
-  if (!screen_place(view, MEASURE_ALIVE, &culprit->function, place, sizeof place) && *place)
+  if (!place_of_function(view, MEASURE_ALIVE, &culprit->function, place, sizeof place) && *place)
     say(text, " (%s)", place);
   if (culprit->caller.function)
     say(text, ", called by %s",
@@ -372,8 +373,8 @@ static void print_names_hint(const struct view *view) {
   double of_held, of_allocated;
   char package[256];
   if (!view->options->recording.names.symbols || view->options->grouping == BY_THREAD ||
-      screen_nameless(view, MEASURE_HELD, &held, &of_held) ||
-      screen_nameless(view, MEASURE_ALLOCATED, &allocated, &of_allocated) ||
+      place_nameless(view, MEASURE_HELD, &held, &of_held) ||
+      place_nameless(view, MEASURE_ALLOCATED, &allocated, &of_allocated) ||
       (of_held < NAMELESS && of_allocated < NAMELESS))
     return;
   const char *name = strings_text(view->report->names->strings, of_held < NAMELESS ? allocated : held),

@@ -5,7 +5,7 @@
 
 #include "cli/report_text.h"
 
-enum { SCREEN_LINES = 40, SCREEN_TABLE_INDENT = 45 };
+enum { SCREEN_LINES = 40 };
 
 wn_status screen_print(const struct view *view);
 
@@ -17,18 +17,9 @@ void screen_print_foot(const struct view *view);
 wn_status screen_print_table(const struct view *view, const char *title, enum measure measure, int lines,
                              int *printed);
 
-/* The module whose code without names has the most of a table's bytes, as a string of the names, and the
- * share that all such code has. 0: all code has names. WN_ENOMEM. */
-wn_status screen_nameless(const struct view *view, enum measure measure, uint32_t *module, double *share);
-
 /* "12 %", "0.4 %", or "?" where the interval is wider than the number, or a few samples say little: the
  * larger side of the interval, in percent of the number. Empty for an exact number. */
 const char *screen_margin(char buffer[16], const struct estimate *estimate);
-
-/* "leak.c:11", of the line where most of what a function holds was allocated; empty if it is not known.
- * `label` has the function and its module. WN_ENOMEM. */
-wn_status screen_place(const struct view *view, enum measure measure, const struct label *label, char *buffer,
-                       size_t size);
 
 #endif
 /* SPDX-License-Identifier: MIT */

@@ -203,7 +203,7 @@ const char *text_share_range(char buffer[32], const struct estimate *share) {
   if (share->high - share->low < 1e-9) return buffer; /* an exact share; its ends may differ by rounding */
   percent(low, sizeof low, share->low, "");
   percent(high, sizeof high, share->high, "");
-  snprintf(buffer, 32, "%.12s–%.12s", low, high);
+  if (strcmp(low, high) != 0) snprintf(buffer, 32, "%.12s–%.12s", low, high);
   return buffer;
 }
 

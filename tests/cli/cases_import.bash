@@ -36,7 +36,7 @@ files_of_dhat_have_their_totals() {
   succeeds report --all t.dhat
   says_no_more
   says 'profile by DHAT: totals of each stack, all of them exact'
-  says 'order  < main'
+  says 'order  allocates[.]c:[0-9]+ +< main'
   says 'Of a function with a source line it does not tell the module\.'
   succeeds report --all --where 'module = allocates' t.dhat
   fact Allocated '0 B'
@@ -185,7 +185,7 @@ files_of_heaptrack_have_their_totals() {
   succeeds report --all "$file"
   ! grep -Eq '95 % range|median life|growth +[a-z]|Long-lived|lived less|≈' out || fail "it tells of lives: $(cat out)"
   says 'The file was written by heaptrack'
-  says 'order  \[allocates\]  < main'
+  says 'order  allocates[.]c:[0-9]+ +< main'
   refused 2 "'thread': such a file does not tell" report --where 'thread = 1' "$file"
   refused 2 "'life': such a file does not tell" report --where 'life > 1s' "$file"
   refused 2 'does not tell when which block was freed, and a page needs' view "$file"

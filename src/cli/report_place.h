@@ -1,0 +1,28 @@
+/* Where in the source a function allocated, and how much was allocated by code without names. */
+#ifndef CLI_REPORT_PLACE_H
+#define CLI_REPORT_PLACE_H
+
+#include "cli/report.h"
+
+enum { PLACE_MOST = 256 };
+
+/* The line with most of a function's own bytes, in a tree by line; NULL if none is known. *count: how many
+ * have some. */
+const struct group *place_main_line(const struct call_tree *lines, const struct label *function,
+                                    size_t *count);
+
+/* Writes "leak.c:11", and "leak.c:11 +2" where two more of `count` lines have some. */
+void place_write(const struct view *view, const struct call_tree *lines, const struct group *line,
+                 size_t count, char *buffer, size_t size);
+
+/* "leak.c:11", of the line where most of what a function holds was allocated; empty if it is not known.
+ * `label` has the function and its module. WN_ENOMEM. */
+wn_status place_of_function(const struct view *view, enum measure measure, const struct label *label,
+                            char *buffer, size_t size);
+
+/* The module whose code without names has the most of a table's bytes, as a string of the names, and the
+ * share that all such code has. 0: all code has names. WN_ENOMEM. */
+wn_status place_nameless(const struct view *view, enum measure measure, uint32_t *module, double *share);
+
+#endif
+/* SPDX-License-Identifier: MIT */
