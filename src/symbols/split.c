@@ -5,9 +5,9 @@
  * libdw read each split unit as a file of its own, which is put together in memory (the image of
  * a `joined`): a header, then the split unit's sections under their plain names, mapped from the
  * file, then the addresses and ranges that the unit has in the program's sections, each cut so
- * that it begins where the unit's part does. libdw takes the beginning for an unknown base. The
- * one thing that it does not find there is the base address of ranges; split_next_range gives
- * it.
+ * that it begins where the unit's part does. The units share them, mapped from one copy of each
+ * section. libdw takes the beginning for an unknown base. The one thing that it does not find there
+ * is the base address of ranges; split_next_range gives it.
  *
  * Nothing is believed. Of the program's sections a unit gets at most ADDRESSES_MOST or RANGES_MOST times
  * the bytes that it has itself. A split unit belongs to the skeleton with its id. A package is opened
@@ -34,11 +34,11 @@ enum {
   TYPES_MOST = 4096
 };
 
-/* A section of the image: of the split file, or with `bytes` of the program. */
+/* A section of the image: of the split file, or with `bytes` of a copy that is shared. */
 struct part {
   const char *name;
   uint64_t offset, size;
-  const void *bytes;
+  const unsigned char *bytes;
 };
 
 struct joined {
@@ -89,44 +89,61 @@ static void add_part(struct parts *parts, struct part part) {
   if (part.size && parts->count < PARTS_MOST) parts->part[parts->count++] = part;
 }
 
+static size_t rounded(uint64_t size) { return (size_t)((size + PAGE - 1) & ~(uint64_t)(PAGE - 1)); }
+
+/* Finds a section of the program, and room for a copy behind a page of zeros. */
+static void open_shared(struct shared *shared, Dwarf *dwarf, const char *name) {
+  GElf_Shdr header;
+  Elf_Scn *section = section_named(dwarf_getelf(dwarf), name, 0, &header);
+  const Elf_Data *data = section ? elf_rawdata(section, NULL) : NULL;
+  if (!data || !data->d_buf) return;
+  void *at = mmap(NULL, PAGE + rounded(data->d_size), PROT_READ | PROT_WRITE,
+                  MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (at != MAP_FAILED) *shared = (struct shared){(unsigned char *)at + PAGE, data->d_buf, data->d_size};
+}
+
+static void unmap_shared(const struct shared *shared) {
+  if (shared->copy) munmap(shared->copy - PAGE, PAGE + rounded(shared->size));
+}
+
 /* Of a section of the program, the part that a unit's attribute points to, at most so many times the
  * unit's own bytes: each of its references to an address of 8 bytes has a byte at least. `wide`: the
  * attribute is that of DWARF 5, whose table has its size before it. */
-static void add_shared(struct parts *parts, Dwarf_Die *skeleton, unsigned attribute, const char *name,
-                       uint64_t times, bool wide) {
+static void add_shared(struct parts *parts, struct splits *splits, Dwarf_Die *skeleton, unsigned attribute,
+                       const char *name, uint64_t times, bool wide) {
+  bool ranges = times == RANGES_MOST;
+  uint64_t pad = ranges ? RANGES_PAD : 0;
+  struct shared *shared = ranges ? &splits->ranges : &splits->addresses;
   Dwarf_Attribute found;
   Dwarf_Word base = 0;
-  GElf_Shdr header;
-  Elf_Scn *section = section_named(dwarf_getelf(dwarf_cu_getdwarf(skeleton->cu)), name, 0, &header);
-  const Elf_Data *data = section ? elf_rawdata(section, NULL) : NULL;
+  if (!shared->copy) open_shared(shared, dwarf_cu_getdwarf(skeleton->cu), name);
   dwarf_formudata(dwarf_attr(skeleton, attribute, &found), &base);
-  if (!data || !data->d_buf || base >= data->d_size) return;
-  uint64_t size = data->d_size - base, most = parts->own * times;
+  if (base >= shared->size) return;
+  uint64_t size = shared->size - base, most = parts->own * times;
   uint32_t length;
-  const unsigned char *bytes = (const unsigned char *)data->d_buf + base;
   if (wide && base >= 8) {
-    memcpy(&length, bytes - 8, sizeof length);
+    memcpy(&length, shared->bytes + base - 8, sizeof length);
     if (length >= 4 && length - 4 < size) size = length - 4;
   }
-  add_part(parts, (struct part){.name = name, .size = size < most ? size : most, .bytes = bytes});
+  if (size > most) size = most;
+  memcpy(shared->copy + base, shared->bytes + base, size);
+  add_part(parts, (struct part){.name = name, .size = size + pad, .bytes = shared->copy + base - pad});
 }
 
 /* ---- the image ---- */
 
-static size_t rounded(uint64_t size) { return (size_t)((size + PAGE - 1) & ~(uint64_t)(PAGE - 1)); }
-
 static uint64_t lead_of(const struct part *part) {
-  return part->bytes ? strcmp(part->name, ".debug_ranges") ? 0 : RANGES_PAD : part->offset % PAGE;
+  return (part->bytes ? (uintptr_t)part->bytes : part->offset) % PAGE;
 }
 
 /* Puts a part at a page of the image. */
 static bool place(unsigned char *at, const struct part *part, int fd) {
   uint64_t lead = lead_of(part);
+  size_t size = rounded(lead + part->size);
   if (!part->bytes)
-    return mmap(at, rounded(lead + part->size), PROT_READ, MAP_PRIVATE | MAP_FIXED, fd,
-                (off_t)(part->offset - lead)) != MAP_FAILED;
-  memcpy(at + lead, part->bytes, part->size);
-  return true;
+    return mmap(at, size, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, (off_t)(part->offset - lead)) != MAP_FAILED;
+  void *shared = (void *)(uintptr_t)(part->bytes - lead); /* size 0: it is mapped once more */
+  return mremap(shared, 0, size, MREMAP_MAYMOVE | MREMAP_FIXED, at) != MAP_FAILED;
 }
 
 /* Writes the headers in the first page: of the file, of no section, of the parts, and of their
@@ -152,8 +169,8 @@ static void write_headers(unsigned char *image, const struct parts *parts) {
     uint64_t lead = lead_of(part);
     *header = (Elf64_Shdr){.sh_name = (Elf64_Word)name,
                            .sh_type = SHT_PROGBITS,
-                           .sh_offset = at + (part->bytes ? 0 : lead),
-                           .sh_size = part->size + (part->bytes ? lead : 0),
+                           .sh_offset = at + lead,
+                           .sh_size = part->size,
                            .sh_addralign = 1};
     strcpy((char *)image + names + name, part->name);
     name += strlen(part->name) + 1;
@@ -275,9 +292,9 @@ static bool open_unit(struct splits *splits, Elf *elf, int fd, bool package, siz
              (struct part){.name = wanted[i].name, .offset = header.sh_offset + offset, .size = size});
   }
   bool five = version >= 5;
-  add_shared(&parts, skeleton, five ? DW_AT_addr_base : DW_AT_GNU_addr_base, ".debug_addr", ADDRESSES_MOST,
-             five);
-  if (!five) add_shared(&parts, skeleton, DW_AT_GNU_ranges_base, ".debug_ranges", RANGES_MOST, false);
+  add_shared(&parts, splits, skeleton, five ? DW_AT_addr_base : DW_AT_GNU_addr_base, ".debug_addr",
+             ADDRESSES_MOST, five);
+  if (!five) add_shared(&parts, splits, skeleton, DW_AT_GNU_ranges_base, ".debug_ranges", RANGES_MOST, false);
   struct joined *joined = join(&parts, fd);
   if (!joined) return false;
   if (!find_unit(joined, id, &split->unit)) {
@@ -390,6 +407,8 @@ void splits_close(struct splits *splits) {
     if (splits->package->fd >= 0) close(splits->package->fd);
   }
   free(splits->package);
+  unmap_shared(&splits->addresses);
+  unmap_shared(&splits->ranges);
   *splits = (struct splits){.search = splits->search};
 }
 

@@ -14,7 +14,12 @@ struct splits {
   const char *const *search; /* as in symbols_options */
   struct joined *joined;
   struct package *package;
-  uint64_t taken; /* bytes that expanded files have taken */
+  struct shared {
+    unsigned char *copy; /* of what units have had; NULL: of nothing yet */
+    const unsigned char *bytes;
+    size_t size;
+  } addresses, ranges; /* sections of the program */
+  uint64_t taken;      /* bytes that expanded files have taken */
 };
 
 /* The tree of a skeleton's unit, and what reading its ranges needs. */
