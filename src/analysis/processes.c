@@ -163,10 +163,11 @@ static bool sum_memory(struct samples *samples) {
   return true;
 }
 
-static void end_row(const struct samples *samples, struct row *row) {
+/* `later`: of a mapping, which the last measurement of its process, at its end, still has. */
+static void end_row(const struct samples *samples, struct row *row, uint64_t later) {
   uint64_t end_ns = samples->processes[process_of(samples, row->thread)].end_ns;
   if (row->end_ns == STILL_ALIVE && end_ns != STILL_ALIVE)
-    row->end_ns = end_ns > row->begin_ns ? end_ns : row->begin_ns;
+    row->end_ns = (end_ns > row->begin_ns ? end_ns : row->begin_ns) + later;
 }
 
 /* ---- shared ---- */
@@ -196,8 +197,8 @@ void processes_destroy(struct samples *samples) {
 
 void processes_end_rows(struct samples *samples) {
   if (samples->process_count < 2) return;
-  for (size_t i = 0; i < samples->row_count; i++) end_row(samples, &samples->rows[i]);
-  for (size_t i = 0; i < samples->mapped.count; i++) end_row(samples, &samples->mapped.rows[i]);
+  for (size_t i = 0; i < samples->row_count; i++) end_row(samples, &samples->rows[i], 0);
+  for (size_t i = 0; i < samples->mapped.count; i++) end_row(samples, &samples->mapped.rows[i], 1);
 }
 
 bool processes_rates_differ(const struct samples *samples) {
