@@ -31,27 +31,74 @@ static void find_shared_names(struct recording *recording) {
 
 /* ---- CLOSING ---- */
 
-enum { CLOSING_PART = 5, CURVE = 512 };
-static const double KEPT_MOST = 0.5, NEARLY = 0.95;
+enum { CLOSING_PART = 5, SLOWLY_PART = 2, CURVE = 512, AT_ONCE = 50, LEAST = CURVE / 8 };
+static const double KEPT_MOST = 0.5, NEARLY = 0.95, SLOWLY_LEAST = 0.25, SLOWLY_ALLOCATES = 0.1, WORKS = 0.5;
 
-static bool has_exited(const struct recording *recording) {
-  const struct samples *samples = recording->samples;
-  return !recording->partial && !samples->collected && samples->process_count < 2 && samples->ended &&
-         samples->end.kind == TRACE_END_EXIT;
+/* What a process held, and what it allocated since the moment before, while it ran. */
+struct course {
+  const struct samples *samples;
+  uint32_t process;
+  struct moment moments[CURVE];
+  struct flow flow[CURVE];
+  size_t begin, end; /* its first and its last moment */
+};
+
+static bool is_of_process(const struct row *row, void *context) {
+  const struct course *course = context;
+  return process_of(course->samples, row->thread) == course->process;
 }
 
-static uint64_t find_closing(const struct recording *recording) {
-  const struct samples *samples = recording->samples;
-  struct moment moments[CURVE];
-  size_t first = CURVE - CURVE / CLOSING_PART, last = CURVE - 1;
+/* A process that lived for few moments of the trace has no course. */
+static bool has_course(struct course *course, const struct process *process) {
+  timeline_curve(course->samples, is_of_process, course, course->moments, CURVE);
+  timeline_flow(course->samples, is_of_process, course, course->flow, CURVE);
+  course->end = CURVE - 1;
+  while (course->begin < CURVE && course->moments[course->begin].time_ns < process->begin_ns) course->begin++;
+  while (course->end && course->moments[course->end].time_ns >= process->end_ns) course->end--;
+  return course->end >= course->begin + LEAST;
+}
+
+static double held_at(const struct course *course, size_t moment) {
+  return course->moments[moment].live.bytes.total;
+}
+
+static double allocated(const struct course *course, size_t begin, size_t end) {
+  double sum = 0;
+  for (size_t i = begin; i < end; i++) sum += course->flow[i].allocated;
+  return sum;
+}
+
+/* The moment at which the last part of a course begins. */
+static size_t last_part(const struct course *course, int parts) {
+  return course->end + 1 - (course->end + 1 - course->begin) / (size_t)parts;
+}
+
+/* The last moment at which nearly as much was held as ever from `first` on. */
+static size_t last_of_most(const struct course *course, size_t first) {
+  size_t last = course->end;
   double most = 0;
-  if (!has_exited(recording)) return samples->end_ns;
-  timeline_curve(samples, NULL, NULL, moments, CURVE);
-  for (size_t i = first; i < CURVE; i++) most = fmax(most, moments[i].live.bytes.total);
-  if (moments[last].live.bytes.total >= KEPT_MOST * most) return samples->end_ns;
-  if (recording->peak_ns >= moments[first].time_ns) return recording->peak_ns;
-  while (moments[last].live.bytes.total < NEARLY * most) last--;
-  return moments[last].time_ns;
+  for (size_t i = first; i <= last; i++) most = fmax(most, held_at(course, i));
+  while (last > first && held_at(course, last) < NEARLY * most) last--;
+  return last;
+}
+
+/* Whether a program that freed most of what it had goes on as before. */
+static bool works_on(const struct course *course, size_t last) {
+  size_t before = last + 1 - course->begin, after = course->end - last;
+  return after > (before + after) / AT_ONCE &&
+         allocated(course, last + 1, course->end + 1) / (double)after >=
+             WORKS * allocated(course, course->begin, last + 1) / (double)before;
+}
+
+/* SLOWLY */
+static bool only_frees(const struct course *course, size_t last) {
+  double held = held_at(course, last);
+  return held_at(course, (last + course->end) / 2) >= SLOWLY_LEAST * held &&
+         allocated(course, last + 1, course->end + 1) <= SLOWLY_ALLOCATES * held;
+}
+
+static bool ends_itself(const struct process *process) {
+  return process->ended && process->end_kind != TRACE_END_STOP && process->end_kind != TRACE_END_EXEC;
 }
 
 void recording_describe(struct recording *recording) {
@@ -70,7 +117,25 @@ void recording_describe(struct recording *recording) {
   const struct source_limits *limits = source_limits(recording->samples->source);
   if (limits->totals) recording->peak_ns = limits->no_peak ? TOTALS_END : TOTALS_PEAK;
   recording->without_ranges = recording->partial || limits->estimated;
-  recording->closing_ns = find_closing(recording);
+  bool is_one = recording->samples->process_count == 1;
+  recording->closing_ns = is_one ? recording_closing(recording, 0) : recording->samples->end_ns;
+}
+
+uint64_t recording_closing(const struct recording *recording, uint32_t number) {
+  const struct samples *samples = recording->samples;
+  const struct process *process = &samples->processes[number];
+  struct course course = {.samples = samples, .process = number};
+  uint64_t end_ns = process->end_ns == STILL_ALIVE ? process->last_ns : process->end_ns - 1;
+  if (samples->process_count < 2) end_ns = samples->end_ns;
+  if (recording->partial || samples->collected || !ends_itself(process) || !has_course(&course, process))
+    return end_ns;
+  size_t lately = last_part(&course, CLOSING_PART), first = last_part(&course, SLOWLY_PART),
+         last = last_of_most(&course, first);
+  if (last < lately && !only_frees(&course, last)) first = lately, last = last_of_most(&course, first);
+  if (held_at(&course, course.end) >= KEPT_MOST * held_at(&course, last) || works_on(&course, last))
+    return end_ns;
+  bool is_peak = samples->process_count < 2 && recording->peak_ns >= course.moments[first].time_ns;
+  return is_peak ? recording->peak_ns : course.moments[last].time_ns;
 }
 
 bool recording_is_same(const struct recording *one, const struct recording *other) {

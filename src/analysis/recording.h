@@ -3,11 +3,16 @@
  *
  * CLOSING. Many a program that exits frees what it has: destructors of its containers run, an
  * interpreter takes itself down. Then nothing is alive at the end, neither its caches nor what it
- * leaked into a list all the time. So where a program has exited, and frees more than half of what
- * it held within the last CLOSING_PART of its run, it began to close down at its peak, if that is
- * in this part, or else when it last held nearly as much as in this part's largest moment. In all
- * other recordings, and in those of several processes, this moment is the end. What was alive then
- * is asked for instead of what was alive at the end. */
+ * leaked into a list all the time. So where a program has ended itself, or was ended by a signal,
+ * and frees more than half of what it held within the last CLOSING_PART of its run, it began to
+ * close down at its peak, if that is in this part, or else when it last held nearly as much as in
+ * this part's largest moment. But it did not if it goes on to allocate as before. In all other
+ * recordings, and in those of several processes, this moment is the end. What was alive then is
+ * asked for instead of what was alive at the end. Each of several processes has such a moment of
+ * its own.
+ *
+ * SLOWLY: an interpreter may take longer to free a large list. So the last half of the run counts
+ * if the program frees in all of it, and hardly allocates. */
 #ifndef ANALYSIS_RECORDING_H
 #define ANALYSIS_RECORDING_H
 
@@ -61,6 +66,10 @@ wn_status recording_load_joined(const struct joined_part *parts, size_t count, c
 wn_status recording_read(struct source *source, const char *name, const struct recording_options *options,
                          struct recording **recording);
 void recording_free(struct recording *recording);
+
+/* CLOSING of a process, by its number; the last moment at which it had what it left (LEFT in
+ * processes.h) if it did not close down. */
+uint64_t recording_closing(const struct recording *recording, uint32_t process);
 
 /* Whether two recordings are of one process from the same start to the same end: copies of one trace.
  * A recording that does not know when its process started is the same as no other. */
