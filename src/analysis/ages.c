@@ -30,17 +30,19 @@
 
 _Static_assert(WARM_UP + JUDGED + 1 == AGE_CLASSES, "the newest class is not judged");
 
-static int class_of(uint64_t time_ns, uint64_t end_ns) {
-  double part = end_ns ? (double)time_ns / (double)end_ns : 1;
+static int class_of(uint64_t time_ns, struct stretch stretch) {
+  if (time_ns >= stretch.end_ns) return AGE_CLASSES - 1;
+  if (time_ns <= stretch.begin_ns) return 0;
+  double part = (double)(time_ns - stretch.begin_ns) / (double)(stretch.end_ns - stretch.begin_ns);
   return part >= 1 ? AGE_CLASSES - 1 : (int)(part * AGE_CLASSES);
 }
 
-static bool ends(const struct row *row, uint64_t end_ns) { return row->end_ns <= end_ns; }
-static bool dies(const struct row *row, uint64_t end_ns) { return row->died_ns <= end_ns; }
+static bool ends(const struct row *row, struct stretch stretch) { return row->end_ns <= stretch.end_ns; }
+static bool dies(const struct row *row, struct stretch stretch) { return row->died_ns <= stretch.end_ns; }
 
 /* The class in which a row ends; AGE_CLASSES if it does not. */
-static int end_class(const struct row *row, uint64_t end_ns) {
-  return ends(row, end_ns) ? class_of(row->end_ns, end_ns) : AGE_CLASSES;
+static int end_class(const struct row *row, struct stretch stretch) {
+  return ends(row, stretch) ? class_of(row->end_ns, stretch) : AGE_CLASSES;
 }
 
 /* The class at whose beginning a trend begins. */
@@ -57,21 +59,22 @@ static double weight_of(enum trend trend, int class) {
   return j >= 1 && j <= JUDGED ? j * (JUDGED + 1.0 - j) / squares : 0;
 }
 
-static bool was_there(const struct row *row, enum trend trend, uint64_t end_ns) {
-  return class_of(row->begin_ns, end_ns) < since_class[trend] && end_class(row, end_ns) >= since_class[trend];
+static bool was_there(const struct row *row, enum trend trend, struct stretch stretch) {
+  return class_of(row->begin_ns, stretch) < since_class[trend] &&
+         end_class(row, stretch) >= since_class[trend];
 }
 
 /* A row of a block that was freed. */
-static void add_gone(struct ages *ages, const struct row *row, uint64_t end_ns) {
+static void add_gone(struct ages *ages, const struct row *row, struct stretch stretch) {
   for (enum trend trend = TREND_SINCE_WARM_UP; trend < TRENDS; trend++)
-    if (was_there(row, trend, end_ns))
+    if (was_there(row, trend, stretch))
       sum_add(&ages->trends[trend].loss, (double)row->size, row->probability);
 }
 
 /* Most blocks: one row, alive at the end, sampled at its birth. As the general case, only faster. */
-static void add_plain(struct ages *ages, const struct row *row, uint64_t end_ns) {
+static void add_plain(struct ages *ages, const struct row *row, struct stretch stretch) {
   double bytes = (double)row->size, p = row->probability;
-  int class = class_of(row->begin_ns, end_ns);
+  int class = class_of(row->begin_ns, stretch);
   ages->alive[class] += bytes / p;
   ages->samples[class]++;
   sum_add(&ages->all, bytes, p);
@@ -102,33 +105,33 @@ static void trend_add(struct trend_sums *sums, const struct part *part) {
   sum_add_weighted(loss ? &sums->loss : &sums->gain, 1, &weight);
 }
 
-static void add_trend(struct ages *ages, enum trend trend, const struct samples *samples, uint64_t end_ns,
-                      const uint32_t *rows, size_t count) {
+static void add_trend(struct ages *ages, enum trend trend, const struct samples *samples,
+                      struct stretch stretch, const uint32_t *rows, size_t count) {
   const struct row *first = &samples->rows[rows[0]];
   struct part part = {.resized = count > 1};
   if (first->first)
     part.known = -growth_at_birth(&samples->grown, first) * (double)first->size *
-                 weight_of(trend, class_of(first->begin_ns, end_ns));
+                 weight_of(trend, class_of(first->begin_ns, stretch));
   for (size_t i = 0; i < count; i++) {
     const struct row *row = &samples->rows[rows[i]];
-    double begin = weight_of(trend, class_of(row->begin_ns, end_ns));
-    part_add(&part, row, begin - weight_of(trend, end_class(row, end_ns)));
+    double begin = weight_of(trend, class_of(row->begin_ns, stretch));
+    part_add(&part, row, begin - weight_of(trend, end_class(row, stretch)));
   }
   trend_add(&ages->trends[trend], &part);
 }
 
 /* AGE_CLASSES is the class of what never ends. */
-static void add_classes(struct ages *ages, const struct samples *samples, uint64_t end_ns,
+static void add_classes(struct ages *ages, const struct samples *samples, struct stretch stretch,
                         const uint32_t *rows, size_t count) {
   double bytes[AGE_CLASSES + 1] = {0};
   int64_t grown[AGE_CLASSES + 1] = {0}; /* exact: a block that grew and shrank again is no sample */
   for (size_t i = 0; i < count; i++) {
     const struct row *row = &samples->rows[rows[i]];
-    int begin = class_of(row->begin_ns, end_ns), end = end_class(row, end_ns);
+    int begin = class_of(row->begin_ns, stretch), end = end_class(row, stretch);
     double size = (double)row->size / row->probability;
     bytes[begin] += size, bytes[end] -= size;
     grown[begin] += (int64_t)row->size, grown[end] -= (int64_t)row->size;
-    if (!ends(row, end_ns)) sum_add(&ages->all, (double)row->size, row->probability);
+    if (!ends(row, stretch)) sum_add(&ages->all, (double)row->size, row->probability);
   }
   for (int class = 0; class < AGE_CLASSES; class ++) {
     ages->alive[class] += bytes[class];
@@ -152,24 +155,25 @@ static void add_regrown(struct ages *ages, const struct samples *samples, const 
 
 /* ---- shared ---- */
 
-bool ages_need(const struct row *row, uint64_t end_ns) {
-  return row->begin_ns <= end_ns && (!dies(row, end_ns) || was_there(row, TREND_SINCE_WARM_UP, end_ns) ||
-                                     was_there(row, TREND_SINCE_LAST, end_ns));
+bool ages_need(const struct row *row, struct stretch stretch) {
+  return row->begin_ns <= stretch.end_ns &&
+         (!dies(row, stretch) || was_there(row, TREND_SINCE_WARM_UP, stretch) ||
+          was_there(row, TREND_SINCE_LAST, stretch));
 }
 
-void ages_add(struct ages *ages, const struct samples *samples, uint64_t end_ns, const uint32_t *rows,
+void ages_add(struct ages *ages, const struct samples *samples, struct stretch stretch, const uint32_t *rows,
               size_t count) {
   const struct row *first = &samples->rows[rows[0]];
-  if (dies(first, end_ns)) {
-    for (size_t i = 0; i < count; i++) add_gone(ages, &samples->rows[rows[i]], end_ns);
+  if (dies(first, stretch)) {
+    for (size_t i = 0; i < count; i++) add_gone(ages, &samples->rows[rows[i]], stretch);
     return;
   }
   if (first->first && first->last && !first->grown) {
-    add_plain(ages, first, end_ns);
+    add_plain(ages, first, stretch);
     return;
   }
-  add_classes(ages, samples, end_ns, rows, count);
+  add_classes(ages, samples, stretch, rows, count);
   add_regrown(ages, samples, rows, count);
-  for (enum trend trend = 0; trend < TRENDS; trend++) add_trend(ages, trend, samples, end_ns, rows, count);
+  for (enum trend trend = 0; trend < TRENDS; trend++) add_trend(ages, trend, samples, stretch, rows, count);
 }
 /* SPDX-License-Identifier: MIT */

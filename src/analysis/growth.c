@@ -144,13 +144,14 @@ static const struct {
 const char *growth_word(enum growth_kind kind) { return kinds[kind].word; }
 const char *growth_text(enum growth_kind kind) { return kinds[kind].text; }
 
-struct growth growth_of(const struct ages *ages, uint64_t end_ns, double unit, bool partial) {
+struct growth growth_of(const struct ages *ages, struct stretch stretch, double unit, bool partial) {
   struct growth growth = {.kind = kind_of(ages, unit, partial),
                           .bytes = estimate_of(&ages->all, unit),
                           .middle = trend_of(&ages->trends[TREND_MIDDLE], unit),
+                          .net = net_of(&ages->trends[TREND_SINCE_WARM_UP], unit),
                           .lately = net_of(&ages->trends[TREND_SINCE_LAST], unit)};
   growth.sure = growth.kind == GROWTH_STEADY && grows_surely(ages, &growth.lately);
-  double seconds = (double)end_ns / 1e9 / AGE_CLASSES;
+  double seconds = (double)(stretch.end_ns - stretch.begin_ns) / 1e9 / AGE_CLASSES;
   struct estimate slope = trend_of(&ages->trends[TREND_SLOPE], unit / JUDGED); /* the mean weight */
   if (seconds > 0)
     growth.rate = (struct estimate){.estimate = slope.estimate / seconds,

@@ -30,12 +30,13 @@ struct growth {
   struct estimate bytes;     /* alive at the end */
   struct estimate middle;    /* of these, what came after the warm-up and before the last quarter */
   struct estimate lately;    /* by how much it grew in the last quarter of the run; may be below 0 */
+  struct estimate net;       /* by how much it grew since the end of the warm-up; may be below 0 */
   struct estimate rate;      /* the slope, in bytes a second; only of STEADY it is a forecast */
   double alive[AGE_CLASSES]; /* the amounts of the age classes, oldest first: estimates */
 };
 
 /* `unit` is that of estimate_of for bytes. `partial`: records are missing; then no growth is sure. */
-struct growth growth_of(const struct ages *ages, uint64_t end_ns, double unit, bool partial);
+struct growth growth_of(const struct ages *ages, struct stretch stretch, double unit, bool partial);
 
 #endif
 /* SPDX-License-Identifier: MIT */

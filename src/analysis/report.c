@@ -60,7 +60,8 @@ static bool churn(const struct row *row, struct share *share, void *context) {
 /* Whether a block is alive at the end (LEFT in processes.h), or was at CLOSING. */
 static bool is_alive(const struct report *report, const struct row *row) {
   struct span span = row_span(report->samples, row);
-  return report->samples->process_count > 1 ? row_is_left(row) : span_has(&span, report->alive_ns);
+  bool apart = report->samples->process_count > 1 && !report->process; /* the ends of processes are not one */
+  return apart ? row_is_left(row) : span_has(&span, report->alive_ns);
 }
 
 static bool alive(const struct row *row, struct share *share, void *context) {
@@ -73,7 +74,7 @@ static bool alive_or_gone(const struct row *row, struct share *share, void *cont
   const struct report *report = context;
   *share = share_block(row);
   share->apart = !row_is_live_at(row, report->alive_ns);
-  return ages_need(row, report->alive_ns) && report_takes(row, context);
+  return ages_need(row, (struct stretch){0, report->alive_ns}) && report_takes(row, context);
 }
 
 static bool held_or_gone(const struct row *row, struct share *share, void *context) {
@@ -81,7 +82,7 @@ static bool held_or_gone(const struct row *row, struct share *share, void *conte
   if (held(row, share, context)) return true;
   *share = share_block(row);
   share->apart = true;
-  return ages_need(row, report->alive_ns) && report_takes(row, context);
+  return ages_need(row, (struct stretch){0, report->alive_ns}) && report_takes(row, context);
 }
 
 static bool lasting(const struct row *row, struct share *share, void *context) {
@@ -111,7 +112,8 @@ static wn_status bind_query(struct report *report, const char *where) {
  * brief. */
 static bool selects_as(const struct report *report, const struct report *earlier) {
   return earlier && earlier->samples == report->samples && earlier->brief_ns == report->brief_ns &&
-         earlier->alive_ns == report->alive_ns && query_same_rows(report->query, earlier->query);
+         earlier->alive_ns == report->alive_ns && earlier->process == report->process &&
+         query_same_rows(report->query, earlier->query);
 }
 
 /* Takes over what depends on the rows of the query alone. */
@@ -136,6 +138,11 @@ static void add_row(struct report *report, const struct row *row) {
   if (is_alive(report, row)) timeline_add_live(&report->alive, row);
 }
 
+static bool selects(const struct report *report, const struct row *row) {
+  if (report->process && process_of(report->samples, row->thread) != report->process - 1) return false;
+  return !report->query || query_takes(report->query, row);
+}
+
 /* Asks the query once for each row, and computes all that needs no moment in the same pass: it is the
  * rows that take the time. */
 static wn_status sum_rows(struct report *report) {
@@ -145,7 +152,7 @@ static wn_status sum_rows(struct report *report) {
   if (error) return error;
   for (size_t i = 0; i < samples->row_count; i++) {
     const struct row *row = &samples->rows[i];
-    bool taken = !report->taken || query_takes(report->query, row);
+    bool taken = !report->taken || selects(report, row);
     if (report->taken) report->taken[i] = taken;
     peak_add(&finder, row, taken);
     if (taken) add_row(report, row);
@@ -154,7 +161,7 @@ static wn_status sum_rows(struct report *report) {
 }
 
 static wn_status select_rows(struct report *report, const struct report *earlier) {
-  if (!query_takes_all(report->query)) {
+  if (report->process || !query_takes_all(report->query)) {
     report->taken = malloc((report->samples->row_count + 1) * sizeof *report->taken);
     if (!report->taken) return error_set(WN_ENOMEM, "not enough memory for the query");
   }
@@ -187,6 +194,10 @@ static wn_status compute(struct report *report, const struct question *question)
   report->brief_ns = run_ns / 100;
   report->long_ns = run_ns / 2;
   report->alive_ns = question->closing ? report->recording->closing_ns : samples->end_ns;
+  if (report->process) {
+    report->since_ns = samples->processes[report->process - 1].begin_ns;
+    report->alive_ns = recording_closing(report->recording, report->process - 1);
+  }
   uint64_t at_ns = question->at_ns;
   if (report->query && !question->apart) query_moment(report->query, &report->at, &at_ns);
   if (report->at == AT_TIME && at_ns > samples->end_ns)
@@ -263,7 +274,8 @@ wn_status report_ask(const struct recording *recording, const struct question *q
                             .paths = question->paths,
                             .at = question->at,
                             .apart = question->apart,
-                            .apart_ns = question->apart_ns};
+                            .apart_ns = question->apart_ns,
+                            .process = question->process};
   wn_status error = bind_query(report, question->where);
   if (!error) error = compute(report, question);
   if (error) report_destroy(report);

@@ -30,8 +30,9 @@ struct question {
   uint64_t apart_ns;
   uint64_t lives_by_ns; /* the length of run by which lives are brief or long; 0: that of the recording */
   struct call_paths
-      *paths;   /* by grouping: kept by the asker between questions about one recording; or NULL */
-  bool closing; /* "alive" asks for the moment CLOSING of recording.h, not for the end */
+      *paths;       /* by grouping: kept by the asker between questions about one recording; or NULL */
+  uint32_t process; /* only blocks of this process, by its number + 1; its CLOSING counts; 0: of all */
+  bool closing;     /* "alive" asks for the moment CLOSING of recording.h, not for the end */
   const struct report *earlier; /* its sums are taken over if its query selects the same rows; or NULL */
 };
 
@@ -48,6 +49,8 @@ struct report {
   struct sums allocated, live_at_end, brief; /* brief: allocations of blocks that lived less than brief_ns */
   uint64_t alive_ns;                         /* the moment of MEASURE_ALIVE */
   struct sums alive;                         /* what was live then */
+  uint32_t process;                          /* of the question */
+  uint64_t since_ns; /* TABLE_GROWTH: since when growth is judged: the process began */
   struct peak peak;
   struct moment asked;            /* the moment of the question; for AT_PEAK the median moment of the peak */
   uint64_t brief_ns;              /* blocks that live less than this are brief */

@@ -8,10 +8,14 @@
 #include "base/error.h"
 #include <stdlib.h>
 
+static struct stretch stretch_of(const struct table *table) {
+  return (struct stretch){table->report->since_ns, table->report->alive_ns};
+}
+
 /* Whether a row belongs to a group, and counts for its growth. */
 static bool counts(const struct table *table, size_t row) {
   return table->tree.node_of_row[row] != NO_NODE &&
-         ages_need(&table->report->samples->rows[row], table->report->alive_ns);
+         ages_need(&table->report->samples->rows[row], stretch_of(table));
 }
 
 /* Whether such a row is one of several of its block. */
@@ -36,7 +40,7 @@ static bool is_of_block(const struct table *table, uint32_t row, uint32_t other)
 
 static struct growth growth_from(const struct table *table, const struct ages *ages) {
   const struct recording *recording = table->report->recording;
-  return growth_of(ages, table->report->alive_ns, recording->byte_unit, recording->partial);
+  return growth_of(ages, stretch_of(table), recording->byte_unit, recording->partial);
 }
 
 /* The rows of `resized`, key by key, those of a key block by block. NULL without memory. */
@@ -58,7 +62,7 @@ static void add_resized_by_key(const struct table *table, const uint32_t *key_of
     for (end = begin + 1; end < table->resized_count; end++)
       if (key_of_row(table, key_of_node, rows[end]) != key || !is_of_block(table, rows[end], rows[begin]))
         break;
-    ages_add(&ages[key], table->report->samples, table->report->alive_ns, rows + begin, end - begin);
+    ages_add(&ages[key], table->report->samples, stretch_of(table), rows + begin, end - begin);
   }
 }
 
@@ -72,7 +76,7 @@ static void add_resized_inside(struct table *table, struct ages *ages) {
       if (!is_of_block(table, row, table->resized[begin])) break;
       if (table->inside[table->tree.node_of_row[row]]) inside[count++] = row;
     }
-    if (count) ages_add(ages, table->report->samples, table->report->alive_ns, inside, count);
+    if (count) ages_add(ages, table->report->samples, stretch_of(table), inside, count);
   }
 }
 
@@ -83,6 +87,8 @@ wn_status table_order_resized(struct table *table) {
   size_t count = 0;
   for (size_t i = 0; i < samples->row_count; i++) count += is_resized(table, i);
   struct keyed *keyed = malloc((count + 1) * sizeof *keyed);
+  free(table->resized);
+  table->resized_count = 0;
   table->resized = malloc((2 * count + 1) * sizeof *table->resized);
   for (size_t i = 0; keyed && i < samples->row_count; i++)
     if (is_resized(table, i))
@@ -99,7 +105,7 @@ struct growth table_growth(struct table *table, const struct group *group, enum 
   call_tree_mark(&table->tree, group, extent, table->inside);
   for (size_t i = 0; i < samples->row_count; i++)
     if (is_alone(table, i) && table->inside[table->tree.node_of_row[i]])
-      ages_add(&ages, samples, table->report->alive_ns, &(uint32_t){(uint32_t)i}, 1);
+      ages_add(&ages, samples, stretch_of(table), &(uint32_t){(uint32_t)i}, 1);
   add_resized_inside(table, &ages);
   return growth_from(table, &ages);
 }
@@ -112,7 +118,7 @@ wn_status table_growths(const struct table *table, const uint32_t *key_of_node, 
   bool done = ages && resized;
   for (size_t i = 0; done && i < samples->row_count; i++)
     if (is_alone(table, i))
-      ages_add(&ages[key_of_row(table, key_of_node, (uint32_t)i)], samples, table->report->alive_ns,
+      ages_add(&ages[key_of_row(table, key_of_node, (uint32_t)i)], samples, stretch_of(table),
                &(uint32_t){(uint32_t)i}, 1);
   if (done) add_resized_by_key(table, key_of_node, resized, ages);
   for (size_t key = 0; done && key < keys; key++) growths[key] = growth_from(table, &ages[key]);

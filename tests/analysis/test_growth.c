@@ -102,6 +102,8 @@ static void find_rows(struct samples *samples, int block, double rate, struct th
   assert_true(grown_finish_block(&samples->grown, samples->rows, count, growth, rate));
 }
 
+static const struct stretch whole = {0, END_NS};
+
 static struct ages sampled_ages(double rate, uint64_t seed) {
   struct ages ages = {.all = {0}};
   struct thread thread;
@@ -113,8 +115,8 @@ static struct ages sampled_ages(double rate, uint64_t seed) {
     size_t count = 0;
     find_rows(&samples, i, rate, &thread);
     for (uint32_t row = 0; row < samples.row_count; row++)
-      if (rows[row].size && ages_need(&rows[row], END_NS)) needed[count++] = row;
-    if (count) ages_add(&ages, &samples, END_NS, needed, count);
+      if (rows[row].size && ages_need(&rows[row], whole)) needed[count++] = row;
+    if (count) ages_add(&ages, &samples, whole, needed, count);
     grown_destroy(&samples.grown);
   }
   return ages;
@@ -122,7 +124,7 @@ static struct ages sampled_ages(double rate, uint64_t seed) {
 
 static struct growth sampled_growth(double rate, uint64_t seed) {
   struct ages ages = sampled_ages(rate, seed);
-  return growth_of(&ages, END_NS, rate < 1 ? 8 / rate : 0, false);
+  return growth_of(&ages, whole, rate < 1 ? 8 / rate : 0, false);
 }
 
 static bool is_judged(void) { return runs_of(RUNS) == RUNS; }
@@ -321,7 +323,7 @@ static void each_kind_has_its_word(void **state) {
   cache_at(0.2, 0.22, 1000);
   cache_at(0.7, 0.72, 1000);
   assert_true(kind_share(100, GROWTH_UNEVEN) == 1);
-  struct growth none = growth_of(&(struct ages){.all = {0}}, END_NS, 8000, false);
+  struct growth none = growth_of(&(struct ages){.all = {0}}, whole, 8000, false);
   assert_true(none.kind == GROWTH_FEW && none.rate.estimate == 0 && none.rate.low == 0);
   assert_string_equal(growth_word(GROWTH_STEADY), "steady");
   assert_string_equal(growth_text(GROWTH_ONCE), "filled once");
@@ -394,9 +396,9 @@ static void without_intervals_no_growth_is_sure(void **state) {
   site_begin(12);
   leak(0, 1000);
   struct ages ages = sampled_ages(1, 0);
-  assert_int_equal(growth_of(&ages, END_NS, 0, false).kind, GROWTH_STEADY);
-  assert_int_equal(growth_of(&ages, END_NS, 0, true).kind, GROWTH_UNEVEN);
-  assert_true(growth_of(&ages, 0, 0, false).rate.estimate == 0);
+  assert_int_equal(growth_of(&ages, whole, 0, false).kind, GROWTH_STEADY);
+  assert_int_equal(growth_of(&ages, whole, 0, true).kind, GROWTH_UNEVEN);
+  assert_true(growth_of(&ages, (struct stretch){0, 0}, 0, false).rate.estimate == 0);
 }
 
 /* At rate 1 the slope of equal growth is the growth, and exact. */
