@@ -1,8 +1,8 @@
 /* The rules of the verdicts, in the order in which they are tried. Where the numbers do not decide, there
  * is no verdict: a wrong one costs its reader a day.
  *
- * What a report cannot know has no verdict: a trace with missing records, a profile of totals, several
- * processes (their ends are not one), a query, and what has no sample.
+ * What a report cannot know has no verdict: a trace with missing records, a profile of totals, a
+ * query, and what has no sample.
  *
  * GROWTH. The blocks that are alive at the end are judged twice, by the function that allocated them and
  * by that function together with its caller: a helper that everybody calls may leak for one caller alone.
@@ -10,12 +10,28 @@
  * Of a function and its callers, the pair is named only where the function as a whole is no culprit.
  *   LEAK: the program frees, in general: LEAK_FREES times what is alive at the end.
  *   GROWING: it does not. A program that reads its input into a table looks the same as one that leaks.
+ * The end is CLOSING (recording.h): a program that closes down frees its leaks, too.
  *
- * LEVEL promises that a leak of CULPRIT_LEAST of the peak, over the whole run, would have been seen. Such
- * a leak adds a quarter of that in the last quarter of the run, and what it added between the warm-up and
- * the last quarter, MIDDLE of it, is alive at the end. Each function and pair that is alive with half of
- * CULPRIT_LEAST must surely have less of one of the two; and all blocks together may not seem to have
- * grown by CULPRIT_LEAST in the last quarter. Or hardly anything is alive at all.
+ * LATE. If nothing grew over the whole run, the same is asked of its last three quarters, and of
+ * its last half. A program that began its last phase looks the same as one that began to leak, so
+ * growth since the half is GROWING, and it takes more: the last quarter of the stretch has at least
+ * LATE_LAST of a mean quarter, surely LATE_LOW of it, and what the function holds is more by
+ * LATE_RISEN of CULPRIT_LEAST than it ever held before it began to grow. What is filled and emptied
+ * again and again has held as much before. Later growth has no verdict.
+ *
+ * LEVEL promises that a leak of CULPRIT_LEAST of the peak that began in the first three quarters of
+ * the run would have been seen. If it began as a stretch did, it adds a quarter of that in the last
+ * quarter of the stretch, NET of it since the warm-up, and what it added between the two, MIDDLE of
+ * it, is alive at the end. If it began later, but in the first half of the stretch, it adds at
+ * least LEVEL_SLACK of each. So for the run, its last half and its last quarter, each function and
+ * pair that is alive with half of CULPRIT_LEAST must surely have less of one of the three; and all
+ * blocks together may not seem to have grown by CULPRIT_LEAST in the last quarter of the run. Or
+ * hardly anything is alive at all.
+ *
+ * SEVERAL processes are judged one by one by GROWTH and LATE, each from its start to its end: those
+ * that have a part of what all held, and did not live for a small part of the time of the longest.
+ * Culprits that are the same function are added up, and have CULPRIT_LEAST of the peak of all
+ * together. Resident memory is that of all. No other verdict is tried.
  *
  * BRIEF: LEVEL, and the peak is BRIEF_PART of what was allocated, of which BRIEF_SHARE lived briefly.
  *
@@ -41,8 +57,18 @@
 #include <stdlib.h>
 
 static const double CULPRIT_LEAST = 0.1, LEAK_FREES = 3, BRIEF_PART = 0.01, BRIEF_SHARE = 0.9,
-                    FEW_WIDTH = 0.4, BIG = 4e6, CALLER_SHARE = 0.9, LEVEL_WITHIN = 0.1,
-                    MIDDLE = (double)(JUDGED - QUARTER) / AGE_CLASSES;
+                    FEW_WIDTH = 0.4, BIG = 4e6, CALLER_SHARE = 0.9, LEVEL_WITHIN = 0.1, LEVEL_SLACK = 0.8,
+                    LATE_LAST = 1, LATE_LOW = 0.5, LATE_RISEN = 0.75,
+                    MIDDLE = (double)(JUDGED - QUARTER) / AGE_CLASSES,
+                    NET = (double)(AGE_CLASSES - WARM_UP) / AGE_CLASSES;
+
+/* A stretch begins after so many quarters of the run. The latest one that tells a leak, and growth;
+ * and the one of which LEVEL asks nothing. */
+enum { STRETCHES = 4, LEAK_LATEST = 1, GROWING_LATEST = 2, LEVEL_SKIPS = 1 };
+
+/* SEVERAL: at least this part of what all held, so at most so many processes; and of the longest's
+ * time. */
+enum { PROCESSES_MOST = 32, PROCESS_LIVES = 10 };
 
 static const struct {
   const char *word, *title;
@@ -52,18 +78,14 @@ static const struct {
 #undef VERDICT_KIND
 };
 
-static bool was_freed(const struct row *row, void *context) {
-  const struct report *report = context;
-  return row->last && row->died_ns <= report->alive_ns;
-}
-
-/* Whether the program frees in general: LEAK. Growth by realloc does not count, which allocates the
- * whole block anew. */
+/* Whether the program frees in general, since the begin of the stretch that is judged: LEAK. Growth
+ * by realloc does not count, which allocates the whole block anew. */
 static bool frees(const struct report *report) {
   struct sum freed = {0};
   for (size_t i = 0; i < report->samples->row_count; i++) {
     const struct row *row = &report->samples->rows[i];
-    if (row->probability > 0 && was_freed(row, (void *)report))
+    bool freed_then = row->last && row->died_ns > report->since_ns && row->died_ns <= report->alive_ns;
+    if (freed_then && row->probability > 0 && report_takes(row, (void *)report))
       sum_add(&freed, (double)row->size, row->probability);
   }
   return freed.total >= LEAK_FREES * report->alive.bytes.total;
@@ -71,9 +93,11 @@ static bool frees(const struct report *report) {
 
 /* ---- functions and their callers ---- */
 
-/* The functions, and the functions with their callers, that a table of what is alive has. */
+/* The functions, and the functions with their callers. */
 struct suspects {
-  struct table table;
+  struct report report;   /* its since_ns is the begin of the stretch that is judged */
+  bool late;              /* it is later than the run's: LATE */
+  struct table table;     /* of this report and all of its rows: those that are gone belong to growth, too */
   uint32_t *pair_of_node; /* numbers the pairs of a function and its caller */
   uint32_t *node_of_pair; /* a node of each pair */
   size_t pairs;
@@ -100,14 +124,15 @@ static wn_status number_pairs(struct suspects *suspects) {
   return done ? WN_OK : error_set(WN_ENOMEM, "not enough memory for the verdict");
 }
 
-static wn_status judge(struct suspects *suspects) {
+/* Judges the stretch that begins after so many STRETCHES of the run. */
+static wn_status judge(struct suspects *suspects, const struct report *report, int stretch) {
+  uint64_t run_ns = report->alive_ns - report->since_ns;
+  suspects->late = stretch > 0;
+  suspects->report.since_ns = report->since_ns + run_ns / STRETCHES * (uint64_t)stretch;
   size_t labels = suspects->table.tree.label_count;
-  uint32_t *one = calloc(suspects->table.tree.node_count, sizeof *one);
-  suspects->functions = calloc(labels + 1, sizeof *suspects->functions);
-  suspects->paths = calloc(suspects->pairs + 1, sizeof *suspects->paths);
-  wn_status error = one && suspects->functions && suspects->paths
-                        ? WN_OK
-                        : error_set(WN_ENOMEM, "not enough memory for the verdict");
+  uint32_t *one = calloc(suspects->table.tree.node_count + 1, sizeof *one);
+  wn_status error =
+      one ? table_order_resized(&suspects->table) : error_set(WN_ENOMEM, "not enough memory for the verdict");
   if (!error) error = table_growths(&suspects->table, NULL, labels, suspects->functions);
   if (!error)
     error = table_growths(&suspects->table, suspects->pair_of_node, suspects->pairs, suspects->paths);
@@ -125,12 +150,15 @@ static void suspects_destroy(struct suspects *suspects) {
 }
 
 static wn_status suspects_find(const struct report *report, struct suspects *suspects) {
-  *suspects = (struct suspects){.pairs = 0};
+  *suspects = (struct suspects){.report = *report};
   wn_status error =
-      report_table(report, MEASURE_ALIVE, BY_FUNCTION, TABLE_GROWTH | TABLE_TREE_ONLY, &suspects->table);
+      report_table(&suspects->report, MEASURE_ALLOCATED, BY_FUNCTION, TABLE_TREE_ONLY, &suspects->table);
   if (error) return error;
   error = number_pairs(suspects);
-  if (!error) error = judge(suspects);
+  suspects->functions = calloc(suspects->table.tree.label_count + 1, sizeof *suspects->functions);
+  suspects->paths = calloc(suspects->pairs + 1, sizeof *suspects->paths);
+  if (!error && (!suspects->functions || !suspects->paths))
+    error = error_set(WN_ENOMEM, "not enough memory for the verdict");
   if (error) suspects_destroy(suspects);
   return error;
 }
@@ -146,8 +174,59 @@ static uint32_t caller_of_pair(const struct suspects *suspects, size_t pair) {
 
 /* ---- culprits ---- */
 
-static bool is_culprit(const struct growth *growth, double peak) {
-  return growth->sure && growth->bytes.estimate >= CULPRIT_LEAST * peak;
+/* A function, or a pair: a key of the tree's nodes. */
+struct key {
+  const struct suspects *suspects;
+  const uint32_t *of_node; /* NULL: the key is a label */
+  uint32_t key;
+};
+
+static bool is_of_key(const struct row *row, void *context) {
+  const struct key *key = context;
+  const struct call_tree *tree = &key->suspects->table.tree;
+  uint32_t node = tree->node_of_row[row - key->suspects->report.samples->rows];
+  return node != NO_NODE && (key->of_node ? key->of_node[node] : tree->nodes[node].label) == key->key;
+}
+
+static double judged_bytes(const struct growth *growth) {
+  double bytes = 0;
+  for (int i = WARM_UP; i < WARM_UP + JUDGED; i++) bytes += growth->alive[i];
+  return bytes;
+}
+
+/* LATE: the first class that has its part. */
+static uint64_t since_of(const struct suspects *suspects, const struct growth *growth) {
+  const struct report *report = &suspects->report;
+  double part = judged_bytes(growth) / JUDGED;
+  int class = 1;
+  if (!suspects->late) return 0;
+  while (class < WARM_UP + QUARTER && growth->alive[class] < part / 2) class ++;
+  return report->since_ns + (report->alive_ns - report->since_ns) / AGE_CLASSES * (uint64_t) class;
+}
+
+/* LATE: the most that it held before it began to grow. */
+static double held_before(struct key *key, const struct growth *growth) {
+  enum { MOMENTS = 128 };
+  struct moment moments[MOMENTS];
+  const struct report *report = &key->suspects->report;
+  uint64_t class_ns = (report->alive_ns - report->since_ns) / AGE_CLASSES;
+  double most = 0;
+  timeline_curve(report->samples, is_of_key, key, moments, MOMENTS);
+  for (size_t i = 0; i < MOMENTS && moments[i].time_ns <= since_of(key->suspects, growth) + class_ns; i++)
+    most = fmax(most, moments[i].live.bytes.total);
+  return most;
+}
+
+/* LATE */
+static bool grows_late(struct key *key, const struct growth *growth, double least) {
+  double quarter = judged_bytes(growth) / QUARTERS;
+  return growth->lately.estimate >= LATE_LAST * quarter && growth->lately.low >= LATE_LOW * quarter &&
+         growth->bytes.estimate - held_before(key, growth) >= LATE_RISEN * least;
+}
+
+static bool is_culprit(struct key key, const struct growth *growth, double least) {
+  if (!growth->sure || growth->bytes.estimate < least) return false;
+  return !key.suspects->late || grows_late(&key, growth, least);
 }
 
 static void add_culprit(struct verdict *verdict, const struct culprit *culprit) {
@@ -170,19 +249,26 @@ static uint32_t main_caller(const struct suspects *suspects, uint32_t label) {
 static void add_suspect(struct verdict *verdict, const struct suspects *suspects, const struct growth *growth,
                         uint32_t label, uint32_t caller) {
   const struct label *labels = suspects->table.tree.labels;
-  struct culprit culprit = {labels[label], caller ? labels[caller] : (struct label){0}, growth->bytes,
-                            growth->rate};
+  struct culprit culprit = {.function = labels[label],
+                            .caller = caller ? labels[caller] : (struct label){0},
+                            .bytes = growth->bytes,
+                            .rate = growth->rate,
+                            .since_ns = since_of(suspects, growth),
+                            .process = suspects->report.process - 1, /* or NO_PROCESS */
+                            .processes = 1};
   add_culprit(verdict, &culprit);
 }
 
 /* Label 0 is that of stacks without frames, which name no culprit. */
-static void find_culprits(struct verdict *verdict, const struct suspects *suspects, double peak) {
+static void find_culprits(struct verdict *verdict, const struct suspects *suspects, double least) {
   for (uint32_t label = 1; label < suspects->table.tree.label_count; label++)
-    if (is_culprit(&suspects->functions[label], peak))
+    if (is_culprit((struct key){suspects, NULL, label}, &suspects->functions[label], least))
       add_suspect(verdict, suspects, &suspects->functions[label], label, main_caller(suspects, label));
-  for (size_t pair = 0; pair < suspects->pairs; pair++) {
+  for (uint32_t pair = 0; pair < suspects->pairs; pair++) {
     uint32_t label = label_of_pair(suspects, pair);
-    if (label && is_culprit(&suspects->paths[pair], peak) && !is_culprit(&suspects->functions[label], peak))
+    if (label &&
+        is_culprit((struct key){suspects, suspects->pair_of_node, pair}, &suspects->paths[pair], least) &&
+        !is_culprit((struct key){suspects, NULL, label}, &suspects->functions[label], least))
       add_suspect(verdict, suspects, &suspects->paths[pair], label, caller_of_pair(suspects, pair));
   }
 }
@@ -190,14 +276,14 @@ static void find_culprits(struct verdict *verdict, const struct suspects *suspec
 /* ---- level ---- */
 
 static bool may_hide_a_leak(const struct growth *growth, double leak) {
-  return growth->bytes.estimate >= leak / 2 && growth->lately.high >= leak / 4 &&
-         growth->middle.high >= leak * MIDDLE;
+  double least = LEVEL_SLACK * leak;
+  return growth->bytes.estimate >= leak / 2 && growth->lately.high >= least / QUARTERS &&
+         growth->middle.high >= least * MIDDLE && growth->net.high >= least * NET;
 }
 
-static bool is_level(const struct report *report, const struct suspects *suspects, double peak) {
-  double leak = CULPRIT_LEAST * peak;
-  if (report_bytes(report, &report->alive).high < leak) return true;
-  if (suspects->all.lately.estimate >= leak) return false;
+/* Whether a leak that began with the stretch, or in its first half, would be seen. */
+static bool is_level(const struct suspects *suspects, double leak) {
+  if (!suspects->late && suspects->all.lately.estimate >= leak) return false;
   for (uint32_t label = 0; label < suspects->table.tree.label_count; label++)
     if (may_hide_a_leak(&suspects->functions[label], leak)) return false;
   for (size_t pair = 0; pair < suspects->pairs; pair++)
@@ -282,27 +368,136 @@ static bool judge_by(bool (*is)(const struct report *report, struct verdict *ver
 
 static bool can_be_judged(const struct report *report) {
   const struct source_limits *limits = source_limits(report->samples->source);
-  return !report->query && !report->recording->without_ranges && report->samples->process_count < 2 &&
-         !limits->totals && !limits->no_lives && report_has_rate(report);
+  return !report->query && !report->recording->without_ranges && !limits->totals && !limits->no_lives &&
+         report_has_rate(report);
 }
 
-static wn_status judge_growth(const struct report *report, const struct estimate *peak,
-                              struct verdict *verdict) {
+/* Finds culprits, and if there are none, whether it is sure that there are none. */
+static wn_status judge_growth(const struct report *report, double peak, struct verdict *verdict,
+                              bool *is_sure) {
   struct suspects suspects;
+  double least = CULPRIT_LEAST * peak;
   wn_status error = suspects_find(report, &suspects);
   if (error) return error;
-  find_culprits(verdict, &suspects, peak->estimate);
-  if (verdict->culprits) {
-    verdict->kind = frees(report) ? VERDICT_LEAK : VERDICT_GROWING;
-  } else if (judge_by(is_kept, VERDICT_KEPT, report, verdict)) {
+  *is_sure = true;
+  for (int stretch = 0; !error && stretch < STRETCHES && !verdict->culprits; stretch++) {
+    if (stretch > GROWING_LATEST && !*is_sure) break;
+    error = judge(&suspects, report, stretch);
+    if (!error && stretch <= GROWING_LATEST) find_culprits(verdict, &suspects, least);
+    if (!error && stretch != LEVEL_SKIPS) *is_sure = *is_sure && is_level(&suspects, least);
+    if (verdict->culprits)
+      verdict->kind = stretch <= LEAK_LATEST && frees(&suspects.report) ? VERDICT_LEAK : VERDICT_GROWING;
+  }
+  verdict->time_ns = verdict->culprits ? verdict->culprit[0].since_ns : 0;
+  suspects_destroy(&suspects);
+  return error;
+}
+
+static wn_status judge_one(const struct report *report, const struct estimate *peak,
+                           struct verdict *verdict) {
+  double leak = CULPRIT_LEAST * peak->estimate;
+  bool is_sure;
+  wn_status error = judge_growth(report, peak->estimate, verdict, &is_sure);
+  if (error || verdict->culprits) return error;
+  if (judge_by(is_kept, VERDICT_KEPT, report, verdict)) {
     if (freed_lately(report, verdict->bytes)) *verdict = (struct verdict){.kind = VERDICT_NONE};
   } else if (is_unknown(peak)) {
     verdict->kind = VERDICT_FEW;
-  } else if (is_level(report, &suspects, peak->estimate)) {
+  } else if (is_sure || report_bytes(report, &report->alive).high < leak) {
     verdict->kind = is_brief(report, peak->estimate) ? VERDICT_BRIEF : VERDICT_LEVEL;
     verdict->time_ns = level_since(report, peak->estimate);
   }
-  suspects_destroy(&suspects);
+  return WN_OK;
+}
+
+/* ---- several processes ---- */
+
+/* SEVERAL. What a process held at the peak of all, or left. */
+static double *held_by_process(const struct report *report) {
+  const struct samples *samples = report->samples;
+  double *held = calloc(samples->process_count, sizeof *held);
+  for (size_t i = 0; held && i < samples->row_count; i++) {
+    const struct row *row = &samples->rows[i];
+    if (row->probability > 0 && (row_is_left(row) || row_is_live_at(row, report->peak.median_ns)))
+      held[process_of(samples, row->thread)] += (double)row->size / row->probability;
+  }
+  return held;
+}
+
+static uint64_t lived_ns(const struct process *process) { return process->last_ns - process->begin_ns; }
+
+/* The processes that are judged. Without memory none. */
+static size_t choose_processes(const struct report *report, uint32_t chosen[PROCESSES_MOST]) {
+  const struct samples *samples = report->samples;
+  double *held = held_by_process(report), all = 0;
+  uint64_t longest_ns = 0;
+  size_t count = 0;
+  for (uint32_t i = 0; held && i < samples->process_count; i++) {
+    all += held[i];
+    if (lived_ns(&samples->processes[i]) > longest_ns) longest_ns = lived_ns(&samples->processes[i]);
+  }
+  for (uint32_t i = 0; held && i < samples->process_count && count < PROCESSES_MOST; i++)
+    if (held[i] > all / PROCESSES_MOST && lived_ns(&samples->processes[i]) >= longest_ns / PROCESS_LIVES)
+      chosen[count++] = i;
+  free(held);
+  return count;
+}
+
+static wn_status judge_process(const struct report *report, uint32_t process, struct verdict *verdict) {
+  struct report one;
+  bool is_sure;
+  wn_status error = report_ask(report->recording, &(struct question){.process = process + 1}, &one);
+  if (error) return error;
+  if (one.peak.live.bytes.samples && one.alive_ns > one.since_ns)
+    error = judge_growth(&one, one.peak.live.bytes.total, verdict, &is_sure);
+  report_destroy(&one);
+  return error;
+}
+
+static void add_estimate(struct estimate *sum, const struct estimate *part) {
+  sum->estimate += part->estimate, sum->low += part->low, sum->high += part->high;
+  sum->samples += part->samples;
+}
+
+static bool is_same(const struct culprit *one, const struct culprit *other) {
+  return one->function.function == other->function.function &&
+         one->function.module == other->function.module && one->caller.function == other->caller.function;
+}
+
+/* Adds up the culprits of one kind that are the same in several processes. */
+static void add_up(const struct verdict *found, size_t count, enum verdict_kind kind, double least,
+                   struct verdict *verdict) {
+  struct culprit sums[PROCESSES_MOST * VERDICT_CULPRITS];
+  size_t functions = 0;
+  for (size_t i = 0; i < count; i++)
+    for (size_t j = 0; found[i].kind == kind && j < found[i].culprits; j++) {
+      const struct culprit *culprit = &found[i].culprit[j];
+      size_t at = 0;
+      while (at < functions && !is_same(&sums[at], culprit)) at++;
+      if (at == functions) {
+        sums[functions++] = *culprit;
+        continue;
+      }
+      add_estimate(&sums[at].bytes, &culprit->bytes);
+      add_estimate(&sums[at].rate, &culprit->rate);
+      sums[at].processes++;
+    }
+  for (size_t i = 0; i < functions; i++)
+    if (sums[i].bytes.estimate >= least) add_culprit(verdict, &sums[i]);
+  if (verdict->culprits) verdict->kind = kind;
+}
+
+static wn_status judge_processes(const struct report *report, struct verdict *verdict) {
+  uint32_t chosen[PROCESSES_MOST];
+  struct verdict found[PROCESSES_MOST] = {{.kind = VERDICT_NONE}};
+  size_t count = choose_processes(report, chosen);
+  double least = CULPRIT_LEAST * report->peak.live.bytes.total;
+  wn_status error = WN_OK;
+  for (size_t i = 0; !error && i < count; i++) error = judge_process(report, chosen[i], &found[i]);
+  if (error) return error;
+  add_up(found, count, VERDICT_LEAK, least, verdict);
+  if (!verdict->culprits) add_up(found, count, VERDICT_GROWING, least, verdict);
+  verdict->time_ns = verdict->culprits ? verdict->culprit[0].since_ns : 0;
   return WN_OK;
 }
 
@@ -318,7 +513,8 @@ wn_status verdict_find(const struct report *report, struct verdict *verdict) {
   if (judge_by(is_mapped, VERDICT_MAPPED, report, verdict) ||
       judge_by(is_unwritten, VERDICT_UNWRITTEN, report, verdict))
     return WN_OK;
-  if (peak.samples) return judge_growth(report, &peak, verdict);
+  if (report->samples->process_count > 1) return judge_processes(report, verdict);
+  if (peak.samples) return judge_one(report, &peak, verdict);
   if (!judge_by(is_kept, VERDICT_KEPT, report, verdict) && report->recording->rate < 1)
     verdict->kind = VERDICT_FEW;
   return WN_OK;

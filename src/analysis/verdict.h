@@ -9,7 +9,8 @@
 #define VERDICTS(VERDICT)                                                                                  \
   VERDICT(NONE, "none", "", "nothing is sure enough to be said")                                           \
   VERDICT(LEAK, "leak_likely", "LEAK LIKELY", "functions hold more and more, while others free")           \
-  VERDICT(GROWING, "still_growing", "STILL GROWING", "the same, of a program that frees little at all")    \
+  VERDICT(GROWING, "still_growing", "STILL GROWING",                                                       \
+          "the same, of a program that frees little, or that grows only since late in the run")            \
   VERDICT(KEPT, "freed_not_given_back", "FREED, NOT GIVEN BACK", "most resident memory is free in malloc") \
   VERDICT(UNWRITTEN, "reserved_never_written", "RESERVED, NEVER WRITTEN",                                  \
           "most held bytes are not resident")                                                              \
@@ -37,6 +38,9 @@ struct culprit {
   struct label caller;   /* that nearly all of its bytes have in common; a function of 0: there is none */
   struct estimate bytes; /* that it holds, at the end for leaks, and else at the moment of the verdict */
   struct estimate rate;  /* LEAK, GROWING: bytes a second */
+  uint64_t since_ns;     /* LEAK, GROWING: it grows since then; 0: from the start of its process */
+  uint32_t process;      /* of several: the first of them; else NO_PROCESS */
+  uint32_t processes;    /* in so many processes */
 };
 
 enum { VERDICT_CULPRITS = 2 };
@@ -45,7 +49,8 @@ struct verdict {
   struct culprit culprit[VERDICT_CULPRITS]; /* largest first */
   size_t culprits;
   double bytes;     /* KEPT: free; UNWRITTEN: not written; MAPPED: mapped and resident. At least */
-  uint64_t time_ns; /* KEPT, UNWRITTEN, MAPPED: the moment; LEVEL: level since then */
+  uint64_t time_ns; /* KEPT, UNWRITTEN, MAPPED: the moment; LEVEL: level since then;
+                     * LEAK, GROWING: since_ns of the first culprit */
 };
 
 /* WN_ENOMEM. */

@@ -253,6 +253,10 @@ static void say_culprit(struct paragraph *text, const struct view *view, const s
     say(text, ", called by %s",
         name_fit_paragraph(fitted, FITTED_MOST, strings_text(strings, culprit->caller.function),
                            CULPRIT_COLUMNS, CAUSE_INDENT));
+  if (culprit->process != NO_PROCESS)
+    say(text, ", in %.60s", names_of_process(view->report->names, culprit->process));
+  if (culprit->processes > 1)
+    say(text, " and %s", text_number_of(place, culprit->processes - 1, "other process"));
 }
 
 static void say_growth(struct paragraph *text, const struct view *view, const struct verdict *verdict) {
@@ -262,9 +266,11 @@ static void say_growth(struct paragraph *text, const struct view *view, const st
     say_culprit(text, view, &verdict->culprit[i]);
     say(text, ": %s/s", text_bytes(bytes, verdict->culprit[i].rate.estimate));
   }
-  say(text, verdict->kind == VERDICT_LEAK
-                ? " from start to end"
-                : " to the end, and little is freed: a leak, or data that it collects");
+  if (verdict->time_ns)
+    say(text, " since %s", text_time(bytes, verdict->time_ns));
+  else
+    say(text, verdict->kind == VERDICT_LEAK ? " from start to end" : " to the end, and little is freed");
+  if (verdict->kind == VERDICT_GROWING) say(text, ": a leak, or data that it collects");
 }
 
 static void say_culprits(struct paragraph *text, const struct view *view, const struct verdict *verdict) {

@@ -124,6 +124,10 @@ static void print_culprit(struct json *json, const struct report *report, const 
   json_string(json, "caller", strings_text(strings, culprit->caller.function));
   json_estimate(json, "bytes", &culprit->bytes);
   json_estimate(json, "bytes_per_second", &culprit->rate);
+  if (culprit->process != NO_PROCESS) {
+    json_string(json, "process", names_of_process(report->names, culprit->process));
+    json_integer(json, "processes", culprit->processes);
+  }
   json_end(json, '}');
 }
 

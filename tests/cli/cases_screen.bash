@@ -73,6 +73,72 @@ the_screen_says_who_leaks() {
   jq -e '.verdict | .kind == "leak_likely" and .culprits[0].function == "remember" and .culprits[0].caller == "serve"' out >/dev/null || fail "$(jq .verdict out)"
 }
 
+# VERDICT [-f] COMMAND..., which leaks: reports runs of it, and with -f of the processes that it starts, until there is that verdict, as above.
+report_leaks() {
+  local attempt verdict=$1
+  for attempt in 1 2 3 4 5 6 7 8; do
+    rm -rf run && mkdir run
+    "$winnow" record -q --rate 1e-3 -o run/t "${@:2}" >said 2>&1
+    succeeds report run
+    ! tr '\n' ' ' <out | grep -qE "$verdict" || return 0
+  done
+  fail "no leak in $attempt runs: $(cat out)"
+}
+
+a_leak_that_begins_late_is_told() {
+  need_recording
+  need_many_blocks
+  need jq
+  report_leaks '(LEAK LIKELY|STILL GROWING) .* since ' "$build/tests/cli/programs/leaks" 200 45
+  says '(LEAK LIKELY|STILL GROWING) +remember \(leaks.c:[0-9]+\), called by serve: [0-9.]+ [kM]B/s +since +[0-9.]+ +m?s'
+  run report --json run
+  jq -e '.totals.peak_bytes.at_ns as $last | .verdict | (.kind == "still_growing" or .kind == "leak_likely") and .at_ns > $last * 0.2 and .at_ns < $last * 0.8' out >/dev/null ||
+    fail "$(jq .verdict out)"
+}
+
+the_process_that_leaks_is_named() {
+  need_recording
+  need_many_blocks
+  need jq
+  local program=$build/tests/cli/programs/leaks
+  report_leaks 'LEAK LIKELY' -f bash -c "'$program' 200 100 & '$program' & wait"
+  says 'LEAK LIKELY +remember \(leaks.c:[0-9]+\), called by serve, in leaks \([0-9]+\): [0-9.]+ [kM]B/s '
+  run report --json run
+  jq -e '.verdict | .kind == "leak_likely" and .culprits[0].processes == 1 and (.culprits[0].process | test("^leaks [(][0-9]+[)]$"))' out >/dev/null ||
+    fail "$(jq .verdict out)"
+  report_leaks 'LEAK LIKELY.* and 1 other' -f bash -c "'$program' & '$program' & wait"
+  rm -rf run && mkdir run
+  "$winnow" record -q -f --rate 1e-3 -o run/t -- bash -c "'$program' 200 100 & '$program' 200 100 & wait" >said 2>&1
+  succeeds report run
+  ! grep -qE 'LEAK|GROWING' out || fail "a leak in processes that do not leak: $(cat out)"
+}
+
+mapped_memory_of_processes_counts() {
+  need_recording
+  mkdir run
+  local program=$build/tests/cli/programs/maps
+  "$winnow" record -q -f -o run/t -- bash -c "'$program' & '$program' & wait" >said 2>&1 || fail "$(cat said)"
+  succeeds report run
+  says 'MAPPED, NOT MALLOC '
+}
+
+# An interpreter frees all it has as it ends, also by a signal; before that a list only grew.
+what_grew_until_the_shutdown_is_told() {
+  need_recording
+  need_many_blocks
+  need python3
+  export PYTHONMALLOC=malloc
+  local way
+  for way in 'sys.exit(3)' 'os.kill(os.getpid(), signal.SIGINT)'; do
+    report_leaks 'STILL GROWING' python3 -c "
+import os, signal, sys
+held = []
+for i in range(200000): held.append('item %d' % i)
+$way"
+    says 'Never freed .* was freed only at the exit .* STILL GROWING .* a +leak, +or +data +that +it +collects'
+  done
+}
+
 a_mistyped_command_has_a_suggestion() {
   local typed
   for typed in reprot repor recrod difff; do

@@ -1,4 +1,6 @@
-/* A server that frees what it answers, and remembers a little of each request: so many bytes. */
+/* A server that frees what it answers, and remembers a little of each request: so many bytes, after so
+ * many percent of the requests. */
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,19 +13,21 @@ __attribute__((noinline)) static void remember(size_t bytes) {
   last = session;
 }
 
-__attribute__((noinline)) static void serve(size_t bytes) {
+__attribute__((noinline)) static void serve(size_t bytes, bool remembers) {
   for (int i = 0; i < 20; i++) {
     char *volatile answer = malloc(1000);
     if (!answer) abort();
     memset(answer, i, 1000);
     free(answer);
   }
-  remember(bytes);
+  if (remembers) remember(bytes);
 }
 
 int main(int argc, char **argv) {
+  enum { REQUESTS = 100000 };
   size_t bytes = argc > 1 ? (size_t)atoi(argv[1]) : 200;
-  for (int i = 0; i < 100000; i++) serve(bytes);
+  int percent = argc > 2 ? atoi(argv[2]) : 0;
+  for (int i = 0; i < REQUESTS; i++) serve(bytes, i >= REQUESTS / 100 * percent);
   return 0;
 }
 /* SPDX-License-Identifier: MIT */
