@@ -143,11 +143,11 @@ static int parse(struct recording *recording, int argc, char **argv) {
 
 /* ---- running ---- */
 
-/* Finds the preloaded library: in src/preload of a build tree, or in the library folder of the
- * installation. */
+/* Finds the preloaded library, by its soname: in src/preload of a build tree, or in the library folder of
+ * the installation. */
 static bool find_library(char path[PATH_MAX]) {
-  static const char *const places[] = {"/../preload/libwinnow-malloc.so",
-                                       "/" WN_LIBDIR "/libwinnow-malloc.so", "/../lib/libwinnow-malloc.so"};
+  static const char *const places[] = {"/../preload/" WN_LIBRARY, "/" WN_LIBDIR "/" WN_LIBRARY,
+                                       "/../lib/" WN_LIBRARY};
   char self[PATH_MAX], candidate[PATH_MAX + 64];
   ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
   if (length <= 0) return false;
@@ -546,7 +546,7 @@ static int prepare(struct recording *recording) {
   int code = program_check(recording->program, &recording->allocator);
   if (code) return code;
   if (!find_library(recording->library))
-    return fail_job("libwinnow-malloc.so is missing; is winnow installed completely?");
+    return fail_job(WN_LIBRARY " is missing; is winnow installed completely?");
   if (strpbrk(recording->library, ": "))
     return fail_job("%s cannot be preloaded, since its path has a blank or a colon; install winnow elsewhere",
                     recording->library);

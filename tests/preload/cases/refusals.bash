@@ -240,11 +240,13 @@ bad_options_are_told_in_one_line() {
 a_library_that_cannot_be_preloaded_is_refused() {
   mkdir -p "with blank/bin" "with blank/lib"
   cp "$winnow" "with blank/bin/winnow"
-  cp "$library" "with blank/lib/libwinnow-malloc.so"
+  local name
+  name=$(objdump -p "$library" | sed -n 's/^ *SONAME *//p')
+  cp "$library" "with blank/lib/$name"
   winnow="$PWD/with blank/bin/winnow"
   refused 'has a blank or a colon' ls
-  rm "with blank/lib/libwinnow-malloc.so"
-  refused 'libwinnow-malloc.so is missing' ls
+  mv "with blank/lib/$name" "with blank/lib/libwinnow-malloc.so" # of packages for development, or another version
+  refused 'libwinnow-malloc.so.[0-9.]* is missing' ls
 }
 
 # Somebody who was left behind by the program, and inherited the trace.
