@@ -13,7 +13,7 @@ help:
 	@echo "make models   search all models of protocols, and note in tests/models/passed what was searched"
 	@echo "make soak     the tests that take long (random programs under sanitizers: SOAK_SECONDS=... to change an hour)"
 	@echo "make install  install to /usr/local (PREFIX=... to change); make uninstall removes that again"
-	@echo "make package  build a Debian package: build/release/winnow_VERSION_ARCHITECTURE.deb"
+	@echo "make package  build Debian packages: build/release/*.deb"
 	@echo "make dist     make a source archive of the last commit: build/winnow-VERSION.tar.gz"
 	@echo "make clean    remove all that was built"
 
@@ -88,7 +88,7 @@ package:
 	@PREFIX=/usr scripts/build release $(SHIPPED)
 	@rm -f build/release/*.deb
 	@cd build/release && cpack >../package.log 2>&1 || { cat ../package.log >&2; exit 1; }
-	@echo "Wrote $$(ls build/release/*.deb)"
+	@ls build/release/*.deb | sed 's/^/Wrote /'
 
 clean:
 	rm -rf build

@@ -1,9 +1,24 @@
 # CPack runs this before it packs: names and compresses files as Debian's policy wants them.
-set(usr ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/usr)
-file(RENAME ${usr}/share/doc/winnow/LICENSE ${usr}/share/doc/winnow/copyright)
-file(RENAME ${usr}/share/doc/winnow/CHANGES.md ${usr}/share/doc/winnow/changelog)
-foreach(file man/man1/winnow.1 doc/winnow/changelog)
-  execute_process(COMMAND gzip -9n ${usr}/share/${file} COMMAND_ERROR_IS_FATAL ANY)
+set(folder ${CPACK_TEMPORARY_INSTALL_DIRECTORY})
+set(sources ${folder}/winnow/usr/share/doc/winnow)
+file(RENAME ${sources}/LICENSE ${folder}/copyright)
+file(RENAME ${sources}/CHANGES.md ${folder}/changelog)
+string(TIMESTAMP date "%a, %d %b %Y %H:%M:%S +0000" UTC) # that of SOURCE_DATE_EPOCH, if it is set
+file(WRITE ${folder}/changelog.Debian
+"winnow (${CPACK_PACKAGE_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE}) unstable; urgency=medium
+
+  * Version ${CPACK_PACKAGE_VERSION}; changelog.gz has its changes.
+
+ -- ${CPACK_DEBIAN_PACKAGE_MAINTAINER}  ${date}
+")
+execute_process(COMMAND gzip -9n ${folder}/winnow/usr/share/man/man1/winnow.1 ${folder}/changelog ${folder}/changelog.Debian
+  COMMAND_ERROR_IS_FATAL ANY)
+foreach(component ${CPACK_COMPONENTS_ALL})
+  string(TOUPPER ${component} upper)
+  file(COPY ${folder}/copyright ${folder}/changelog.gz ${folder}/changelog.Debian.gz
+    DESTINATION ${folder}/${component}/usr/share/doc/${CPACK_DEBIAN_${upper}_PACKAGE_NAME}
+    FILE_PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
 endforeach()
+file(REMOVE ${folder}/copyright ${folder}/changelog.gz ${folder}/changelog.Debian.gz)
 # Whatever the umask is, all users may enter the folders.
-file(CHMOD_RECURSE ${usr} DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+execute_process(COMMAND find ${folder} -type d -exec chmod 755 {} + COMMAND_ERROR_IS_FATAL ANY)

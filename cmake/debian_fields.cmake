@@ -1,0 +1,18 @@
+# CPack runs this after it has packed: what it cannot say before. It lets scripts call ldconfig, where Debian wants a trigger.
+foreach(package ${CPACK_PACKAGE_FILES})
+  set(folder ${CPACK_TEMPORARY_DIRECTORY}/repacked)
+  file(REMOVE_RECURSE ${folder})
+  execute_process(COMMAND dpkg-deb --raw-extract ${package} ${folder} COMMAND_ERROR_IS_FATAL ANY)
+  file(READ ${folder}/DEBIAN/control control)
+  if(control MATCHES "Section: lib") # several architectures can have them at once
+    string(REPLACE "Section:" "Multi-Arch: same\nSection:" control "${control}")
+    file(WRITE ${folder}/DEBIAN/control "${control}")
+  endif()
+  if(EXISTS ${folder}/DEBIAN/shlibs)
+    file(REMOVE ${folder}/DEBIAN/postinst ${folder}/DEBIAN/postrm)
+    file(WRITE ${folder}/DEBIAN/triggers "activate-noawait ldconfig\n")
+    file(CHMOD ${folder}/DEBIAN/triggers PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
+  endif()
+  execute_process(COMMAND dpkg-deb --root-owner-group --build ${folder} ${package} OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+  file(REMOVE_RECURSE ${folder})
+endforeach()
