@@ -90,7 +90,7 @@ static wn_status make_mappings(struct shown_table *table) {
   return trace_callers(&table->mapping, &table->mappings);
 }
 
-/* What rows tell besides sums. `still`: what was held is what was alive last. */
+/* What rows tell besides sums. */
 static unsigned details_of(const struct report *report, enum measure measure, enum table_style style,
                            bool grows) {
   bool lives = !source_limits(report->samples->source)->no_lives;
@@ -476,12 +476,6 @@ static void print_above(const struct view *view, const struct call_tree *tree, c
 
 /* ---- tables ---- */
 
-static void print_header(const struct shown_table *table) {
-  bool calls = table->functions.measure == MEASURE_ALLOCATED && !table->view->report->samples->collected;
-  columns_print_header(&table->columns, calls,
-                       has_stack_rows(table->view) ? "stack" : grouping_name(table->view->options->grouping));
-}
-
 static void subtract(struct sums *rest, const struct sums *shown) {
   rest->bytes.total -= shown->bytes.total;
   rest->bytes.samples -=
@@ -499,7 +493,10 @@ static wn_status print_rows(struct shown_table *table, int lines, int *printed) 
   wn_status error = choose(table, &others);
   if (error) return error;
   if (!brief) print_above(table->view, &table->functions.tree, &table->sites[0]);
-  print_header(table);
+  columns_print_header(&table->columns,
+                       table->functions.measure == MEASURE_ALLOCATED &&
+                           !table->view->report->samples->collected,
+                       grouping_name(table->view->options->grouping));
   *printed = 1;
   for (; shown < table->count; shown++) {
     describe(table, &table->rows[shown], &what);
