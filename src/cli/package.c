@@ -84,11 +84,12 @@ static bool release_says(const char *release, const char *field, const char *wor
 
 /* ---- shared ---- */
 
-void package_say_symbols(const char *package, const char *release, char *text, size_t size) {
+const char *package_say_symbols(const char *package, const char *release, char *text, size_t size) {
   const char *own = debug_package_of(package);
   bool ubuntu = release_says(release, "ID", "ubuntu") || release_says(release, "ID_LIKE", "ubuntu");
   snprintf(text, size, "%s has them in %s%s%s", ubuntu ? "Ubuntu" : "Debian", own ? own : package,
            own ? "" : "-dbgsym", ubuntu && !own ? " (ddebs.ubuntu.com)" : "");
+  return text;
 }
 
 bool package_of_file(const char *path, char *name, size_t size) {

@@ -11,7 +11,7 @@ bool package_of_file(const char *path, char *name, size_t size);
 
 /* Writes where the names of a package's stripped code are: "Debian has them in dash-dbgsym". `release` is the
  * system's os-release(5): Ubuntu has such packages in an archive of its own. */
-void package_say_symbols(const char *package, const char *release, char *text, size_t size);
+const char *package_say_symbols(const char *package, const char *release, char *text, size_t size);
 
 #endif
 /* SPDX-License-Identifier: MIT */

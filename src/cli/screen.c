@@ -377,7 +377,7 @@ static void print_names_hint(const struct view *view) {
   struct paragraph text = {.length = 0};
   uint32_t held, allocated;
   double of_held, of_allocated;
-  char package[256];
+  char package[256], where[320];
   if (!view->options->recording.names.symbols || view->options->grouping == BY_THREAD ||
       place_nameless(view, MEASURE_HELD, &held, &of_held) ||
       place_nameless(view, MEASURE_ALLOCATED, &allocated, &of_allocated) ||
@@ -392,7 +392,7 @@ static void print_names_hint(const struct view *view) {
   }
   say(&text, "No names: %s is stripped. ", name);
   if (path && package_of_file(path, package, sizeof package))
-    say(&text, "Debian has them in %s-dbgsym; or --debuginfod.", package);
+    say(&text, "%s; or --debuginfod.", package_say_symbols(package, "/etc/os-release", where, sizeof where));
   else
     say(&text, "--search FOLDER finds debug files, --debuginfod asks a server.");
   text_paragraph(stdout, text.text, 2);
@@ -400,6 +400,7 @@ static void print_names_hint(const struct view *view) {
 
 void screen_print_foot(const struct view *view) {
   struct paragraph text = {.length = 0};
+  char fitted[FITTED_MOST];
   size_t wrappers = view->report->recording->wrappers.count;
   const char *note = source_limits(view->report->samples->source)->note;
   putchar('\n');
@@ -407,15 +408,15 @@ void screen_print_foot(const struct view *view) {
   if (*note) text_paragraph(stdout, note, 2);
   if (wrappers)
     say(&text, wrappers > 1 ? "Counted for their callers: %s and %zu more." : "Counted for its callers: %s.",
-        strings_text(view->report->names->strings, view->report->recording->wrappers.functions[0]),
+        name_fit_paragraph(
+            fitted, FITTED_MOST,
+            strings_text(view->report->names->strings, view->report->recording->wrappers.functions[0]),
+            CULPRIT_COLUMNS, 2),
         wrappers - 1);
   if (wrappers) text_paragraph(stdout, text.text, 2);
   print_names_hint(view);
   print_command(view, "  In a browser: winnow view");
-  print_command(
-      view, text_width() < 100
-                ? "  Next: winnow report --at end | --tree | --by stack | --all"
-                : "  Next: winnow report --at end | --tree | --by stack | --all (each table, range and row)");
+  print_command(view, "  Next: winnow report --at end | --tree | --by stack | --all");
   text_style(stdout, STYLE_PLAIN);
 }
 
