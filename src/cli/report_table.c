@@ -116,7 +116,6 @@ static wn_status table_make(struct shown_table *table, const struct view *view, 
   *table = (struct shown_table){.view = view, .grows = grows};
   wn_status error = report_table(report, measure, grouping, details, &table->functions);
   if (error) return error;
-  table->columns = columns_of(view, &table->functions, style, grows);
   table->whole = table->functions.tree.nodes[0].total;
   if (grows && !(details & TABLE_GROWTH)) {
     error = report_table(report, MEASURE_ALIVE, grouping, TABLE_GROWTH, &table->alive);
@@ -129,7 +128,9 @@ static wn_status table_make(struct shown_table *table, const struct view *view, 
     table->has_lines = !error;
     if (!error && !has_stack_rows(view)) error = trace_callers(&table->line, &table->lines.tree);
   }
-  return error || style == TABLE_FULL ? error : make_mappings(table);
+  if (!error && style == TABLE_BRIEF) error = make_mappings(table);
+  table->columns = columns_of(view, &table->functions, style, grows || table->has_mappings);
+  return error;
 }
 
 static void table_free(struct shown_table *table) {
@@ -242,16 +243,15 @@ struct described {
   const char *module;
 };
 
-/* The program's own file is no news. */
+/* The program's own file is no news: the one that is no library, and that may have another name than the
+ * command, as behind a link. */
 static const char *module_worth_naming(const struct view *view, const struct label *label,
                                        const char *place) {
   const struct strings *strings = view->report->names->strings;
   const char *module = strings_text(strings, label->module),
              *function = strings_text(strings, label->function);
-  const struct trace_run *run = source_run(view->report->samples->source);
-  const char *command = run->command.length ? run->command.bytes : "", *slash = strrchr(command, '/');
-  if (*place || !strcmp(module, slash ? slash + 1 : command)) return "";
-  return strncmp(function, module, strlen(module)) ? module : "";
+  bool own = view->report->samples->process_count < 2 && *module != '[' && !strstr(module, ".so");
+  return *place || own || !strncmp(function, module, strlen(module)) ? "" : module;
 }
 
 /* The stack of lines with most of the bytes of a stack of functions. */
