@@ -68,13 +68,13 @@ enum fact_unit {
   FACT(RESIDENT, mapped_file_bytes, BYTES, "Resident of these, files or shared")   \
   FACT(PARTS, blocks, BYTES, "malloc blocks")                                      \
   FACT(PARTS, garbage, BYTES, "garbage")                                           \
-  FACT(PARTS, headers, BYTES, "headers")                                           \
+  FACT(PARTS, headers, BYTES, "block headers")                                     \
   FACT(PARTS, earlier, BYTES, "from before the recording")                         \
   FACT(PARTS, free, BYTES, "kept free")                                            \
   FACT(PARTS, mapped, BYTES, "mapped by the program")                              \
   FACT(PARTS, stacks, BYTES, "thread stacks")                                      \
   FACT(PARTS, files, BYTES, "code and files")                                      \
-  FACT(PARTS, winnow, BYTES, "Winnow's")                                           \
+  FACT(PARTS, winnow, BYTES, "Winnow's own")                                       \
   FACT(PARTS, rest, BYTES, "data and small mappings")                              \
   FACT(PARTS, unwritten, BYTES, "not written")                                     \
   FACT(HEAP, first_ns, MOMENT, "Counted from")                                     \

@@ -18,18 +18,18 @@ enum table_style { TABLE_BRIEF = 1, TABLE_FULL = 2, TABLE_BOTH = 3 };
  * report_columns.c: has_NAME tells which tables have it, print_NAME prints a cell. In tables by
  * totals, `bytes` and `other` exchange their headers, and `other` and `share` exchange their ranks.
  */
-#define TEXT_COLUMNS(COLUMN)                            \
-  COLUMN(bytes, BOTH, "bytes", 10, "95 % range", 11, 0) \
-  COLUMN(margin, BRIEF, "±", 7, "", 0, 0)               \
-  COLUMN(share, BOTH, "share", 7, "", 0, 2)             \
-  COLUMN(samples, FULL, "samples", 9, "", 0, 7)         \
-  COLUMN(other, FULL, "total", 9, "95 % range", 11, 1)  \
-  COLUMN(blocks, BRIEF, "blocks", 9, "", 0, 0)          \
-  COLUMN(promoted, BOTH, "promoted", 9, "range", 8, 6)  \
-  COLUMN(dead, FULL, "dead next", 10, "range", 8, 5)    \
-  COLUMN(trend, BOTH, "trend", 10, "", 0, 6)            \
-  COLUMN(life, BOTH, "lives", 10, "95 % range", 17, 3)  \
-  COLUMN(word_life, FULL, "lives", 10, "95 % range", 11, 4)
+#define TEXT_COLUMNS(COLUMN)                               \
+  COLUMN(bytes, BOTH, "bytes", 10, "95 % range", 11, 0)    \
+  COLUMN(margin, BRIEF, "±", 7, "", 0, 0)                  \
+  COLUMN(share, BOTH, "share", 7, "", 0, 2)                \
+  COLUMN(samples, FULL, "samples", 9, "", 0, 7)            \
+  COLUMN(other, FULL, "total", 9, "95 % range", 11, 1)     \
+  COLUMN(blocks, BRIEF, "blocks", 9, "", 0, 0)             \
+  COLUMN(promoted, BOTH, "promoted", 9, "range", 8, 6)     \
+  COLUMN(dead, FULL, "dead next", 10, "range", 8, 5)       \
+  COLUMN(trend, BOTH, "trend", 10, "", 0, 6)               \
+  COLUMN(life, BOTH, "med. life", 10, "95 % range", 17, 3) \
+  COLUMN(word_life, FULL, "med. life", 10, "95 % range", 11, 4)
 
 enum text_column {
 #define TEXT_COLUMN(name, ...) TEXT_COLUMN_##name,

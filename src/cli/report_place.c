@@ -12,6 +12,11 @@ static bool has_no_name(const struct view *view, const struct label *label) {
   return length && !strncmp(function, module, length) && function[length] == '+';
 }
 
+static bool is_file(const struct view *view, uint32_t module) {
+  const char *name = strings_text(view->report->names->strings, module);
+  return *name && *name != '[';
+}
+
 static bool is_of_function(const struct label *line, const struct label *function) {
   return line->function == function->function && line->module == function->module;
 }
@@ -38,7 +43,7 @@ void place_write(const struct view *view, const struct call_tree *lines, const s
   const char *file = strings_text(view->report->names->strings, label->file), *slash = strrchr(file, '/');
   int length = snprintf(buffer, size, "%s:%u", slash ? slash + 1 : file, label->line);
   if (count > 1 && length > 0 && (size_t)length < size)
-    snprintf(buffer + length, size - (size_t)length, " +%zu", count - 1);
+    snprintf(buffer + length, size - (size_t)length, " +%zu line%s", count - 1, count > 2 ? "s" : "");
 }
 
 wn_status place_of_function(const struct view *view, enum measure measure, const struct label *label,
@@ -54,20 +59,25 @@ wn_status place_of_function(const struct view *view, enum measure measure, const
   return WN_OK;
 }
 
-wn_status place_nameless(const struct view *view, enum measure measure, uint32_t *module, double *share) {
+wn_status place_lacking(const struct view *view, enum measure measure, struct lacking *lacking) {
   struct table table;
-  double nameless = 0, most = 0;
-  *module = 0, *share = 0;
-  wn_status error = report_table(view->report, measure, BY_FUNCTION, TABLE_SUMS, &table);
+  double names = 0, lines = 0, most_names = 0, most_lines = 0;
+  *lacking = (struct lacking){.names = 0};
+  wn_status error = report_table(view->report, measure, BY_WHOLE_LINE, TABLE_SUMS, &table);
   if (error) return error;
   for (size_t i = 0; i < table.tree.group_count; i++) {
-    const struct group *group = &table.tree.groups[i];
-    const struct label *label = &table.tree.labels[group->label];
-    if (!has_no_name(view, label)) continue;
-    nameless += group->self.bytes.total;
-    if (group->self.bytes.total > most) most = group->self.bytes.total, *module = label->module;
+    const struct label *label = &table.tree.labels[table.tree.groups[i].label];
+    double bytes = table.tree.groups[i].self.bytes.total;
+    if (has_no_name(view, label)) {
+      names += bytes;
+      if (bytes > most_names) most_names = bytes, lacking->nameless = label->module;
+    } else if (!label->line && is_file(view, label->module)) {
+      lines += bytes;
+      if (bytes > most_lines) most_lines = bytes, lacking->lineless = label->module;
+    }
   }
-  if (table.tree.nodes[0].total.bytes.total > 0) *share = nameless / table.tree.nodes[0].total.bytes.total;
+  double whole = table.tree.nodes[0].total.bytes.total;
+  if (whole > 0) lacking->names = names / whole, lacking->lines = lines / whole;
   table_destroy(&table);
   return WN_OK;
 }

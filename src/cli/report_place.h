@@ -11,7 +11,7 @@ enum { PLACE_MOST = 256 };
 const struct group *place_main_line(const struct call_tree *lines, const struct label *function,
                                     size_t *count);
 
-/* Writes "leak.c:11", and "leak.c:11 +2" where two more of `count` lines have some. */
+/* Writes "leak.c:11", and "leak.c:11 +2 lines" where two more of `count` lines have some. */
 void place_write(const struct view *view, const struct call_tree *lines, const struct group *line,
                  size_t count, char *buffer, size_t size);
 
@@ -20,9 +20,13 @@ void place_write(const struct view *view, const struct call_tree *lines, const s
 wn_status place_of_function(const struct view *view, enum measure measure, const struct label *label,
                             char *buffer, size_t size);
 
-/* The module whose code without names has the most of a table's bytes, as a string of the names, and the
- * share that all such code has. 0: all code has names. WN_ENOMEM. */
-wn_status place_nameless(const struct view *view, enum measure measure, uint32_t *module, double *share);
+/* The shares of a table's bytes that code without names has, and code with names and without lines; and the
+ * modules that have the most of them, as strings of the names. */
+struct lacking {
+  double names, lines;
+  uint32_t nameless, lineless;
+};
+wn_status place_lacking(const struct view *view, enum measure measure, struct lacking *lacking);
 
 #endif
 /* SPDX-License-Identifier: MIT */

@@ -18,6 +18,7 @@
 #include "cli/report_columns.h"
 #include "cli/report_name.h"
 #include "cli/report_place.h"
+#include "cli/report_trend.h"
 #include "cli/screen.h"
 #include "cli/text.h"
 #include <math.h>
@@ -35,7 +36,7 @@ enum {
   NAME_LEAST = 14,   /* a place that leaves a name less room is not printed */
   SUFFIX_LEAST = 28  /* a narrower name is followed by " < +3" instead of " < +3 callers" */
 };
-static const double LEAST = 0.02, LEAST_FULL = 0.01, ONE_LINE = 0.9, FREED = 0.1;
+static const double LEAST = 0.02, LEAST_FULL = 0.01, ONE_LINE = 0.9;
 
 /* A tree with what finds callers in it. */
 struct traced {
@@ -189,47 +190,11 @@ static wn_status choose(struct shown_table *table, size_t *others) {
   return WN_OK;
 }
 
-/* ---- trends ---- */
-
-/* Of stacks, the numbers are those of nodes. */
-static bool is_same_code(const struct call_tree *tree, uint32_t number, const struct call_tree *other,
-                         uint32_t its) {
-  bool stacks = tree->grouping == BY_STACK;
-  for (;; number = tree->nodes[number].parent, its = other->nodes[its].parent) {
-    const struct label *label = &tree->labels[stacks ? tree->nodes[number].label : number],
-                       *its_label = &other->labels[stacks ? other->nodes[its].label : its];
-    if (memcmp(label, its_label, sizeof *label) != 0) return false;
-    if (!stacks || !number || !its) return !stacks || number == its;
-  }
-}
-
-/* The group in `alive` of the same code; NULL: nothing of it was alive last. */
-static const struct group *alive_of(const struct shown_table *table, const struct group *group) {
-  const struct call_tree *tree = &table->alive.tree;
-  for (size_t i = 0; i < tree->group_count; i++)
-    if (is_same_code(&table->functions.tree, group->label, tree, tree->groups[i].label))
-      return &tree->groups[i];
-  return NULL;
-}
-
-/* How what was alive last came to be; of what was held earlier, that is what is left. */
-static const char *trend_of(struct shown_table *table, const struct shown_row *row) {
+static const char *trend_of_row(struct shown_table *table, const struct shown_row *row) {
   if (row->mapped) return "mapped";
   if (!table->grows) return NULL;
-  enum sites_order order = table->view->options->order;
-  const struct group *group = table->has_alive ? alive_of(table, row->group) : row->group;
-  double held = sites_sums(order, row->group)->bytes.total;
-  if (!group || sites_sums(order, group)->bytes.total < FREED * held) return "freed";
-  struct growth growth =
-      table_growth(table->has_alive ? &table->alive : &table->functions, group, sites_extent(order));
-  static const char *const words[GROWTH_KIND_COUNT] = {[GROWTH_FEW] = "– few",
-                                                       [GROWTH_STEADY] = "grows",
-                                                       [GROWTH_ONCE] = "once",
-                                                       [GROWTH_RECENT] = "new",
-                                                       [GROWTH_UNEVEN] = "uneven"};
-  bool level = growth.lately.estimate < 0.1 * growth.bytes.estimate &&
-               growth.lately.estimate > -0.1 * growth.bytes.estimate;
-  return growth.kind == GROWTH_UNEVEN && level ? "level" : words[growth.kind];
+  return trend_of(&table->functions, table->has_alive ? &table->alive : NULL, row->group,
+                  table->view->options->order, table->view->verdict);
 }
 
 /* ---- names and callers ---- */
@@ -400,7 +365,7 @@ static void print_row(struct shown_table *table, const struct shown_row *row, st
                                     .other = order == SITES_BY_TOTAL ? &group->self : &group->total,
                                     .group = group,
                                     .table = &table->functions,
-                                    .trend = trend_of(table, row),
+                                    .trend = trend_of_row(table, row),
                                     .mapped = row->mapped});
   fputs("  ", stdout);
   write_suffix(row, room, what);
@@ -583,12 +548,14 @@ wn_status report_print_table(const struct view *view, const char *title, enum me
 wn_status screen_print_table(const struct view *view, const char *title, enum measure measure, int lines,
                              int *printed) {
   struct shown_table table;
+  char bytes[32];
   *printed = 0;
   wn_status error = table_make(&table, view, measure, TABLE_BRIEF);
   if (!error && (table.functions.tree.group_count || table.has_mappings)) {
     putchar('\n');
     text_style(stdout, STYLE_BOLD);
-    puts(title);
+    printf("%s%s, %s\n", title, table.has_mappings ? ", AND MAPPED" : "",
+           text_bytes(bytes, table.whole.bytes.total));
     text_style(stdout, STYLE_PLAIN);
     error = print_rows(&table, lines - 2, printed);
     *printed += 2;

@@ -100,7 +100,7 @@ static int print_known(const struct view *view, enum fact_name name, const char 
   return print_fact(facts_label(facts, name), number, is_bound ? "" : screen_margin(margin, value), note);
 }
 
-/* What has a hundredth of the whole is named; --all has the others. */
+/* What has a hundredth of the whole is named, so that the parts add up; --all names the others. */
 static void say_parts(struct paragraph *note, const struct view *view) {
   char text[40];
   const struct facts *facts = view->facts;
@@ -109,13 +109,18 @@ static void say_parts(struct paragraph *note, const struct view *view) {
   if (1.02 * whole < most) say(note, "%s ", text_bytes(text, whole));
   say(note, "at %s", text_time(text, facts->resident.time_ns));
   const char *glue = ": ";
+  double other = 0;
   for (int part = FACT_PARTS_blocks; part < FACT_PARTS_blocks + RESIDENT_PARTS; part++) {
     double bytes = facts_number(facts, (enum fact_name)part);
-    if (fabs(bytes) < 0.01 * whole || bytes == 0) continue;
+    if (fabs(bytes) < 0.01 * whole) {
+      other += bytes;
+      continue;
+    }
     if (bytes < 0) glue = *glue == ':' ? ": -" : " - ";
     say(note, "%s%s %s", glue, text_bytes(text, fabs(bytes)), facts_label(facts, (enum fact_name)part));
     glue = " + ";
   }
+  if (other > 0.003 * whole) say(note, "%s%s other", glue, text_bytes(text, other));
 }
 
 static int print_resident(const struct view *view) {
@@ -162,7 +167,7 @@ static int print_left(const struct view *view) {
          peak = report->peak.live.bytes.total,
          closing = fmin(facts_number(view->facts, FACT_TOTALS_alive_bytes), peak) - left;
   if (left > 0 && report->samples->process_count > 1)
-    say(&note, "by all processes, each until its end"); /* not at one time: it can be more than the peak */
+    say(&note, "when each process ended"); /* not at one time: it can be more than the peak */
   else if (left > 0 && peak > 0)
     say(&note, "%s of the peak", text_share(text, fmin(left / peak, 1)));
   if (report->alive_ns < report->samples->end_ns && closing > 0)
@@ -181,7 +186,7 @@ static int print_allocated(const struct view *view) {
                   facts_number(facts, FACT_TOTALS_allocated_bytes_per_second)));
   say_blocks(&note, view, FACT_TOTALS_allocated_blocks);
   if (brief->samples)
-    say(&note, "; %s lived less than %s", text_share((char[32]){0}, brief->estimate),
+    say(&note, "; %s of it lived less than %s", text_share((char[32]){0}, brief->estimate),
         text_time(text, view->report->brief_ns));
   return print_known(view, FACT_TOTALS_allocated_bytes, note.text);
 }
@@ -285,8 +290,8 @@ static void say_culprits(struct paragraph *text, const struct view *view, const 
 static void say_heap_tool(struct paragraph *text, const struct view *view) {
   static const struct {
     const char *module, *tool;
-  } tools[] = {{"python3", "PYTHONMALLOC=malloc shows Python's objects here, memray their Python lines"},
-               {"libpython3", "PYTHONMALLOC=malloc shows Python's objects here, memray their Python lines"},
+  } tools[] = {{"python3", "set PYTHONMALLOC=malloc to see Python's objects, or use memray"},
+               {"libpython3", "set PYTHONMALLOC=malloc to see Python's objects, or use memray"},
                {"node", "node --heapsnapshot-signal looks into JavaScript's heap"},
                {"nodejs", "node --heapsnapshot-signal looks into JavaScript's heap"},
                {"libjvm.so", "jcmd GC.class_histogram looks into Java's heap"},
@@ -322,8 +327,10 @@ static void say_why(struct paragraph *text, const struct view *view, const struc
         fmin(fmax(10 * view->report->recording->rate, 1e-4), 1));
     return;
   case VERDICT_KEPT:
-    say(text, "malloc keeps about %s that is free, among blocks that live on; try malloc_trim, or a pool",
-        text_bytes(share, verdict->bytes));
+    say(text,
+        "at %s malloc keeps about %s that is free, among blocks that live on; try malloc_trim, or a pool "
+        "for those (--at end has them)",
+        text_time(time, verdict->time_ns), text_bytes(share, verdict->bytes));
     return;
   case VERDICT_UNWRITTEN:
     say_culprits(text, view, verdict);
@@ -362,39 +369,43 @@ static int print_verdict(const struct view *view) {
 enum { FILES_NAMED = 3 };
 
 /* Prints a command about the same traces, for a shell. */
-static void print_command(const struct view *view, const char *command) {
+static void print_command(const struct view *view, const char *command, const char *behind) {
   fputs(command, stdout);
   for (size_t i = 0; i < view->options->file_count && i < FILES_NAMED; i++) {
     fputc(' ', stdout);
     text_file(stdout, view->options->files[i]);
   }
-  puts(view->options->file_count > FILES_NAMED ? " ..." : "");
+  printf("%s%s\n", view->options->file_count > FILES_NAMED ? " ..." : "", behind);
 }
 
-/* How to get names, where code without them has NAMELESS of what is held or allocated. */
+/* How to get names, or else lines, where code without them has LACKING of what is held or allocated. */
 static void print_names_hint(const struct view *view) {
-  static const double NAMELESS = 0.1;
+  static const double LACKING = 0.1, LACKING_LINES = 0.5;
   struct paragraph text = {.length = 0};
-  uint32_t held, allocated;
-  double of_held, of_allocated;
+  struct lacking held, allocated;
   char package[256], where[320];
   if (!view->options->recording.names.symbols || view->options->grouping == BY_THREAD ||
-      place_nameless(view, MEASURE_HELD, &held, &of_held) ||
-      place_nameless(view, MEASURE_ALLOCATED, &allocated, &of_allocated) ||
-      (of_held < NAMELESS && of_allocated < NAMELESS))
+      place_lacking(view, MEASURE_HELD, &held) || place_lacking(view, MEASURE_ALLOCATED, &allocated))
     return;
-  const char *name = strings_text(view->report->names->strings, of_held < NAMELESS ? allocated : held),
-             *path = find_module(view, name, false);
-  const char *hint = view->report->names->hint;
-  if (hint && strstr(hint, " not ")) { /* files that are missing, or other ones */
+  bool names = held.names >= LACKING || allocated.names >= LACKING;
+  if (!names && held.lines < LACKING_LINES && allocated.lines < LACKING_LINES) return;
+  const struct lacking *of =
+      (names ? held.names >= LACKING : held.lines >= LACKING_LINES) ? &held : &allocated;
+  const char *name = strings_text(view->report->names->strings, names ? of->nameless : of->lineless),
+             *path = find_module(view, name, false), *hint = view->report->names->hint;
+  if (names && hint && strstr(hint, " not ")) { /* files that are missing, or other ones */
     text_paragraph(stdout, hint, 2);
     return;
   }
-  say(&text, "No names: %s is stripped. ", name);
-  if (path && package_of_file(path, package, sizeof package))
-    say(&text, "%s; or --debuginfod.", package_say_symbols(package, "/etc/os-release", where, sizeof where));
+  bool packaged = path && package_of_file(path, package, sizeof package);
+  say(&text, names ? "Names missing: " : "No lines: ");
+  if (packaged)
+    say(&text, "%s is stripped. %s; or --debuginfod.", name,
+        package_say_symbols(package, "/etc/os-release", where, sizeof where));
+  else if (names)
+    say(&text, "%s is stripped. --search FOLDER or --debuginfod finds debug files.", name);
   else
-    say(&text, "--search FOLDER finds debug files, --debuginfod asks a server.");
+    say(&text, "%s was built without -g.", name);
   text_paragraph(stdout, text.text, 2);
 }
 
@@ -407,7 +418,9 @@ void screen_print_foot(const struct view *view) {
   text_style(stdout, STYLE_DIM);
   if (*note) text_paragraph(stdout, note, 2);
   if (wrappers)
-    say(&text, wrappers > 1 ? "Counted for their callers: %s and %zu more." : "Counted for its callers: %s.",
+    say(&text,
+        wrappers > 1 ? "Without rows, counted for their callers: %s and %zu more."
+                     : "Without a row, counted for its callers: %s.",
         name_fit_paragraph(
             fitted, FITTED_MOST,
             strings_text(view->report->names->strings, view->report->recording->wrappers.functions[0]),
@@ -415,8 +428,8 @@ void screen_print_foot(const struct view *view) {
         wrappers - 1);
   if (wrappers) text_paragraph(stdout, text.text, 2);
   print_names_hint(view);
-  print_command(view, "  In a browser: winnow view");
-  print_command(view, "  Next: winnow report --at end | --tree | --by stack | --all");
+  print_command(view, "  In a browser: winnow view", "");
+  print_command(view, "  Next: winnow report --tree", "   (or --at end, --by stack, --all)");
   text_style(stdout, STYLE_PLAIN);
 }
 

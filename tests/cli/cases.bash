@@ -297,7 +297,7 @@ collected_heaps_are_told_of() {
   fact 'Dead at the next cycle, of these' '50 %'
   fact 'Allocated between collections' '8.00 kB'
   fact 'Less promoted, twice as large' '[0-9.–]+ %'
-  says 'promoted +lives +function'
+  says 'promoted +med. life +function'
   says 'promoted dead next +function'
   says 'major heap +█'
   fact 'Not found dead' '[0-9.]+ [kM]?B'

@@ -12,7 +12,7 @@ run_dhat() { # FILE PROGRAM...
 
 # No number of such a report has a range, and it says nothing of what the file does not tell.
 says_no_more() {
-  if grep -Eq '95 % range|samples  |median life|growth +[a-z]|Long-lived|ran for|a second|≈|sampled' out; then
+  if grep -Eq '95 % range|samples  |med. life|growth +[a-z]|Long-lived|ran for|a second|≈|sampled' out; then
     fail "the report says what the file does not tell: $(cat out)"
   fi
 }
@@ -183,7 +183,7 @@ files_of_heaptrack_have_their_totals() {
   ! grep -Eq '^(process|began) |1970| 0 threads' out || fail "info tells what the file does not: $(cat out)"
   grep -Eq '^code .* stack frames in [0-9]+ modules$' out || fail "info has no line of code: $(cat out)"
   succeeds report --all "$file"
-  ! grep -Eq '95 % range|median life|growth +[a-z]|Long-lived|lived less|≈' out || fail "it tells of lives: $(cat out)"
+  ! grep -Eq '95 % range|med. life|growth +[a-z]|Long-lived|lived less|≈' out || fail "it tells of lives: $(cat out)"
   says 'The file was written by heaptrack'
   says 'order  allocates[.]c:[0-9]+ +< main'
   refused 2 "'thread': such a file does not tell" report --where 'thread = 1' "$file"

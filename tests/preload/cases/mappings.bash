@@ -36,7 +36,7 @@ headers_of_small_blocks_are_not_taken_for_free_memory() {
   record --rate 1e-1 -- "$programs/maps" small >/dev/null || fail "maps failed"
   near "headers" "$(figure . >/dev/null; part headers)" $((200000 * 8 + 200000 * 23))
   "$winnow" report --all trace >report
-  grep -Eq '^  headers +[56]\.[0-9]+ MB' report || fail "$(head -c 1500 report)"
+  grep -Eq '^  block headers +[56]\.[0-9]+ MB' report || fail "$(head -c 1500 report)"
 }
 
 callers_of_mappings_are_named_where_they_part() {
@@ -251,8 +251,10 @@ what_the_recorder_has_itself_is_told() {
   [ "$tiny" = 1 ] && least=50000 # whose moment of the parts may be one at which little had been sampled yet
   record --rate 1 -- "$programs/random_blocks" >/dev/null || fail "random_blocks failed"
   figure . >/dev/null
+  # Where the kernel counted far more than was measured, as happens in the tiny build, there are no parts.
+  [ "$(jq .resident.explained report.json)" = true ] || return 0
   [ "$(part winnow | cut -d. -f1)" -gt $least ] || fail "$(jq -c .resident report.json)"
-  "$winnow" report --all trace | grep -Eq "^  Winnow's +[0-9.]+ [kM]B" || fail "$("$winnow" report --all trace)"
+  "$winnow" report --all trace | grep -Eq "^  Winnow's own +[0-9.]+ [kM]B" || fail "$("$winnow" report --all trace)"
 }
 
 little_larger() { # ARGUMENT...: frees_all has at most 6 MB more when it is recorded

@@ -1,0 +1,14 @@
+/* How the memory of a row grew, in a word. */
+#ifndef CLI_REPORT_TREND_H
+#define CLI_REPORT_TREND_H
+
+#include "analysis/sites.h"
+#include "analysis/verdict.h"
+
+/* The trend of a group of a table: "grows", "once", "level", "new", "uneven", "freed", or "?" with too few
+ * samples. `alive`: the table of what was alive last, with TABLE_GROWTH; NULL: it is `table`. */
+const char *trend_of(struct table *table, struct table *alive, const struct group *held,
+                     enum sites_order order, const struct verdict *verdict);
+
+#endif
+/* SPDX-License-Identifier: MIT */
