@@ -35,9 +35,11 @@ static bool wait_until(struct live *live, uint64_t end_ms) {
 static void exchange(struct live *live, struct recording *recording) {
   pthread_mutex_lock(&live->asking);
   struct recording *old = live->recording;
+  uint32_t state = live->answers.state + 1;
   answers_destroy(&live->answers);
   live->recording = recording;
   answers_create(&live->answers, recording, live->before);
+  live->answers.state = state;
   pthread_mutex_unlock(&live->asking);
   recording_free(old);
 }
@@ -208,6 +210,7 @@ wn_status live_open(struct live *live, const char *path, const struct recording_
   pthread_mutex_init(&live->asking, NULL);
   pthread_mutex_init(&live->watching, NULL);
   answers_create(&live->answers, live->recording, before);
+  live->answers.state = live->followed;
   if (!live->growing && !live->several) go_to_writer(live);
   return WN_OK;
 }
@@ -237,13 +240,12 @@ void live_close(struct live *live) {
   pthread_cond_destroy(&live->news);
 }
 
-wn_status live_ask(struct live *live, const char *request, size_t length, char **bytes, size_t *size) {
+void live_hold(struct live *live) {
   live_touch(live);
   pthread_mutex_lock(&live->asking);
-  wn_status error = answers_ask(&live->answers, request, length, bytes, size);
-  pthread_mutex_unlock(&live->asking);
-  return error;
 }
+
+void live_release(struct live *live) { pthread_mutex_unlock(&live->asking); }
 
 void live_touch(struct live *live) {
   pthread_mutex_lock(&live->watching);

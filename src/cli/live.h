@@ -1,8 +1,9 @@
 /* A recording that follows its trace while a program writes it.
  *
  * LOCKS. `asking` protects the recording and the answers; a thread holds it as long as it computes
- * an answer, so one answer is computed at a time. `watching` protects what listeners and the
- * follower tell each other, and is held for moments. No thread holds both.
+ * answers, so one answer is computed at a time, and those that are asked for together are of one
+ * state (page/answers.h). `watching` protects what listeners and the follower tell each other, and is
+ * held for moments. No thread holds both.
  *
  * THE FOLLOWER is a thread, started for a growing trace only. It repeats:
  * 1. Wait until somebody is interested: a listener is there, or something was asked since 2.
@@ -68,8 +69,10 @@ wn_status live_start(struct live *live);
 void live_stop(struct live *live);
 void live_close(struct live *live);
 
-/* As answers_ask, for any thread. */
-wn_status live_ask(struct live *live, const char *request, size_t length, char **bytes, size_t *size);
+/* For any thread: waits until no other one asks, and keeps the state until live_release. Meanwhile the
+ * thread asks live->answers. */
+void live_hold(struct live *live);
+void live_release(struct live *live);
 
 /* Somebody looks at the trace: see 1. */
 void live_touch(struct live *live);

@@ -14,7 +14,8 @@
 enum {
   SILENCE_MOST_SECONDS = 10,
   HEADER_BYTES = 32 << 10,
-  REQUEST_BYTES = 64 << 10,
+  REQUESTS_MOST = 16,
+  BODY_BYTES = REQUESTS_MOST * 64 << 10,
   ANSWER_BYTES = 16 << 20,
   EVENT_BYTES = 64,
   ALIVE_MS = 1000
@@ -87,7 +88,7 @@ static bool read_length(connection *from, size_t *length) {
   errno = 0;
   unsigned long long value = strtoull(text, &end, 10);
   *length = (size_t)value;
-  return !errno && *text >= '0' && *text <= '9' && !*end && value <= REQUEST_BYTES;
+  return !errno && *text >= '0' && *text <= '9' && !*end && value <= BODY_BYTES;
 }
 
 static result begin_body(const struct server *server, connection *from, void **state) {
@@ -109,21 +110,59 @@ static result take_bytes(struct body *body, const char *bytes, size_t *count) {
 }
 
 /* Asks. An answer that is too large is replaced by one that says so. */
-static wn_status ask(const struct server *server, const struct body *body, char **bytes, size_t *size) {
-  char length[32], why[128];
-  wn_status error = live_ask(server->live, body->bytes, body->used, bytes, size);
-  if (error) return answers_fail(wn_last_error(), bytes, size);
+static wn_status ask(struct answers *answers, const char *request, size_t length, char **bytes,
+                     size_t *size) {
+  char amount[32], why[128];
+  wn_status error = answers_ask(answers, request, length, bytes, size);
+  if (error) return answers_fail(answers, wn_last_error(), bytes, size);
   if (*size <= ANSWER_BYTES) return WN_OK;
   snprintf(why, sizeof why, "the answer has %s, too much for a page; narrow the query",
-           text_bytes(length, (double)*size));
+           text_bytes(amount, (double)*size));
   free(*bytes);
-  return answers_fail(why, bytes, size);
+  return answers_fail(answers, why, bytes, size);
+}
+
+/* Where the request that begins at `at` ends. */
+static const char *end_of_request(const char *at, const char *end) {
+  const char *found = memmem(at, (size_t)(end - at), "\n\n", 2);
+  return found ? found + 1 : end;
+}
+
+static size_t count_requests(const struct body *body) {
+  const char *at = body->bytes, *end = at + body->used;
+  size_t count = 0;
+  for (; at < end; count++) at = end_of_request(at, end) + 1;
+  return count;
+}
+
+/* Writes all answers, of one state. An empty body asks nothing. */
+static wn_status write_answers(const struct server *server, const struct body *body, FILE *out) {
+  const char *at = body->bytes, *end = at + body->used;
+  wn_status error = WN_OK;
+  live_hold(server->live);
+  while (at < end && !error) {
+    const char *next = end_of_request(at, end);
+    char *bytes;
+    size_t size;
+    error = ask(&server->live->answers, at, (size_t)(next - at), &bytes, &size);
+    at = next + 1;
+    if (error) break;
+    fwrite(&(uint32_t){(uint32_t)size}, sizeof(uint32_t), 1, out);
+    fwrite(bytes, 1, size, out);
+    free(bytes);
+  }
+  live_release(server->live);
+  return error;
 }
 
 static result answer(const struct server *server, connection *to, const struct body *body) {
-  char *bytes;
+  char *bytes = NULL;
   size_t size;
-  if (ask(server, body, &bytes, &size)) return refuse(server, to, MHD_HTTP_INTERNAL_SERVER_ERROR);
+  if (count_requests(body) > REQUESTS_MOST) return refuse(server, to, MHD_HTTP_CONTENT_TOO_LARGE);
+  FILE *out = open_memstream(&bytes, &size);
+  bool failed = !out || write_answers(server, body, out);
+  failed = (out && fclose(out)) || failed;
+  if (failed) return free(bytes), refuse(server, to, MHD_HTTP_INTERNAL_SERVER_ERROR);
   struct MHD_Response *response = MHD_create_response_from_buffer(size, bytes, MHD_RESPMEM_MUST_FREE);
   if (!response) free(bytes);
   return send_once(to, with_headers(response, "application/octet-stream"));

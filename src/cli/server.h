@@ -2,22 +2,24 @@
  *
  * RESOURCES, all below /TOKEN/, where the token is 128 random bits in hexadecimal:
  *   GET  (nothing)  the page; its policy lets it connect to this server alone
- *   POST answer     the body is a request (page/answers.h) of at most 64 KiB; the answer's bytes. What
- *                   cannot be answered (too large, no memory) has an answer with the member `error`
+ *   POST answer     the body has one request (page/answers.h) or up to 16, each behind an empty line,
+ *                   in 1 MiB; the answers' bytes, each behind its length as u32, are all of one
+ *                   state. What cannot be answered (too large, no memory) has an answer with the
+ *                   member `error`
  *   GET  events     server-sent events: `growing` or `ended`, at first and after each change. 204,
  *                   upon which browsers do not ask again: the trace was complete from the start.
  * Everything else is 404 with nothing in it, whatever is wrong: path, method or token. So no path
  * leads to a file, and nobody learns how much of a token is right (it is compared in constant
  * time). 403: the header Host is not this server, or Origin is not. 503: too many connections have
- * the token. 413: too large, or without a length.
+ * the token. 413: too large, too many requests, or without a length.
  *
- * THREADS. libmicrohttpd runs a thread for each connection, so a handler may wait: for the answer
- * before it, or for news. An answer that takes long delays other answers, but no events.
+ * THREADS. libmicrohttpd runs a thread for each connection, so a handler may wait: for the answers
+ * before its own, or for news. Answers that take long delay other answers, but no events.
  *
  * BOUNDS. 32 connections that have sent a request with the token, and 32 others, of which the
  * oldest gives way to a newcomer (guests.h); 10 s without a byte, 32 KiB for the headers of each,
- * 64 KiB for a request, 16 MiB for an answer. A listener that has gone is noticed by the sign of
- * life that it is sent each second. */
+ * 1 MiB for requests, 16 MiB for an answer. A listener that has gone is noticed by the sign of life
+ * that it is sent each second. */
 #ifndef CLI_SERVER_H
 #define CLI_SERVER_H
 

@@ -54,7 +54,10 @@ static char *join(const struct answer *answer, size_t *length) {
     *length += rounded(answer->columns[i].count * item_size(&answer->columns[i]));
   char *bytes = calloc(1, *length);
   if (!bytes) return NULL;
-  for (int i = 0; i < 4; i++) bytes[i] = (char)(answer->text_length >> 8 * i);
+  for (int i = 0; i < 4; i++) {
+    bytes[i] = (char)(answer->text_length >> 8 * i);
+    bytes[4 + i] = (char)(answer->state >> 8 * i);
+  }
   memcpy(bytes + 8, answer->text, answer->text_length);
   for (size_t i = 0; i < answer->column_count; i++) {
     size_t size = answer->columns[i].count * item_size(&answer->columns[i]);
@@ -66,8 +69,8 @@ static char *join(const struct answer *answer, size_t *length) {
 
 /* ---- shared ---- */
 
-wn_status answer_begin(struct answer *answer) {
-  *answer = (struct answer){.text = NULL};
+wn_status answer_begin(struct answer *answer, uint32_t state) {
+  *answer = (struct answer){.state = state};
   answer->json.out = open_memstream(&answer->text, &answer->text_length);
   if (!answer->json.out) return error_set(WN_ENOMEM, "not enough memory for the answer");
   answer->json.compact = true;

@@ -1,8 +1,9 @@
 /* An answer as bytes: a JSON object, and columns of numbers beside it.
  *
- * Little-endian: the length of the JSON as u32, four zero bytes, the JSON, zeros up to a multiple of
- * 8, then the columns, each from a multiple of 8 on. The JSON's last member `columns` has for each
- * column its type ("f64", "f32" or "u32"), its offset from the first column, and its count:
+ * Little-endian: the length of the JSON as u32, the number of the state as u32 (STATE in answers.h),
+ * the JSON, zeros up to a multiple of 8, then the columns, each from a multiple of 8 on. The JSON's
+ * last member `columns` has for each column its type ("f64", "f32" or "u32"), its offset from the
+ * first column, and its count:
  *
  *   {"at_ns": 5, "columns": {"held": {"type": "f64", "at": 0, "count": 400}, ...}}
  *
@@ -19,6 +20,7 @@ struct answer {
   struct json json; /* writes the members of the object; answer_begin has begun it */
   char *text;
   size_t text_length;
+  uint32_t state;
   struct answer_column {
     const char *name;
     enum answer_type { ANSWER_F64, ANSWER_F32, ANSWER_U32 } type;
@@ -29,8 +31,8 @@ struct answer {
   bool exhausted; /* memory */
 };
 
-/* Begins an answer. WN_ENOMEM. */
-wn_status answer_begin(struct answer *answer);
+/* Begins an answer of a state. WN_ENOMEM. */
+wn_status answer_begin(struct answer *answer, uint32_t state);
 
 /* Adds an empty column and returns its number. `name` must outlive the answer. */
 size_t answer_numbers(struct answer *answer, const char *name);

@@ -260,7 +260,7 @@ wn_status answers_ask(struct answers *answers, const char *request, size_t lengt
   struct answer answer;
   char *text = strndup(request, length);
   if (!text) return error_set(WN_ENOMEM, "not enough memory for the question");
-  wn_status error = answer_begin(&answer);
+  wn_status error = answer_begin(&answer, answers->state);
   if (error) return free(text), error;
   error = read_request(text, &parsed);
   if (!error) error = write_view(answers, &parsed, &answer);
@@ -270,12 +270,12 @@ wn_status answers_ask(struct answers *answers, const char *request, size_t lengt
   if (error != WN_EINVAL) return error;
   char why[256];
   snprintf(why, sizeof why, "%s", wn_last_error());
-  return answers_fail(why, bytes, size);
+  return answers_fail(answers, why, bytes, size);
 }
 
-wn_status answers_fail(const char *why, char **bytes, size_t *size) {
+wn_status answers_fail(const struct answers *answers, const char *why, char **bytes, size_t *size) {
   struct answer answer;
-  wn_status error = answer_begin(&answer);
+  wn_status error = answer_begin(&answer, answers->state);
   if (error) return error;
   json_string(&answer.json, "error", why);
   return answer_end(&answer, bytes, size);

@@ -6,7 +6,11 @@
  * same thing. An unknown key or value is an error, so that a misspelt question has no wrong answer.
  *
  * An ANSWER is a JSON object and columns (answer.h). Where the question is wrong, the object has the
- * one member `error`: what the command would print. */
+ * one member `error`: what the command would print.
+ *
+ * A STATE is a reading of a trace that grows. States are numbered from 1 on, and each answer has the
+ * number of its own (answer.h), so that a page shows no two states side by side; 0: the recording
+ * does not change. */
 #ifndef PAGE_ANSWERS_H
 #define PAGE_ANSWERS_H
 
@@ -27,6 +31,7 @@ struct all_kinds {
 struct answers {
   const struct recording *recording;
   const struct recording *before; /* what it is compared with, or NULL */
+  uint32_t state;                 /* STATE; 0 unless its owner sets it */
   char *where;                    /* of the report */
   bool has_report;
   struct report report;
@@ -51,7 +56,7 @@ wn_status answers_ask(struct answers *answers, const char *request, size_t lengt
                       size_t *size);
 
 /* Answers with what is wrong, in words for people. *bytes are to be freed by the caller. WN_ENOMEM. */
-wn_status answers_fail(const char *why, char **bytes, size_t *size);
+wn_status answers_fail(const struct answers *answers, const char *why, char **bytes, size_t *size);
 
 #endif
 /* SPDX-License-Identifier: MIT */

@@ -44,7 +44,7 @@ the_server_answers_as_the_command_does() {
   for request in view=head $'view=flame\nwhere=size > 10\nmeasure=alive' $'view=table\nby=line' view=kinds view=; do
     printf '%s\n' "$request" >request
     status 200 --data-binary @request "${url}answer"
-    printf '%s\n\n' "$request" | "$build/tests/page/page_ask" t | tail -c +5 | cmp - body || fail "another answer: $request"
+    printf '%s\n\n' "$request" | "$build/tests/page/page_ask" t | cmp - body || fail "another answer: $request"
   done
   end_view
 }
@@ -59,7 +59,7 @@ the_server_compares_two_runs() {
   for request in view=head $'view=compare\nagainst=before\nmeasure=allocated' $'view=flame\nwhere=size > 10\nagainst=before' $'view=compare\nagainst=1ms'; do
     printf '%s\n' "$request" >request
     status 200 --data-binary @request "${url}answer"
-    printf '%s\n\n' "$request" | "$build/tests/page/page_ask" t before | tail -c +5 | cmp - body || fail "another answer: $request"
+    printf '%s\n\n' "$request" | "$build/tests/page/page_ask" t before | cmp - body || fail "another answer: $request"
   done
   end_view
 }
@@ -76,7 +76,7 @@ the_server_shows_source_lines_if_asked_for() {
     view --source --search sources t
     status 200 --data-binary @request "${url}answer"
     end_view
-    printf '%s\n\n' "$request" | "$build/tests/page/page_ask" -s sources t | tail -c +5 | cmp - body || fail "another answer: $request"
+    printf '%s\n\n' "$request" | "$build/tests/page/page_ask" -s sources t | cmp - body || fail "another answer: $request"
     grep -aq 'secret 1"\|"source_files": 1' body || fail "no source lines: $(cat body)"
     view --search sources t
     status 200 --data-binary @request "${url}answer"
@@ -104,8 +104,10 @@ the_server_refuses_strangers() {
   status 403 -H 'Origin: null' --data-binary @request "${url}answer"
   status 200 -H "Host: localhost:$port" "$url"
   status 200 -H "Origin: http://127.0.0.1:$port" --data-binary @request "${url}answer"
-  head -c 70000 /dev/zero | tr '\0' x >huge
+  head -c 1100000 /dev/zero | tr '\0' x >huge
   status 413 -H Expect: --data-binary @huge "${url}answer"
+  yes $'view=head\n' | head -n 34 >many
+  status 413 --data-binary @many "${url}answer"
   refused 1 "cannot listen on 127.0.0.1:$port: " view --no-open --port "$port" t
   end_view
   run view --no-open --port "$port" nothing
@@ -239,6 +241,52 @@ the_server_follows_a_running_program() {
   follow
 }
 
+# The answers in `body`: each as its state, a tab, and its JSON.
+answers_of_body() {
+  perl -e '
+    local $/; my $body = <STDIN>;
+    for (my $at = 0; $at < length $body;) {
+      my ($size, $length, $state) = unpack "x$at V3", $body;
+      print "$state\t", substr($body, $at + 12, $length) =~ tr/\n/ /r, "\n";
+      $at += 4 + $size;
+    }' <body
+}
+
+# While another client asks all the time, which delays each answer beyond the life of a state.
+answers_to_one_post_are_of_one_state() {
+  need_many_blocks
+  need curl
+  need jq
+  need perl
+  need_recording
+  echo '$| = 1; for (1 .. 600) { last if -e "end"; push @kept, "x" x 2000 for 1 .. 300; select undef, undef, undef, 0.05 }' >grow.pl
+  "$winnow" record --rate 1e-3 -o t -- perl grow.pl 2>recorded &
+  local program=$! tries states=0 last=0 state
+  for ((tries = 0; tries < 100; tries++)); do [ -s t ] && "$winnow" info t >/dev/null 2>&1 && break; sleep 0.05; done
+  view t
+  printf 'view=head\n\nview=table\nby=line\nmeasure=allocated\n\nview=totals\nwhere=at = end\n\nview=nothing\n\nview=time\n\n' >several
+  printf 'view=flame\nby=line\nwhere=size > 1\n' >other
+  while curl -s -o other_body --data-binary @other "${url}answer"; do :; done &
+  local load=$!
+  while ((states < 5)); do
+    status 200 --data-binary @several "${url}answer"
+    answers_of_body >answers
+    [ "$(wc -l <answers)" = 5 ] || fail "5 questions: $(cut -c -200 answers)"
+    state=$(cut -f 1 answers | uniq)
+    [[ $state = [1-9]* && $state != *$'\n'* ]] || fail "not one state: $state"
+    ((state >= last)) || fail "state $state after $last"
+    ((state == last)) || ((++states))
+    last=$state
+    cut -f 2 answers | jq -se '.[0].trace.duration_ns == .[2].at_ns and .[3].error' >/dev/null ||
+      fail "not of one moment: $(cut -c -400 answers)"
+  done
+  touch end
+  wait $program
+  kill $load
+  wait $load 2>/dev/null
+  end_view
+}
+
 # Memtrace holds a lock of fcntl while it writes.
 the_server_follows_a_program_that_writes_with_memtrace() {
   need curl
@@ -311,7 +359,7 @@ ask() { # REQUEST
 }
 
 # The JSON of the answer in `body`.
-answer_text() { tail -c +9 body | head -c "$(head -c 4 body | od -An -tu4)"; }
+answer_text() { tail -c +13 body | head -c "$(od -An -tu4 -j4 -N4 body)"; }
 
 # As many samples as wanted are kept, and 99 % intervals around what they say hold what the whole trace says.
 large_traces_are_shown_in_part() {
