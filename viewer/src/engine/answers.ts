@@ -6,10 +6,12 @@
  * A REQUEST is text: lines `key=value`, in the order of the keys of `Request` below, without those
  * that are undefined. Equal questions are therefore equal texts, and a text is the key of a cache.
  *
- * An ANSWER is bytes, little-endian: the length of its JSON as u32, four zero bytes, the JSON,
- * zeros up to a multiple of 8, then the columns. The JSON is the object of the view's type below,
+ * An ANSWER is bytes, little-endian: the length of its JSON as u32, the number of its state as u32,
+ * the JSON, zeros up to a multiple of 8, then the columns. The JSON is the object of the view's type below,
  * with the member `columns`: for each column its type, offset (from the first column) and count. A
  * wrong question has the answer {"error": "…"} with the text that the command prints.
+ *
+ * A STATE is a reading of a trace that grows, numbered from 1 on; 0: the recording does not change.
  *
  * Names in JSON are those of docs/report-json.md. Times are nanoseconds from the start of the run.
  */
@@ -411,6 +413,9 @@ export interface Failure {
 }
 
 type Column = Float64Array | Float32Array | Uint32Array;
+
+/** The number of the state that an answer was made of. */
+export const stateOf = (buffer: ArrayBuffer): number => new DataView(buffer).getUint32(4, true);
 
 /** Decodes an answer. Throws if the bytes are not one. The columns are views of the buffer. */
 export function decodeAnswer<T>(buffer: ArrayBuffer): T | Failure {

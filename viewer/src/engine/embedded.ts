@@ -79,6 +79,6 @@ export async function openEmbedded(workerCode: string): Promise<Source> {
   };
   const started = start();
   started.catch(() => {}); // it is the answer to the first question
-  return new Queue(async (request) => (await started)(request), answersOf(await sectionsOf(blocks('ANSW'))));
+  return new Queue(async ([request]) => [await (await started)(request!)], answersOf(await sectionsOf(blocks('ANSW'))));
 }
 /* SPDX-License-Identifier: MIT */

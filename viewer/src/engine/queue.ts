@@ -1,9 +1,12 @@
-/* Asks one question after the other, and forgets those that a newer one has replaced. */
-import { decodeAnswer, requestText, type Request } from './answers.ts';
-import { type ServerState, type Source, Superseded } from './source.ts';
+/* Asks one question after the other, or some together, and forgets those that a newer one has replaced.
+ *
+ * ONE STATE. The known answers are all of one state. An answer of another state makes the others old, so
+ * all else is asked again. This ends, as answers to questions that were asked together are of one state. */
+import { decodeAnswer, requestText, type Request, stateOf } from './answers.ts';
+import { type Answered, Refusal, type ServerState, type Source, Superseded } from './source.ts';
 
-/** Carries one request to whatever answers, and brings the bytes back. */
-export type Carrier = (request: string) => Promise<ArrayBuffer>;
+/** Carries requests to whatever answers, and brings the bytes back. */
+export type Carrier = (requests: string[]) => Promise<ArrayBuffer[]>;
 
 interface Waiting {
   text: string;
@@ -14,12 +17,18 @@ interface Waiting {
 
 const CACHED_MOST = 60;
 
-/** A source that has one question answered at a time. Of the waiting questions of one slot only the
- *  newest is kept; the answer to a question that has been replaced meanwhile is dropped. */
+/** A source that has one question answered at a time, or `together` of them. Of the waiting questions of one slot only
+ *  the newest is kept; the answer to a question that has been replaced meanwhile is dropped. */
 export class Queue implements Source {
+  protected together = 1;
   private waiting: Waiting[] = [];
-  private busy: Waiting | undefined;
+  private busy: Waiting[] = [];
+  private isAsking = false;
   private readonly cache = new Map<string, ArrayBuffer>();
+  /** Of the known answers; null: none is known. */
+  private known: number | null = null;
+  /** How often all was forgotten. */
+  private age = 0;
   onChange?: () => void;
   onState?: (state: ServerState) => void;
 
@@ -30,17 +39,22 @@ export class Queue implements Source {
     for (const [text, bytes] of known) this.cache.set(text, bytes);
   }
 
-  async ask<T>(request: Request, slot?: string): Promise<T> {
+  async ask<T>(request: Request, slot?: string): Promise<Answered<T>> {
     const bytes = await this.bytesOf(requestText(request), slot);
     const answer = decodeAnswer<T & { error?: string }>(bytes);
-    if (answer.error !== undefined) throw new Error(answer.error);
-    return answer as T;
+    if (answer.error !== undefined) throw new Refusal(answer.error, stateOf(bytes));
+    return { answer: answer as T, state: stateOf(bytes) };
   }
 
-  /** Forgets all answers: the trace has grown. */
+  /** Forgets all answers, and that which is on its way: the trace has grown. */
   forget(): void {
     this.cache.clear();
+    this.known = null;
+    this.age++;
   }
+
+  /** Called before questions are carried. */
+  protected prepare(): void {}
 
   private bytesOf(text: string, slot: string | undefined): Promise<ArrayBuffer> {
     if (slot !== undefined) this.supersede(slot, text);
@@ -56,9 +70,10 @@ export class Queue implements Source {
   }
 
   private supersede(slot: string, text: string): void {
-    const replaced = this.waiting.filter((one) => one.slot === slot);
-    this.waiting = this.waiting.filter((one) => one.slot !== slot);
-    if (this.busy?.slot === slot && this.busy.text !== text) replaced.push(this.busy);
+    const isOther = (one: Waiting) => one.slot !== slot;
+    const replaced = this.waiting.filter((one) => !isOther(one));
+    this.waiting = this.waiting.filter(isOther);
+    replaced.push(...this.busy.filter((one) => !isOther(one) && one.text !== text));
     for (const one of replaced) one.reject(new Superseded('a newer question has replaced this one'));
   }
 
@@ -68,19 +83,55 @@ export class Queue implements Source {
     if (this.cache.size > CACHED_MOST) this.cache.delete(this.cache.keys().next().value!);
   }
 
-  private async next(): Promise<void> {
-    if (this.busy) return;
-    const one = (this.busy = this.waiting.shift());
-    if (!one) return;
+  /** Remembers new answers, which are all of one state. Returns whether those that were known are old for that. */
+  private learn(answers: Map<string, ArrayBuffer>): boolean {
+    const [first] = answers.values();
+    const state = stateOf(first!);
+    const isChanged = this.known !== null && this.known !== state;
+    if (isChanged) this.forget();
+    this.known = state;
+    for (const [text, bytes] of answers) this.remember(text, bytes);
+    return isChanged;
+  }
+
+  private async answer(questions: Waiting[]): Promise<void> {
+    const { age } = this;
     try {
-      const bytes = this.cache.get(one.text) ?? (await this.carry(one.text));
-      this.remember(one.text, bytes);
-      one.resolve(bytes);
+      const texts = [...new Set(questions.map(({ text }) => text))];
+      const answers = await this.carry(texts);
+      const known = new Map(texts.map((text, at) => [text, answers[at]!]));
+      if (age === this.age && this.learn(known)) this.onChange?.();
+      for (const one of questions) one.resolve(known.get(one.text)!);
     } catch (error) {
-      one.reject(error instanceof Error ? error : new Error(String(error)));
+      for (const one of questions) one.reject(error instanceof Error ? error : new Error(String(error)));
     }
-    this.busy = undefined;
-    void this.next();
+  }
+
+  /** Takes the next questions: those that have the same text are one, and what is known meanwhile is told at once. */
+  private take(): Waiting[] {
+    const taken: Waiting[] = [];
+    const texts = new Set<string>();
+    while (this.waiting.length && (texts.size < this.together || texts.has(this.waiting[0]!.text))) {
+      const one = this.waiting.shift()!;
+      const known = this.cache.get(one.text);
+      if (known) one.resolve(known);
+      else taken.push(one);
+      if (!known) texts.add(one.text);
+    }
+    return taken;
+  }
+
+  /** What is asked in one task is asked together. */
+  private async next(): Promise<void> {
+    if (this.isAsking) return;
+    this.isAsking = true;
+    await Promise.resolve();
+    this.prepare();
+    this.busy = this.take();
+    if (this.busy.length) await this.answer(this.busy);
+    this.busy = [];
+    this.isAsking = false;
+    if (this.waiting.length) void this.next();
   }
 }
 /* SPDX-License-Identifier: MIT */

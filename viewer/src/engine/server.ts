@@ -4,6 +4,9 @@
  * not known yet needs the newest state; then all else is asked again too, so that what is shown together
  * is of one state.
  *
+ * ONE STATE. While the trace grows, all questions of a moment are asked together, so that their answers are of
+ * one state (queue.ts).
+ *
  * GONE. When the server does not answer, the page keeps what it has, and tries again each RETRY_MS. A
  * server that was started anew has another address, so it is not the one that is waited for. */
 import { Queue } from './queue.ts';
@@ -11,9 +14,21 @@ import type { ServerState, Source } from './source.ts';
 
 const RETRY_MS = 2000;
 const PROBE_MS = 5000;
+const TOGETHER_MOST = 16; // src/cli/server.h
 
 const post = (request: string, signal?: AbortSignal): Promise<Response> =>
   fetch('answer', { method: 'POST', body: request, ...(signal && { signal }) });
+
+/** The answers in a body, each behind its length. */
+function split(bytes: ArrayBuffer): ArrayBuffer[] {
+  const answers: ArrayBuffer[] = [];
+  for (let at = 0; at < bytes.byteLength; ) {
+    const end = at + 4 + new DataView(bytes).getUint32(at, true);
+    answers.push(bytes.slice(at + 4, end));
+    at = end;
+  }
+  return answers;
+}
 
 class Server extends Queue {
   readonly controls = {
@@ -25,7 +40,7 @@ class Server extends Queue {
   private timer: ReturnType<typeof setInterval> | undefined;
 
   constructor() {
-    super((request) => this.take(request));
+    super((requests) => this.bring(requests));
     this.listen();
   }
 
@@ -41,17 +56,21 @@ class Server extends Queue {
     this.onChange?.();
   }
 
-  private async take(request: string): Promise<ArrayBuffer> {
+  protected override prepare(): void {
     if (this.state.behind) this.renew();
+    this.together = this.state.growing ? TOGETHER_MOST : 1;
+  }
+
+  private async bring(requests: string[]): Promise<ArrayBuffer[]> {
     let response: Response;
     try {
-      response = await post(request);
+      response = await post(requests.join('\n'));
     } catch {
       this.lost();
       throw new Error('winnow view does not answer any more');
     }
     if (!response.ok) throw new Error(`winnow view refused the question (${response.status})`);
-    return response.arrayBuffer();
+    return split(await response.arrayBuffer());
   }
 
   /* ---- news ---- */
@@ -62,10 +81,10 @@ class Server extends Queue {
     const events = (this.events = new EventSource('events'));
     events.onmessage = (event) => {
       const growing = event.data === 'growing';
-      this.tell({ growing, followed: true, ...(growing ? {} : { paused: false }) });
       if (!growing) events.close();
-      if (this.state.paused) this.tell({ behind: true });
-      else this.renew();
+      const paused = growing && this.state.paused;
+      if (!paused) this.renew();
+      this.tell({ growing, followed: true, paused, behind: paused });
     };
     /* The server ended, or the trace was complete from the start and there is no news. */
     events.onerror = () => void this.probe();

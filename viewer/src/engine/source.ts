@@ -2,10 +2,16 @@
  * (`winnow view`). The rest of the page knows this interface alone. */
 import type { Request } from './answers.ts';
 
+/** An answer, and the number of the state that it was made of (STATE in answers.ts). */
+export interface Answered<T> {
+  answer: T;
+  state: number;
+}
+
 export interface Source {
-  /** Asks. Resolves with the decoded answer, or rejects with an Error whose message is for people.
-   *  A newer question of the same `slot` makes the older one reject with `Superseded`. */
-  ask<T>(request: Request, slot?: string): Promise<T>;
+  /** Asks. Resolves with the decoded answer, or rejects with an Error whose message is for people, a `Refusal` if it is
+   *  the answer. A newer question of the same `slot` makes the older one reject with `Superseded`. */
+  ask<T>(request: Request, slot?: string): Promise<Answered<T>>;
   /** Called when all answers are old: the trace has grown (`winnow view` of a running program). */
   onChange?: () => void;
   /** Of the server that answers; undefined: the recording is in the page. */
@@ -29,4 +35,14 @@ export interface ServerState {
 }
 
 export class Superseded extends Error {}
+
+/** A state's answer to a wrong question. */
+export class Refusal extends Error {
+  constructor(
+    message: string,
+    readonly state: number,
+  ) {
+    super(message);
+  }
+}
 /* SPDX-License-Identifier: MIT */

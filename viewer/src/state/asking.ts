@@ -1,6 +1,10 @@
 /* Asks the source whenever what is shown needs another answer, and keeps the last good answer until
- * the new one is there. An error of a query leaves the last good answer, too. */
-import { computed, effect, type ReadonlySignal, signal } from '@preact/signals-core';
+ * the new one is there. An error of a query leaves the last good answer, too.
+ *
+ * ONE STATE. All answers that are shown are of one state of the trace. An answer of another state is held back until
+ * all that are awaited have come; then all change at once. Since they are asked for together, the old picture stays
+ * as long as the slowest of them takes. If one does not come, as the server is gone, the old picture stays. */
+import { batch, computed, effect, type ReadonlySignal, signal } from '@preact/signals-core';
 import {
   type Compare,
   type Details,
@@ -14,24 +18,26 @@ import {
   type Time,
   type Totals,
 } from '../engine/answers.ts';
-import { type Source, Superseded } from '../engine/source.ts';
+import { type Answered, Refusal, type Source, Superseded } from '../engine/source.ts';
 import { pathText } from './address.ts';
 import { moment, withMoment } from './clauses.ts';
 import { direction, head, view, where } from './store.ts';
 import { againstOf, measureOf, perOf } from './questions.ts';
-import { server } from './server.ts';
+import { running, server } from './server.ts';
 
 export interface Asked<T> {
   answer: T | null;
   /** The request of `answer`. */
   of: Request | null;
+  /** That of `answer`. */
+  state: number;
   pending: boolean;
   error: string;
   /** Whether another request has failed since. */
   old: boolean;
 }
 
-const nothing = { answer: null, of: null, pending: true, error: '', old: false };
+const nothing = { answer: null, of: null, state: 0, pending: true, error: '', old: false };
 export const POINTS = 600;
 
 export const source = signal<Source | null>(null);
@@ -131,43 +137,106 @@ async function ownTask(): Promise<void> {
   shown = new Promise<void>((done) => setTimeout(done)).then(() => (shown = undefined));
 }
 
-async function ask<T>(from: Source, slot: string, request: Request, into: { value: Asked<T>; peek(): Asked<T> }): Promise<void> {
-  try {
-    const answer = await from.ask<T>(request, slot);
-    await ownTask();
-    into.value = { answer, of: request, pending: false, error: '', old: false };
-  } catch (error) {
-    if (error instanceof Superseded) return;
-    const last = into.peek();
-    into.value = { ...last, pending: false, error: messageOf(error), old: last.answer !== null && !isSame(last.of, request) };
-  }
+/* ---- ONE STATE ---- */
+
+/** What came of a question. */
+interface Arrival {
+  /** Undefined: nothing answered. */
+  state: number | undefined;
+  show(): void;
+  fail(message: string): void;
+  message: string;
 }
 
-function follow<T>(
-  slot: string,
-  request: ReadonlySignal<Request>,
-  into: { value: Asked<T>; peek(): Asked<T> },
-  isWanted?: ReadonlySignal<boolean>,
-): void {
-  let generation = 0;
+/** Of all that is shown; null: nothing is yet. */
+let shownState: number | null = null;
+/** By slot, the question whose answer is awaited; and what is held back. */
+const awaited = new Map<string, object>();
+const held = new Map<string, Arrival>();
+
+/** Whether a program still runs is told with the numbers that say so. */
+const showRunning = (): void => {
+  if (!awaited.size) running.value = server.peek()?.growing === true;
+};
+
+/** Shows what was held back, once nothing is awaited; nothing of it if a part did not come. */
+function showHeld(): void {
+  if (awaited.size) return;
+  const arrivals = [...held.values()];
+  const lost = arrivals.find(({ state }) => state === undefined);
+  held.clear();
+  if (!lost) shownState = arrivals[0]?.state ?? shownState;
+  batch(() => {
+    for (const one of arrivals) lost ? one.fail(lost.message) : one.show();
+    showRunning();
+  });
+}
+
+/** Has an answer shown with the others of its state. A newer question of the slot takes its place. */
+async function receive<T>(slot: string, asked: Promise<Answered<T>>, show: (answered: Answered<T>) => void, fail: (message: string, state?: number) => void): Promise<void> {
+  const mine = {};
+  const isMine = () => awaited.get(slot) === mine;
+  held.delete(slot);
+  awaited.set(slot, mine);
+  const arrival = await asked.then(
+    (answered): Arrival => ({ state: answered.state, show: () => show(answered), fail, message: '' }),
+    (error): Arrival => {
+      const message = messageOf(error);
+      const state = error instanceof Refusal ? error.state : undefined;
+      return { state, show: () => fail(message, state), fail, message };
+    },
+  );
+  if (!isMine()) return;
+  const isShown = arrival.state === undefined ? !held.size : arrival.state === (shownState ??= arrival.state);
+  if (isShown) await ownTask();
+  if (!isMine()) return;
+  awaited.delete(slot);
+  if (isShown) arrival.show();
+  else held.set(slot, arrival);
+  showHeld();
+}
+
+/* ---- questions ---- */
+
+interface Shown<T> {
+  value: Asked<T>;
+  peek(): Asked<T>;
+}
+
+/** What came back into sight with an answer of an earlier state has none. */
+function ask<T>(from: Source, slot: string, request: Request, into: Shown<T>): void {
+  const last = into.peek();
+  into.value = { ...(last.answer !== null && last.state !== shownState ? nothing : last), pending: true };
+  void receive<T>(
+    slot,
+    from.ask<T>(request, slot),
+    (answered) => (into.value = { ...answered, of: request, pending: false, error: '', old: false }),
+    (error, state) => {
+      const { answer, of, state: its } = into.peek();
+      const isOld = answer !== null && (!isSame(of, request) || (state !== undefined && state !== its));
+      into.value = { ...into.peek(), pending: false, error, old: isOld };
+    },
+  );
+}
+
+const askHead = (from: Source): Promise<void> => receive<Head>('head', from.ask({ view: 'head' }, 'head'), ({ answer }) => (head.value = answer), () => {});
+
+/** What was asked does not matter any more. */
+function dismiss(slot: string, into: Shown<unknown>): void {
+  held.delete(slot);
+  if (!awaited.delete(slot)) return;
+  into.value = { ...into.peek(), pending: false };
+  showHeld();
+}
+
+function follow<T>(slot: string, request: ReadonlySignal<Request>, into: Shown<T>, isWanted?: ReadonlySignal<boolean>): void {
   effect(() => {
     const from = source.value;
     const wanted = request.value;
     void growth.value;
-    if (isWanted && !isWanted.value) return;
-    if (!from || ((wanted.view === 'details' || wanted.view === 'source') && !wanted.of)) return;
-    const mine = ++generation;
-    into.value = { ...into.peek(), pending: true };
-    const mineOnly = {
-      peek: () => into.peek(),
-      set value(next: Asked<T>) {
-        if (mine === generation) into.value = next;
-      },
-      get value() {
-        return into.peek();
-      },
-    };
-    void ask(from, slot, wanted, mineOnly);
+    const isNamed = (wanted.view !== 'details' && wanted.view !== 'source') || wanted.of;
+    if (from && isNamed && (isWanted?.value ?? true)) ask(from, slot, wanted, into);
+    else dismiss(slot, into as Shown<unknown>);
   });
 }
 
@@ -220,8 +289,8 @@ export async function complaintOf(clause: string): Promise<string> {
 /** How many samples a query has in all; 0 also if it cannot be asked. */
 export async function samplesOf(query: string, slot: string): Promise<number> {
   try {
-    const answer = await source.peek()?.ask<Totals>({ view: 'totals', where: query || undefined }, slot);
-    return answer?.totals.allocated_bytes.samples ?? 0;
+    const asked = await source.peek()?.ask<Totals>({ view: 'totals', where: query || undefined }, slot);
+    return asked?.answer.totals.allocated_bytes.samples ?? 0;
   } catch {
     return 0;
   }
@@ -232,13 +301,18 @@ export async function begin(opened: Promise<Source>): Promise<void> {
   try {
     const from = await opened;
     server.value = from.state ?? null;
-    from.onState = (state) => (server.value = state);
+    from.onState = (state) => {
+      server.value = state;
+      showRunning();
+    };
     from.onChange = () => {
       growth.value++;
       if (!kindsInSight.peek()) kinds.value = nothing;
-      from.ask<Head>({ view: 'head' }, 'head').then((answer) => (head.value = answer), () => {});
+      void askHead(from);
     };
-    head.value = await from.ask<Head>({ view: 'head' }, 'head');
+    const { answer, state } = await from.ask<Head>({ view: 'head' }, 'head');
+    head.value = answer;
+    shownState = state;
     source.value = from;
   } catch (error) {
     trouble.value = messageOf(error);

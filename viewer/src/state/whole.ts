@@ -1,7 +1,7 @@
 /* The whole of a query: what shares are parts of, and what the sentence above the views tells.
  *
  * The root of the flame graph is the whole while the graph shows all of it. Else the whole is asked for, after the graph
- * itself; until then the last one counts, if it is of the same query. */
+ * itself; until then the last one counts, if it is of the same query and state. */
 import { computed } from '@preact/signals-core';
 import type { Flame, Request } from '../engine/answers.ts';
 import { all, type Asked, flame } from './asking.ts';
@@ -33,7 +33,7 @@ let last: Asked<Flame> | undefined;
 export const whole = computed<Whole | null>(() => {
   const { of } = flame.value;
   if (!of) return null;
-  const isWhole = ({ of: asked }: Asked<Flame>) => asked && !asked.focus && !asked.of && keyOf(asked) === keyOf(of);
+  const isWhole = ({ of: asked, state }: Asked<Flame>) => asked && !asked.focus && !asked.of && keyOf(asked) === keyOf(of) && state === flame.value.state;
   last = [flame.value, all.value, last].find((known) => known && isWhole(known));
   return last?.answer ? rootOf(last.answer) : null;
 });

@@ -8,6 +8,8 @@ import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { inFolder, makePage, program, without } from '../engine/page.ts';
+import { decodeAnswer, type Flame, type Head, stateOf, type Table, type Totals } from '../../src/engine/answers.ts';
+import { amount, bytes, duration, numberOf, shortCount, withError } from '../../src/numbers.ts';
 import { launch, settled } from './open.ts';
 
 let browser: Browser;
@@ -37,14 +39,15 @@ async function serve(options: string[], use: (url: string, server: ChildProcess)
   }
 }
 
-/** Opens an address, and notes what the console complains of. */
-async function openAt(url: string): Promise<{ page: Page; faults: string[] }> {
+/** Opens an address, and notes what the console complains of. `prepare` is called before anything is asked. */
+async function openAt(url: string, prepare: (page: Page) => unknown = () => {}): Promise<{ page: Page; faults: string[] }> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 1400 }, reducedMotion: 'reduce' });
   context.setDefaultTimeout(10000);
   const page = await context.newPage();
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(String(error)));
   page.on('console', (message) => ['error', 'warning'].includes(message.type()) && faults.push(message.text()));
+  await prepare(page);
   await page.goto(url);
   await settled(page);
   await page.waitForSelector('.sites tbody tr');
@@ -138,8 +141,8 @@ test('a server that answers again is taken up again', { skip: without }, () =>
 const records = !without && existsSync(program('src/preload/libwinnow-malloc.so'));
 const PROGRAM = '$| = 1; for (1 .. 600) { last if -e $ARGV[0]; push @kept, "x" x 2000 for 1 .. 300; select undef, undef, undef, 0.1 }';
 
-async function record(trace: string): Promise<ChildProcess> {
-  const recorded = spawn(program('src/cli/winnow'), ['record', '--rate', '1e-3', '-o', trace, '--', 'perl', '-e', PROGRAM, `${trace}.stop`], { stdio: 'ignore' });
+async function record(trace: string, rate = '1e-3'): Promise<ChildProcess> {
+  const recorded = spawn(program('src/cli/winnow'), ['record', '--rate', rate, '-o', trace, '--', 'perl', '-e', PROGRAM, `${trace}.stop`], { stdio: 'ignore' });
   for (let tries = 0; tries < 100; tries++) {
     await new Promise((resolve) => setTimeout(resolve, 50));
     try {
@@ -194,6 +197,122 @@ test('a growing trace is followed, pauses, and ends', { skip: without || (!recor
         assert.equal(await page.getByRole('button', { name: 'Pause' }).count(), 0);
         assert.deepEqual(faults, []);
         await page.context().close();
+      });
+    } finally {
+      await stop(recorded);
+    }
+  }));
+
+/* ---- one state ---- */
+
+/** What was answered, by state. */
+interface Answers {
+  head: Head[];
+  totals: Totals[];
+  flame: Flame[];
+  table: Table[];
+}
+type States = Map<number, Answers>;
+
+/** Reads along what the server answers. */
+function overhear(page: Page, states: States, read: Promise<void>[]): void {
+  page.on('response', (response) => {
+    if (!response.url().endsWith('/answer')) return;
+    const keep = async () => {
+      const body = await response.body();
+      let at = 0;
+      for (const request of response.request().postData()!.split('\n\n')) {
+        const end = at + 4 + body.readUInt32LE(at);
+        const answer = body.buffer.slice(body.byteOffset + at + 4, body.byteOffset + end) as ArrayBuffer;
+        at = end;
+        const state = states.get(stateOf(answer)) ?? { head: [], totals: [], flame: [], table: [] };
+        states.set(stateOf(answer), state);
+        const kind = /^view=(head|totals|flame|table)\b/.exec(request)?.[1] as keyof typeof state | undefined;
+        if (kind) (state[kind] as unknown[]).push(decodeAnswer(answer));
+      }
+    };
+    read.push(keep().catch(() => {})); /* of a page that was closed meanwhile */
+  });
+}
+
+/** What is seen in one frame: numbers in words, which each come from answers to other questions. */
+interface Picture {
+  facts: string;
+  verdict: string;
+  population: string;
+  graph: string;
+  row: string[];
+}
+
+/** Has the page keep each picture that differs from the one before. */
+const watch = (page: Page): Promise<void> =>
+  page.addInitScript(() => {
+    const pictures: Picture[] = [];
+    Object.assign(window, { pictures });
+    let last = '';
+    const textOf = (selector: string) => document.querySelector(selector)?.textContent ?? '';
+    const look = () => {
+      const row = [...document.querySelectorAll('.sites tbody tr[aria-rowindex="2"] :is(.self .value, .total .value, .blocks)')].map((cell) => cell.textContent ?? '');
+      const picture = { facts: textOf('#header .facts'), verdict: textOf('dl.verdict'), population: textOf('p.population'), graph: textOf('#flame [role=treeitem]'), row };
+      const text = JSON.stringify(picture);
+      if (text !== last && picture.facts && picture.verdict && picture.population.trim() && row.length) pictures.push(picture);
+      last = text;
+      requestAnimationFrame(look);
+    };
+    requestAnimationFrame(look);
+  });
+
+/** The states whose answers say what a picture says, for each of its parts. */
+function statesOf(picture: Picture, states: States): Record<string, number[]> {
+  const has = (text: string, ...parts: string[]) => parts.every((part) => text.includes(part));
+  const among = (test: (state: Answers) => boolean) => [...states].filter(([, state]) => test(state)).map(([number]) => number);
+  return {
+    facts: among(({ head }) => head.some(({ trace }) => has(picture.facts, ` ${duration(trace.duration_ns)} `, ` ${numberOf(trace.samples, 'sampled block')}`))),
+    verdict: among(({ totals }) => totals.some(({ totals: all }) => has(picture.verdict, amount(all.peak_bytes), amount(all.live_at_end_bytes), amount(all.allocated_bytes)))),
+    moment: among(({ totals }) => totals.some(({ at_ns }) => has(picture.population, ` ${duration(at_ns)}`))),
+    whole: among(({ flame }) => flame.some(({ columns: { bytes: all, low, high, samples } }) => has(picture.population, withError({ estimate: all[0]!, low: low[0]!, high: high[0]!, samples: samples[0]! })))),
+    graph: among(({ flame }) => flame.some(({ columns }) => has(picture.graph, bytes(columns.bytes[0]!)))),
+    table: among(({ table }) =>
+      table.some(({ columns: { self, self_low, self_high, self_samples, total, total_low, total_high, samples, blocks } }) => {
+        const of = (value: Float64Array, low: Float64Array, high: Float64Array, samples: Uint32Array, at: number) =>
+          amount({ estimate: value[at]!, low: low[at]!, high: high[at]!, samples: samples[at]! });
+        return Array.from(self).some((_, at) => [of(self, self_low, self_high, self_samples, at), of(total, total_low, total_high, samples, at), shortCount(blocks[at]!)].join() === picture.row.join());
+      }),
+    ),
+  };
+}
+
+test('all that is shown of a growing trace is of one state, also while others ask', { skip: without || (!records && 'nothing can be recorded in this build') }, () =>
+  inFolder(async (folder) => {
+    const trace = join(folder, 'growing.trace');
+    const recorded = await record(trace, '0.1');
+    try {
+      await serve([trace], async (url) => {
+        const states: States = new Map();
+        const read: Promise<void>[] = [];
+        let isOver = false;
+        const load = async () => {
+          for (let times = 0; !isOver; times++) await fetch(`${url}answer`, { method: 'POST', body: `view=flame\nwhere=size > ${times % 50}\nby=line\n` }).then((response) => response.arrayBuffer());
+        };
+        const others = [load(), load(), load()];
+        const { page, faults } = await openAt(url, (page) => (overhear(page, states, read), watch(page)));
+        const seen = (count: number) =>
+          page.waitForFunction((wanted) => new Set((window as unknown as { pictures: Picture[] }).pictures.map(({ facts }) => facts)).size >= wanted, count, { timeout: 60_000 });
+        for (let count = 3; count <= 8; count++) {
+          await page.keyboard.press(count % 2 ? '2' : '1'); /* other questions, in the middle of the answers to the last */
+          await seen(count);
+        }
+        const pictures = await page.evaluate(() => (window as unknown as { pictures: Picture[] }).pictures);
+        isOver = true;
+        await Promise.all(others);
+        await page.context().close();
+        await Promise.all(read);
+        for (const picture of pictures) {
+          const parts = Object.entries(statesOf(picture, states));
+          const common = parts.map(([, its]) => its).reduce((some, its) => some.filter((state) => its.includes(state)));
+          assert.ok(common.length, `two states in one picture: ${JSON.stringify(picture)}: ${JSON.stringify(parts)}`);
+        }
+        assert.deepEqual(faults, []);
       });
     } finally {
       await stop(recorded);
