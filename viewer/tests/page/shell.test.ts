@@ -63,7 +63,7 @@ onPage('memory that the program mapped itself has the functions that mapped it',
 onPage('a resident size below the peak has what was never written taken off', { at: '?unwritten' }, async (page) => {
   await page.getByText('why?').click();
   const parts = await page.locator('.why').innerText();
-  assert.match(parts, /held or kept free and not resident\s+−651\skB/u);
+  assert.match(parts, /not written\s+−651\skB/u);
   assert.doesNotMatch(parts, /data and small mappings/);
 });
 
