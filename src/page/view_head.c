@@ -1,5 +1,6 @@
 /* The views `head`, what the trace is, and `totals`, the numbers that a person reads first. */
 #include "export/report_json.h"
+#include "page/labels.h"
 #include "page/views.h"
 
 static void write_threads(struct json *json, const struct samples *samples) {
@@ -24,6 +25,41 @@ static void write_source(struct json *json, const struct listing *listing) {
     json_integer(json, "source_files", files);
   else
     json_null(json, "source_files");
+}
+
+enum { HOLDERS = 3 };
+
+/* Puts a row among the largest so far, by its own bytes. */
+static void rank(const struct group *largest[HOLDERS + 1], const struct group *group) {
+  size_t at = HOLDERS;
+  if (!group->self.bytes.samples) return;
+  for (; at && (!largest[at - 1] || largest[at - 1]->self.bytes.total < group->self.bytes.total); at--)
+    largest[at] = largest[at - 1];
+  largest[at] = group;
+}
+
+/* The functions that held the most at the peak, themselves: those in the first rows of the table. */
+static wn_status write_holders(struct answers *answers, struct json *json) {
+  const struct group *largest[HOLDERS + 1] = {NULL};
+  struct table *table;
+  struct labels labels = {.tree = NULL};
+  wn_status error = views_table(answers, MEASURE_HELD, BY_FUNCTION, 0, &table);
+  if (!error) error = labels_create(&labels, &table->tree, answers->report.names);
+  if (error) return error;
+  for (size_t i = 0; i < table->tree.group_count; i++) rank(largest, &table->tree.groups[i]);
+  json_begin(json, "holders", '[');
+  for (size_t i = 0; i < HOLDERS && largest[i]; i++) {
+    char text[LABEL_TEXT_MOST];
+    struct estimate bytes = report_bytes(&answers->report, &largest[i]->self);
+    labels_text(&labels, largest[i]->label, text);
+    json_begin(json, NULL, '{');
+    json_string(json, "text", text);
+    json_estimate(json, "bytes", &bytes);
+    json_end(json, '}');
+  }
+  json_end(json, ']');
+  labels_destroy(&labels);
+  return WN_OK;
 }
 
 /* ---- shared ---- */
@@ -69,6 +105,8 @@ wn_status view_totals(struct answers *answers, const struct request *request, st
   error = verdict_find(report, &verdict);
   if (error) return error;
   json_verdict(json, report, &verdict);
+  error = write_holders(answers, json);
+  if (error) return error;
   return json_resident(json, &facts, &(struct report_json_options){.grouping = request->grouping, .top = 10});
 }
 /* SPDX-License-Identifier: MIT */

@@ -139,8 +139,9 @@ export interface Totals {
     /** 0: not measured. */
     peak_rss_bytes: number;
   };
-  /** What the recording most likely shows; with a query there is none. */
+  /** What the recording most likely shows, and the functions that held the most at the peak, themselves; not with a query. */
   verdict?: Verdict;
+  holders?: { text: string; bytes: Estimate }[];
   heap?: Heap;
   resident?: Record<string, unknown>;
   mapped?: Mapper[];
@@ -150,9 +151,21 @@ export interface Totals {
 export interface Verdict {
   kind: string;
   title: string;
-  culprits: { function: string; caller: string; bytes: Estimate; bytes_per_second: Estimate }[];
+  culprits: Culprit[];
   bytes: number;
   at_ns: number;
+}
+
+export interface Culprit {
+  function: string;
+  module: string;
+  /** Of nearly all of its bytes; or empty. */
+  caller: string;
+  bytes: Estimate;
+  bytes_per_second: Estimate;
+  /** Of several processes: the first one in which it is a culprit, and in how many it is one. */
+  process?: string;
+  processes?: number;
 }
 
 /** A function that mapped memory itself, and the callers that nearly all of it has in common, innermost first. */
