@@ -46,12 +46,6 @@ export function changeRange(low: number, high: number): string {
   return `${signedRange(low, high, scale)}${NARROW}${BYTE_UNITS[scale]}`;
 }
 
-/** The same for a narrow column: in the unit of the change, without naming it, unless that is far from it. */
-export function shortChange(value: number, low: number, high: number): string {
-  const scale = scaleOf(Math.abs(value));
-  return scaleOf(Math.max(Math.abs(low), Math.abs(high))) > scale + 1 ? changeRange(low, high) : signedRange(low, high, scale);
-}
-
 export function count(value: number): string {
   if (value >= 999999.5) {
     const scale = scaleOf(value);
@@ -117,7 +111,16 @@ export const isExact = (estimate: Estimate): boolean => estimate.low === estimat
 /** As estimate_is_rough in the engine: the interval spans more than a factor of five. */
 export const isRough = ({ samples, low, high }: Pick<Estimate, 'samples' | 'low' | 'high'>): boolean => samples > 0 && high > 5 * low;
 
-/** The interval from low to high: "180–196 MB", "exact". */
+/** A range of anything, as ranges are written everywhere: "0.9–1.5 s", "800 ms–1.5 s". A unit that both ends have stands
+ *  once. Only of changes, whose ends have signs, "to" is between them. */
+export function between(low: number, high: number, write: (value: number) => string): string {
+  const [from, to] = [write(low), write(high)];
+  const unit = /[^\d.,]*$/.exec(to)![0];
+  if (from === to) return to;
+  return `${from.endsWith(unit) ? from.slice(0, from.length - unit.length) : from}–${to}`;
+}
+
+/** The interval of bytes, in one unit: "180–196 MB", "exact". */
 export function range(low: number, high: number): string {
   if (low === high) return 'exact';
   const scale = scaleOf(high);
@@ -143,17 +146,6 @@ export function error(value: number, low: number, high: number): string {
   const half = symmetricError(value, low, high);
   if (half !== null) return relative(half);
   return range(low, high);
-}
-
-/** As `error`, for a narrow column: the ends are in the unit of the number itself, without naming it. */
-export function shortError(value: number, low: number, high: number): string {
-  if (low === high) return '';
-  const half = symmetricError(value, low, high);
-  if (half !== null) return relative(half);
-  const scale = scaleOf(value);
-  const isFar = scaleOf(high) > scale + 1;
-  const unit = isFar ? scaleOf(high) : scale;
-  return `${scaled(low, unit)}–${scaled(high, unit)}${isFar ? BYTE_UNITS[unit] : ''}`;
 }
 
 /** A number at an axis: two significant digits, no zeros behind the point. */
@@ -200,10 +192,8 @@ export function withError(estimate: Estimate): string {
 /** A share with its interval: "66 % (64–67 %)". */
 export function shareWithError(estimate: Estimate): string {
   const text = share(estimate.estimate);
-  if (estimate.high - estimate.low < 1e-9) return text;
-  const bare = (part: number) => share(part).replace(`${NARROW}%`, '');
-  const [low, high] = [bare(estimate.low), bare(estimate.high)];
-  return low === high ? text : `${text} (${low}–${high}${NARROW}%)`;
+  const ends = between(estimate.low, estimate.high, share);
+  return ends.includes('–') ? `${text} (${ends})` : text;
 }
 
 /** Three significant digits also of large counts: an estimated count claims no more. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  amount, axisBytes, axisMoment, bytes, changeRange, count, duration, error, estimatedCount, estimatedOf, querySize, queryTime, range, readSize, readTime, share, shortCount, shortError, withError, roundMoments } from '../src/numbers.ts';
+  amount, axisBytes, axisMoment, between, bytes, changeRange, count, duration, error, estimatedCount, estimatedOf, querySize, queryTime, range, readSize, readTime, share, shortCount, withError, roundMoments } from '../src/numbers.ts';
 
 const plain = (text: string) => text.replace(/\u202f/g, ' ');
 const of = (estimate: number, low: number, high: number, samples = 100) => ({ estimate, low, high, samples });
@@ -71,9 +71,13 @@ test('what was not sampled is less than the most that sampling may have missed',
   assert.equal(plain(amount(of(0, 0, 240000, 0))), '< 240 kB');
 });
 
-test('a short range is in the unit of its number, unless its end is far away', () => {
-  assert.equal(shortError(2.61e6, 1.73e6, 3.51e6), '1.73–3.51');
-  assert.equal(plain(shortError(5, 1, 2e6)), '0.00–2.00MB');
+test('a range has its unit, once where both ends have it', () => {
+  assert.equal(plain(between(0.9e9, 1.5e9, duration)), '900 ms–1.50 s');
+  assert.equal(plain(between(1.1e9, 1.5e9, duration)), '1.10–1.50 s');
+  assert.equal(plain(between(0.024, 0.31, share)), '2.4–31 %');
+  assert.equal(between(1200, 3400, shortCount), '1.20–3.40k');
+  assert.equal(between(999, 3400, shortCount), '999–3.40k');
+  assert.equal(between(3, 3, String), '3');
 });
 
 test('counts for narrow columns', () => {

@@ -19,11 +19,11 @@ export interface Question {
 const QUESTIONS: Record<Tab, Omit<Question, 'tab'>> = {
   peak: { measure: 'held', title: 'At the peak', direction: 'callees', asks: 'Which functions held the memory when it was most?' },
   end: { measure: 'held', title: 'At the end', direction: 'callees', asks: 'Which functions hold memory at a moment?' },
-  churn: { measure: 'churn', title: 'Churn', direction: 'callers', asks: 'Which functions allocate blocks that die at once?' },
+  churn: { measure: 'churn', title: 'Freed within 1\u202f% of the run', direction: 'callers', asks: 'Which functions allocate blocks that die at once?' },
   alive: { measure: 'alive', title: 'Still alive', direction: 'callees', asks: 'What was never freed?' },
   lasting: { measure: 'lasting', title: 'Lives long', direction: 'callees', asks: 'What lives for half of the run or longer?' },
   promoted: { measure: 'promoted', title: 'Promoted', direction: 'callers', asks: 'What did the minor collections keep?' },
-  large: { measure: 'churn', title: 'Large, brief', direction: 'callers', asks: 'Which functions get large blocks again and again?' },
+  large: { measure: 'churn', title: 'Large, freed within 1\u202f%', direction: 'callers', asks: 'Which functions get large blocks again and again?' },
   compare: { measure: 'held', title: 'Compare', direction: 'callees', asks: 'What changed between two runs, or two moments of one?' },
   allocated: { measure: 'allocated', title: 'All allocated', direction: 'callees', asks: 'Which functions allocated, over the whole run?' },
 };

@@ -1,7 +1,7 @@
 /* The comparison: what was chosen to compare, the sentence that says what changed, and its rows. */
 import { computed } from '@preact/signals-core';
 import type { Change, Compare } from '../engine/answers.ts';
-import { bytes, changeOf, changeRange, duration, numberOf, queryTime, range, readTime, shortChange, shortCount, shortError } from '../numbers.ts';
+import { bytes, changeOf, changeRange, duration, error, numberOf, queryTime, range, readTime, shortCount } from '../numbers.ts';
 import { ageOf, chosen, compare, comparing, missing } from '../state/asking.ts';
 import { MEASURES, type Scale } from '../state/address.ts';
 import { moment, withMoment } from '../state/clauses.ts';
@@ -20,7 +20,7 @@ import { menuOf } from './menu.tsx';
 const MEASURE_NAMES: Record<string, string> = {
   held: 'what is held',
   allocated: 'all allocated',
-  churn: 'churn',
+  churn: 'what was freed within 1\u202f% of the run',
   promoted: 'what was promoted',
   alive: 'what was alive at the end',
   lasting: 'what lives long',
@@ -100,10 +100,10 @@ export function CompareControls() {
       )}
       <div class="switch" role="group" aria-label="Which bytes of a function">
         <button type="button" aria-pressed={!shown.withCalls} title="What functions allocate themselves" onClick={() => change({ withCalls: false })}>
-          self
+          own
         </button>
         <button type="button" aria-pressed={shown.withCalls} title="With all that they call" onClick={() => change({ withCalls: true })}>
-          total
+          with callees
         </button>
       </div>
       <span class="legend">
@@ -179,9 +179,9 @@ export const comparedRows = computed(() => {
 function Side({ value, low, high, samples, fate }: { value: number; low: number; high: number; samples: number; fate: string }) {
   if (!samples && value === 0) return fate ? <td class="fate side">{fate}</td> : <td class="amount side"><span class="value quiet">–</span></td>;
   return (
-    <td class="amount side" title={low < high ? range(low, high) : ''}>
+    <td class="amount side">
       <span class="value">{bytes(value)}</span>
-      <span class="off">{shortError(value, low, high)}</span>
+      <span class="off">{error(value, low, high)}</span>
     </td>
   );
 }
@@ -203,12 +203,12 @@ function Line({ of, row, place, nearby }: { of: Compare; row: number; place: num
       <th scope="row" class="name">
         <Name text={nameFor({ ...label, text: withoutRun(label.text) }, nearby)} title={cleanName(label.text, 2000)} />
       </th>
-      <td class="amount change" title={low < high ? changeRange(low, high) : ''}>
+      <td class="amount change">
         <span class="value">
           {isSure && <span aria-hidden="true">{value < 0 ? '▼' : '▲'}</span>}
           {changeOf(value)}
         </span>
-        <span class="off">{low < high ? shortChange(value, low, high) : ''}</span>
+        <span class="off">{low < high ? changeRange(low, high) : ''}</span>
       </td>
       <Side value={columns.before[row]!} low={columns.before_low[row]!} high={columns.before_high[row]!} samples={columns.before_samples[row]!} fate={fate} />
       <Side value={columns.after[row]!} low={columns.after_low[row]!} high={columns.after_high[row]!} samples={columns.after_samples[row]!} fate={fate} />
@@ -252,7 +252,7 @@ function Head({ of }: { of: Compare }) {
           {after}
         </th>
         <th scope="col" class="samples">
-          n
+          samples
         </th>
       </tr>
     </thead>

@@ -1,6 +1,6 @@
 /* What is known of the selection: its numbers under this question, its place, and where to go from it. */
 import type { Details, Estimate, Label, Life } from '../engine/answers.ts';
-import { duration, estimatedOf, numberOf, shareWithError, withError } from '../numbers.ts';
+import { between, duration, estimatedOf, numberOf, shareWithError, withError } from '../numbers.ts';
 import { ageOf, chosen, compare, comparing, details, flame, missing, table } from '../state/asking.ts';
 import { head, view } from '../state/store.ts';
 import { comparedFacts, comparedLabel } from './compare.tsx';
@@ -24,16 +24,15 @@ function amountIn(bytes: Estimate, blocks: Estimate): string {
 function lifeText(life: Life): string {
   if (!life.samples) return '';
   if (!life.known) return `longer than ${duration(life.median)}, as far as the trace tells`;
-  const low = life.low === null ? '' : duration(life.low);
-  const high = life.high === null ? '' : duration(life.high);
-  const between = low && high ? ` (${low}–${high})` : low ? ` (at least ${low})` : high ? ` (at most ${high})` : '';
-  return `${duration(life.median)}${between}`;
+  const { low, high } = life;
+  const ends = low !== null && high !== null ? between(low, high, duration) : low !== null ? `at least ${duration(low)}` : high !== null ? `at most ${duration(high)}` : '';
+  return `${duration(life.median)}${ends && ` (${ends})`}`;
 }
 
 function factsOf(of: Details): [string, string][] {
   const facts: [string, string][] = [
-    ['self', amountIn(of.self_bytes, of.self_blocks)],
-    ['total', amountIn(of.total_bytes, of.blocks)],
+    ['own', amountIn(of.self_bytes, of.self_blocks)],
+    ['with callees', amountIn(of.total_bytes, of.blocks)],
   ];
   const add = (name: string, text: string) => text && facts.push([name, text]);
   if (of.self_life_ns.samples) add('median life', lifeText(of.self_life_ns));

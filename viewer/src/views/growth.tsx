@@ -1,6 +1,6 @@
 /* How what is alive came to be: a small curve in each row, the rate of what grows steadily, and a word for the rest. */
 import { AGES, STEADY, type Table } from '../engine/answers.ts';
-import { bytes, share, shortError } from '../numbers.ts';
+import { bytes, error, share } from '../numbers.ts';
 
 /** How much of a row's bytes it had at the end of each age class; above 1 where its blocks have shrunk since. */
 export function riseOf(of: Table, index: number): number[] {
@@ -50,7 +50,7 @@ export function Growth({ of, index }: { of: Table; index: number }) {
       {isSteady ? (
         <>
           <span class="value">{bytes(growth![index]!)}/s</span>
-          <span class="off">{shortError(growth![index]!, growth_low![index]!, growth_high![index]!)}</span>
+          <span class="off">{error(growth![index]!, growth_low![index]!, growth_high![index]!)}</span>
           <span class="unseen">, {word}</span>
         </>
       ) : (

@@ -1,7 +1,7 @@
 /* Under "Promoted": what another size of the minor heap would have kept from promotion, and the pauses. */
 import { computed } from '@preact/signals-core';
 import type { Heap, Time } from '../engine/answers.ts';
-import { axisDuration, axisMoment, bytes, count, duration, numberOf, roundMoments, share } from '../numbers.ts';
+import { axisDuration, axisMoment, between, bytes, count, duration, numberOf, roundMoments, share } from '../numbers.ts';
 import { ageOf, time, totals } from '../state/asking.ts';
 import { asTable, head, toggleTable, view } from '../state/store.ts';
 import { DataTable } from './data.tsx';
@@ -12,10 +12,7 @@ const LONG_NS = 1e5; // shorter pauses have no record of their own
 
 const heap = computed<Heap | null>(() => (view.value.tab === 'promoted' ? (totals.value.answer?.heap ?? null) : null));
 
-const between = (low: number, high: number): string => {
-  const [one, other] = [share(Math.max(0, low)), share(Math.max(0, high))];
-  return one === other ? one : `${one.replace(/\s?%$/u, '')}–${other}`;
-};
+const sharesBetween = (low: number, high: number): string => between(Math.max(0, low), Math.max(0, high), share);
 
 /* ---- other minor heaps ---- */
 
@@ -47,7 +44,7 @@ function Sizes({ of }: { of: NonNullable<Heap['what_if']> }) {
             return (
               <tr>
                 <th scope="row">{text}</th>
-                <td>{size === 'kept_half' ? `${between(-high, -low)} more promoted` : between(low, high)}</td>
+                <td>{size === 'kept_half' ? `${sharesBetween(-high, -low)} more promoted` : sharesBetween(low, high)}</td>
                 <td class="bar" aria-hidden="true">
                   {size !== 'kept_half' && <span style={{ left: `${100 * low}%`, width: `${Math.max(0.5, 100 * (high - low))}%` }} />}
                 </td>

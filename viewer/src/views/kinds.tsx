@@ -1,7 +1,7 @@
 /* Which kinds of block: how long they live and how large they are, in one map; the sizes beside it; and how many survive. */
 import { computed, effect, signal } from '@preact/signals-core';
 import type { Kinds } from '../engine/answers.ts';
-import { axisBytes, axisDuration, bytes, duration, querySize, queryTime, readSize, readTime, share, shortCount } from '../numbers.ts';
+import { axisBytes, axisDuration, between, bytes, duration, querySize, queryTime, readSize, readTime, share, shortCount } from '../numbers.ts';
 import { ageOf, comparing, kinds, kindsInSight, missing } from '../state/asking.ts';
 import { bounds, withBounds } from '../state/clauses.ts';
 import { asTable, setQuery, toggleTable, view } from '../state/store.ts';
@@ -207,7 +207,7 @@ function HeatMap({ answer, of }: { answer: Kinds; of: Sums }) {
 }
 
 const classText = (scale: number[], index: number, write: (value: number) => string) =>
-  index + 1 < scale.length ? `${write(scale[index]!)}–${write(scale[index + 1]!)}` : `${write(scale[index]!)} and more`;
+  index + 1 < scale.length ? between(scale[index]!, scale[index + 1]!, write) : `${write(scale[index]!)} and more`;
 
 function Readout({ answer, of }: { answer: Kinds; of: Sums }) {
   const at = under.value;
@@ -339,14 +339,14 @@ function MapTable({ answer, of }: { answer: Kinds; of: Sums }) {
       bytes(of.cells[cell]!),
       shortCount(of.samples[cell]!),
     ]);
-  return <DataTable label="Life and size as a table" heads={['size', 'life', 'bytes', 'n']} rows={rows} />;
+  return <DataTable label="Life and size as a table" heads={['size', 'life', 'bytes', 'samples']} rows={rows} />;
 }
 
 function SizesTable({ answer, of }: { answer: Kinds; of: Sums }) {
   const rows = of.bySize.flatMap(({ dead, alive, samples }, index) =>
     dead + alive > 0 ? [[classText(answer.size_bytes, index, bytes), bytes(dead), bytes(alive), shortCount(samples)]] : [],
   );
-  return <DataTable label="Sizes as a table" heads={['size', 'died', 'alive at the end', 'n']} rows={rows} />;
+  return <DataTable label="Sizes as a table" heads={['size', 'died', 'alive at the end', 'samples']} rows={rows} />;
 }
 
 function SurvivalTable({ answer }: { answer: Kinds }) {
@@ -354,7 +354,7 @@ function SurvivalTable({ answer }: { answer: Kinds }) {
   const rows = Array.from(survival_ns, (time, index) => [
     duration(time),
     share(survival[index]!),
-    `${share(survival_low[index]!)}–${share(survival_high[index]!)}`,
+    between(survival_low[index]!, survival_high[index]!, share),
     share(survival_all[index]!),
   ]);
   return <DataTable label="Survival as a table" heads={['life', 'these blocks', '95 % range', 'all blocks']} rows={rows} />;

@@ -107,7 +107,7 @@ function Help() {
       <h2>Numbers</h2>
       <p>
         Memory is sampled, so a number is an estimate: of 100 intervals, 95 contain the true value. “188 MB ±2 %” is the estimate and its interval; where the interval is wide or
-        lopsided, its ends are given: “131–335 kB”. “≈”, and in the graph hatching, marks a number whose interval spans more than a factor of five; “n” is the number of sampled blocks of the whole row. Grey boxes are code of the C runtime or of an unknown module, and small boxes that were merged.
+        lopsided, its ends are given: “131–335 kB”. “≈”, and in the graph hatching, marks a number whose interval spans more than a factor of five; “samples” is the number of sampled blocks of the whole row. Grey boxes are code of the C runtime or of an unknown module, and small boxes that were merged.
       </p>
       <form method="dialog">
         <button type="submit">Close</button>

@@ -1,10 +1,11 @@
 /* The table: one row for each function (or line, file, module), of which only those in sight are elements. */
 import { computed, effect, signal } from '@preact/signals-core';
 import type { Table } from '../engine/answers.ts';
-import { amount, isRough, shortDuration, shortCount, shortError } from '../numbers.ts';
+import { amount, between, error, isRough, share, shortCount, shortDuration } from '../numbers.ts';
 import { ageOf, chosen, compare, comparing, missing, table } from '../state/asking.ts';
 import type { Sort } from '../state/address.ts';
 import { head, sortBy, view } from '../state/store.ts';
+import { whole } from '../state/whole.ts';
 import { hovered, searched, selectLabel } from './flame.tsx';
 import { cleanName } from '../flame/names.ts';
 import { ComparedTable, comparedRows } from './compare.tsx';
@@ -27,10 +28,10 @@ export const rows = computed(() => {
 
 const COLUMNS: { sort: Sort; title: string; help: string }[] = [
   { sort: 'name', title: 'function', help: 'Name' },
-  { sort: 'self', title: 'self', help: 'What it allocated itself' },
-  { sort: 'total', title: 'total', help: 'With what the functions that it calls allocated' },
+  { sort: 'self', title: 'own', help: 'What it allocated itself' },
+  { sort: 'total', title: 'with callees', help: 'With what the functions that it calls allocated' },
   { sort: 'blocks', title: 'blocks', help: 'About how many blocks, with those of the functions that it calls; the range is in the tip of each number' },
-  { sort: 'samples', title: 'n', help: 'Sampled blocks on which self rests; in the order of total, those on which total rests' },
+  { sort: 'samples', title: 'samples', help: 'Sampled blocks on which the row rests: its own; in the order of those with callees, these' },
   { sort: 'life', title: 'life', help: 'Median life of its own blocks; its range is in the tip' },
 ];
 const GROWTH = {
@@ -45,6 +46,12 @@ const columnsOf = (of: Table | null) => (of?.columns.growth ? [...COLUMNS.filter
 /** Where there is no room for all of these, only that by which the rows are sorted is shown; its head has the others. */
 const isLarge = ({ sort }: { sort: Sort }) => sort === 'self' || sort === 'total' || sort === 'growth';
 
+const Share = () => (
+  <th scope="col" class="share" title="Its part of all bytes of this question: of what it allocated itself; in the order of those with callees, with these">
+    share
+  </th>
+);
+
 function Head({ of }: { of: Table }) {
   const { sort, descending, by } = view.value;
   const columns = columnsOf(of);
@@ -52,6 +59,7 @@ function Head({ of }: { of: Table }) {
     <thead>
       <tr>
         {columns.map((column) => (
+          <>
           <th
             scope="col"
             class={column.sort}
@@ -70,6 +78,8 @@ function Head({ of }: { of: Table }) {
               </span>
             </button>
           </th>
+          {column.sort === 'total' && <Share />}
+          </>
         ))}
       </tr>
     </thead>
@@ -86,7 +96,7 @@ function Amount({ column, value, low, high, samples, whole }: { column: 'self' |
       ) : (
         <>
           <span class="value">{amount(estimate)}</span>
-          <span class="off">{shortError(value, low, high)}</span>
+          <span class="off">{error(value, low, high)}</span>
         </>
       )}
     </td>
@@ -94,14 +104,14 @@ function Amount({ column, value, low, high, samples, whole }: { column: 'self' |
 }
 
 /** The interval of a number whose column has no room for it. */
-const between = (low: number, high: number, text: (value: number) => string): string => (low < high ? `${text(low)}–${text(high)}` : '');
+const tip = (low: number, high: number, write: (value: number) => string): string => (low < high ? between(low, high, write) : '');
 
 const lifeOf = (table: Table, index: number): string => {
   const life = table.columns.life[index]!;
   return Number.isNaN(life) ? (table.columns.self_samples[index] ? '> run' : '–') : shortDuration(life);
 };
 
-function Line({ of, index, place, whole, nearby }: { of: Table; index: number; place: number; whole: number; nearby: string[] }) {
+function Line({ of, index, place, whole, sum, nearby }: { of: Table; index: number; place: number; whole: number; sum: number; nearby: string[] }) {
   const { columns } = of;
   const label = labelOf(of, index);
   return (
@@ -117,12 +127,16 @@ function Line({ of, index, place, whole, nearby }: { of: Table; index: number; p
       </th>
       <Amount column="self" value={columns.self[index]!} low={columns.self_low[index]!} high={columns.self_high[index]!} samples={columns.self_samples[index]!} whole={whole} />
       <Amount column="total" value={columns.total[index]!} low={columns.total_low[index]!} high={columns.total_high[index]!} samples={columns.samples[index]!} whole={whole} />
-      {!columns.growth && <td class="blocks" title={between(columns.blocks_low[index]!, columns.blocks_high[index]!, shortCount)}>{shortCount(columns.blocks[index]!)}</td>}
+      <td class="share">{sum > 0 && sharedOf(of)[index]! > 0 ? share(sharedOf(of)[index]! / sum) : '–'}</td>
+      {!columns.growth && <td class="blocks" title={tip(columns.blocks_low[index]!, columns.blocks_high[index]!, shortCount)}>{shortCount(columns.blocks[index]!)}</td>}
       <td class="samples">{shortCount(samplesOf(of, view.value.sort)[index]!)}</td>
-      {columns.growth ? <Growth of={of} index={index} /> : <td class="life" title={between(columns.life_low[index]!, columns.life_high[index]!, shortDuration)}>{lifeOf(of, index)}</td>}
+      {columns.growth ? <Growth of={of} index={index} /> : <td class="life" title={tip(columns.life_low[index]!, columns.life_high[index]!, shortDuration)}>{lifeOf(of, index)}</td>}
     </tr>
   );
 }
+
+/** The sums that are told as shares: those by which the rows are sorted, else their own. */
+const sharedOf = ({ columns }: Table) => (view.value.sort === 'total' ? columns.total : columns.self);
 
 /** The largest total: the bars' whole. */
 const wholeOf = (of: Table) => of.columns.total.reduce((most, total) => Math.max(most, total), 0);
@@ -130,14 +144,15 @@ const wholeOf = (of: Table) => of.columns.total.reduce((most, total) => Math.max
 function Body({ of }: { of: Table }) {
   const order = rows.value;
   const [from, to] = shownRows(order.length, height.value, scrolled.value);
-  const whole = wholeOf(of);
+  const most = wholeOf(of);
+  const sum = whole.value?.bytes ?? 0; // the rows lack what has no callstack
   const shown = order.subarray(from, to);
   const nearby = Array.from(shown, (index) => labelOf(of, index).text);
   return (
     <tbody>
       <Gap rows={from} />
       {Array.from(shown, (index, step) => (
-        <Line key={index} of={of} index={index} place={from + step} whole={whole} nearby={nearby} />
+        <Line key={index} of={of} index={index} place={from + step} whole={most} sum={sum} nearby={nearby} />
       ))}
       <Gap rows={order.length - to} />
     </tbody>

@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { type Compare, type Flame, NO_LABEL, type Request } from '../../src/engine/answers.ts';
 import { cleanName } from '../../src/flame/names.ts';
-import { bytes, changeOf, changeRange, count, error, isRough, range, share, shortChange, shortCount, shortError } from '../../src/numbers.ts';
+import { bytes, changeOf, changeRange, count, error, isRough, range, share, shortCount } from '../../src/numbers.ts';
 import { inFolder, makeComparison, makePage, openPage, program, without } from '../engine/page.ts';
 import { launch, settled } from './open.ts';
 import { answerOf, goTo, openHigh, WALK } from './views.ts';
@@ -173,7 +173,7 @@ const MOMENTS: Compared[] = [
 function sideOf(columns: Compare['columns'], side: 'before' | 'after', row: number, fate: string): string {
   const [value, low, high, samples] = [columns[side][row]!, columns[`${side}_low`][row]!, columns[`${side}_high`][row]!, columns[`${side}_samples`][row]!];
   if (!samples && value === 0) return fate || '–';
-  return `${bytes(value)}${shortError(value, low, high)}`;
+  return `${bytes(value)}${error(value, low, high)}`;
 }
 
 /** The rows as they should be: the engine's, parted where those begin that are not sure. */
@@ -183,7 +183,7 @@ function comparedRows({ columns, labels, fates, sure_count, rows_count, exact, p
     const mark = columns.sure[row] ? (value < 0 ? '▼' : '▲') : '';
     return [
       cleanName(label.text, 2000),
-      `${mark}${changeOf(value)}${low < high ? shortChange(value, low, high) : ''}`,
+      `${mark}${changeOf(value)}${low < high ? changeRange(low, high) : ''}`,
       sideOf(columns, 'before', row, fates[row]!),
       sideOf(columns, 'after', row, fates[row]!),
       shortCount(columns.before_samples[row]! + columns.after_samples[row]!),

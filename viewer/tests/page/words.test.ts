@@ -9,7 +9,7 @@ import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { AGES, type Heap, type Kinds, type Table, type Time, type Totals } from '../../src/engine/answers.ts';
 import type { Engine } from '../../src/engine/engine.ts';
-import { bytes, count, duration, range, share, shortCount, shortDuration } from '../../src/numbers.ts';
+import { between, bytes, count, duration, range, share, shortCount, shortDuration } from '../../src/numbers.ts';
 import { inFolder, makePage, openPage, program, without } from '../engine/page.ts';
 import { launch } from './open.ts';
 import { answerOf, attributesOf, cellsOf, goTo, isDrawn, openHigh, WALK } from './views.ts';
@@ -54,8 +54,8 @@ test('counts of blocks and lives have their range in a tip', { skip: without }, 
       const index = Array.from(columns.label).findIndex((label) => labels[label]!.text === name);
       const [low, high, shortest, longest] = (['blocks_low', 'blocks_high', 'life_low', 'life_high'] as const).map((column) => columns[column][index]!);
       assert.ok(low! <= columns.blocks[index]! * 1.0001 && columns.blocks[index]! <= high! * 1.0001, name);
-      assert.equal(blocks, `${shortCount(low!)}–${shortCount(high!)}`);
-      assert.equal(life, shortest! < longest! ? `${shortDuration(shortest!)}–${shortDuration(longest!)}` : '');
+      assert.equal(blocks, between(low!, high!, shortCount));
+      assert.equal(life, shortest! < longest! ? between(shortest!, longest!, shortDuration) : '');
     }
   }
   assert.deepEqual(faults, []);
@@ -120,7 +120,7 @@ test('the table over time has the resident size where it was measured, and no re
 /* ---- kinds of block ---- */
 
 const classOf = (scale: number[], index: number, write: (value: number) => string) =>
-  index + 1 < scale.length ? `${write(scale[index]!)}–${write(scale[index + 1]!)}` : `${write(scale[index]!)} and more`;
+  index + 1 < scale.length ? between(scale[index]!, scale[index + 1]!, write) : `${write(scale[index]!)} and more`;
 
 interface Cell {
   life: number;
@@ -183,7 +183,7 @@ test('the map of kinds, the sizes and the survival have tables with what they dr
     });
     assert.deepEqual(await cellsOf(page, '[aria-label="Sizes as a table"]'), sizes, address);
     const lives = Array.from(columns.survival_ns, (life, index) => [
-      duration(life), share(columns.survival[index]!), `${share(columns.survival_low[index]!)}–${share(columns.survival_high[index]!)}`, share(columns.survival_all[index]!),
+      duration(life), share(columns.survival[index]!), between(columns.survival_low[index]!, columns.survival_high[index]!, share), share(columns.survival_all[index]!),
     ]);
     assert.deepEqual(await cellsOf(page, '[aria-label="Survival as a table"]'), lives, address);
     tables.add(JSON.stringify(shown));
