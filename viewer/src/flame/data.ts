@@ -139,6 +139,11 @@ export class FlameData {
     return this.flame.columns[this.width][this.layout.node[place]!]!;
   }
 
+  /** Its part of what shares are taken of. */
+  share(place: Place): number {
+    return this.whole > 0 ? this.size(place) / this.whole : 0;
+  }
+
   /** Of what the sizes are. */
   get unit(): Flame['unit'] | 'blocks' {
     return this.width === 'blocks' ? 'blocks' : this.flame.unit;
@@ -194,7 +199,7 @@ export class FlameData {
       samples: samples[node]!,
       merged: merged[node]!,
       uncertain: this.uncertain[place] === 1,
-      share: this.whole > 0 ? this.size(place) / this.whole : 0,
+      share: this.share(place),
       shareOf: this.shareOf,
       level: this.above.length + this.layout.row(place) + 1,
       compared: this.compared(node),

@@ -7,7 +7,7 @@ import { type FlameBox, FlameData, type Path, type Width, type Words } from './d
 import { Glyphs } from './glyphs.ts';
 import { pixelAt } from './hit.ts';
 import { type Commands, onKey, PointerInput } from './input.ts';
-import { Labels } from './labels.ts';
+import { Labels, LEAST_LABEL } from './labels.ts';
 import { NOWHERE, type Place } from './layout.ts';
 import { type FlameView, Navigation, ROW_HEIGHT } from './navigation.ts';
 import { fontOf, Painter } from './paint.ts';
@@ -194,6 +194,14 @@ export class FlameGraph {
     const x = pixelAt(lens, layout.left[place]!);
     const y = (layout.row(place) + above.length) * ROW_HEIGHT - lens.top;
     return { x, y, width: pixelAt(lens, layout.right[place]!) - x, height: ROW_HEIGHT - 1 };
+  }
+
+  /** Whether the box, as it is drawn now, has no room for a name. */
+  isNameless(node: number): boolean {
+    const rect = this.rectOf(node);
+    if (rect === null || this.labels === null) return false;
+    const [left, right] = [Math.max(0, rect.x), Math.min(this.navigation.lens.width, rect.x + rect.width)];
+    return right - left < LEAST_LABEL || this.labels.text(this.data!.layout.place[node]!, left, right) === null;
   }
 
   /** How many boxes and grey runs the last drawing had. */

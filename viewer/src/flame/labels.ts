@@ -1,4 +1,4 @@
-/* The texts on boxes: the name, shortened to the box, and where there is room its amount. */
+/* The texts on boxes: the name, shortened to the box, and where there is room its amount and its share. */
 
 import type { FlameData, Words } from './data.ts';
 import { Glyphs } from './glyphs.ts';
@@ -31,7 +31,7 @@ export class Labels {
   private readonly names: (Name | undefined)[] = [];
   private readonly told = new Map<Place, Name>();
   private readonly others = new Map<string, Name>();
-  private readonly amounts = new Map<Place, string>();
+  private readonly amounts = new Map<Place, string[]>();
 
   constructor(
     private readonly data: FlameData,
@@ -67,14 +67,16 @@ export class Labels {
     return name;
   }
 
-  private amount(place: Place): string {
-    let text = this.amounts.get(place);
-    if (text === undefined) {
+  /** The amount, the longer form first: "44.5 MB · 70 %", "44.5 MB". */
+  private amount(place: Place): string[] {
+    let forms = this.amounts.get(place);
+    if (forms === undefined) {
       const change = this.data.change(place);
-      text = change === undefined ? this.words.amount(this.data.size(place), this.data.unit) : this.words.change(change);
-      this.amounts.set(place, text);
+      const amount = change === undefined ? this.words.amount(this.data.size(place), this.data.unit) : this.words.change(change);
+      forms = change === undefined ? [`${amount} · ${this.words.share(this.data.share(place))}`, amount] : [amount];
+      this.amounts.set(place, forms);
     }
-    return text;
+    return forms;
   }
 
   /** The texts of the box from left to right (the visible part of it), or null if there is no room. */
@@ -87,7 +89,7 @@ export class Labels {
     return this.put(this.named(name), false, left, right);
   }
 
-  private put(name: Name, uncertain: boolean, left: number, right: number, amount?: () => string): Text | null {
+  private put(name: Name, uncertain: boolean, left: number, right: number, amount?: () => string[]): Text | null {
     const room = right - left - 2 * PADDING;
     const prefix = uncertain ? APPROXIMATELY : '';
     const prefixWidth = uncertain ? this.glyphs.width(prefix) : 0;
@@ -96,11 +98,9 @@ export class Labels {
     const text: Text = { name: prefix + shown, nameX: left + PADDING, most: 0, amount: '', amountX: 0 };
     if (JOINED.test(shown)) text.most = room;
     if (amount === undefined || room < ROOM_FOR_AMOUNT || shown !== name.forms[0]) return text;
-    const number = amount();
-    const width = this.glyphs.width(number);
-    if (prefixWidth + name.width + BEFORE_AMOUNT + width > room) return text;
-    text.amount = number;
-    text.amountX = right - PADDING - width;
+    const rest = room - prefixWidth - name.width - BEFORE_AMOUNT;
+    text.amount = amount().find((form) => this.glyphs.width(form) <= rest) ?? '';
+    text.amountX = right - PADDING - this.glyphs.width(text.amount);
     return text;
   }
 }

@@ -3,7 +3,7 @@ import { computed, effect, signal } from '@preact/signals-core';
 import type { Flame, Label } from '../engine/answers.ts';
 import { type FlameBox, FlameGraph, type FlameView, type Words } from '../flame/flame.ts';
 import { cleanName } from '../flame/names.ts';
-import { amount, bytes, changeOf, changeRange, count, error, numberOf, share, shortCount } from '../numbers.ts';
+import { bytes, changeOf, changeRange, count, error, numberOf, share, shortCount, withError } from '../numbers.ts';
 import { ageOf, compare, comparing, flame, missing } from '../state/asking.ts';
 import { sidesOf } from '../state/questions.ts';
 import { whole } from '../state/whole.ts';
@@ -130,7 +130,7 @@ export function numbersOf(box: FlameBox): string {
   const estimate = { estimate: box.bytes, low: box.low, high: box.high, samples: box.samples };
   const off = error(box.bytes, box.low, box.high);
   const blocks = off ? `about ${numberOf(Number(box.blocks.toPrecision(3)), unitOfBlocks().slice(0, -1))}` : numberOf(box.blocks, unitOfBlocks().slice(0, -1));
-  return `${amount(estimate)}${off ? ` ${off}` : ''} · ${blocks} · ${numberOf(box.samples, 'sample')} · ${shareOf(box)}`;
+  return `${withError(estimate)} · ${blocks} · ${numberOf(box.samples, 'sample')} · ${shareOf(box)}`;
 }
 
 const Fitted = ({ text, most }: { text: string; most: number }) => <Name text={compactName(text, most)} title={cleanName(text, 2000)} />;
@@ -148,6 +148,22 @@ function Line() {
     </p>
   );
 }
+
+/** Below a box that has no room for its name, the name. The line below the graph has all of it. */
+function Tip({ box }: { box: FlameBox }) {
+  const { x, y, width, height } = graph!.rectOf(box.node)!;
+  const canvas = graph!.canvas.getBoundingClientRect();
+  const top = canvas.top - document.getElementById('flame')!.getBoundingClientRect().top + y + height + 3;
+  const middle = Math.min(canvas.width, Math.max(0, x + width / 2));
+  const side = middle > canvas.width / 2 ? { right: `${canvas.width - middle}px` } : { left: `${middle}px` };
+  return (
+    <p class="tip" aria-hidden="true" style={{ top: `${top}px`, ...side }}>
+      {box.merged ? `${numberOf(box.merged, 'small box')} merged` : <Fitted text={box.name} most={60} />} {amountAndShare(box)}
+    </p>
+  );
+}
+
+const amountAndShare = (box: FlameBox): string => (box.compared ? changeOf(box.compared.change) : `${bytes(box.bytes)} · ${share(box.share)}`);
 
 function Trail() {
   const { focus } = view.value;
@@ -235,7 +251,7 @@ function sayWhy(): string {
 
 export function followFlame(): void {
   const section = document.getElementById('flame')!;
-  const parts = ['flame-head', 'flame-host', 'flame-empty', 'flame-line'].map((id) => {
+  const parts = ['flame-head', 'flame-host', 'flame-tip', 'flame-empty', 'flame-line'].map((id) => {
     const part = document.createElement('div');
     part.id = id;
     return part;
@@ -251,6 +267,10 @@ export function followFlame(): void {
   island('flame-empty', () => {
     const why = sayWhy();
     return why ? <p class="empty">{why}</p> : null;
+  });
+  island('flame-tip', () => {
+    const box = hovered.value;
+    return box && graph?.isNameless(box.node) ? <Tip box={box} /> : null;
   });
   island('flame-line', () => <Line />);
   graph = make(document.getElementById('flame-host')!);
@@ -285,7 +305,7 @@ let hostFitted = '';
 /** Makes the host as high as the rows need, in steps, so that what stands below seldom moves, and within bounds. The
  *  height depends on the answer alone: a link shows what was seen. A host whose corner a person dragged stays. */
 function fitHost(shown: FlameGraph, host: HTMLElement): void {
-  hostMost ||= host.clientHeight;
+  hostMost ||= Number.parseFloat(getComputedStyle(host).height); // also of a host that is not shown
   if (hostFitted && host.style.height !== hostFitted) return;
   const steps = Math.max(0, Math.ceil((shown.contentHeight + HOST_FRAME - HOST_LEAST) / HOST_STEP));
   hostFitted = `${Math.min(HOST_LEAST + steps * HOST_STEP, hostMost)}px`;
@@ -313,7 +333,7 @@ function followGraph(shown: FlameGraph, section: HTMLElement): void {
     resolveFocus(answer);
   });
   effect(() => {
-    section.className = ageOf(flame.value) + (flame.value.answer ? '' : ' unanswered');
+    section.className = ageOf(flame.value) + (flame.value.answer?.columns.samples[0] ? '' : ' unanswered');
   });
   effect(() => {
     const wanted = flameViewOf(view.value);

@@ -3,8 +3,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { FlameData } from '../../src/flame/data.ts';
 import { Glyphs } from '../../src/flame/glyphs.ts';
+import { Labels } from '../../src/flame/labels.ts';
 import { cleanName, cutLeft, cutMiddle, formsOf, isolated, Name, twinsOf } from '../../src/flame/names.ts';
+import { flameOf, words } from './examples.ts';
 
 const glyphs = new Glyphs((character) => (character === 'i' || character === 'l' ? 3 : 7));
 const shortest = (name: string) => formsOf(name).at(-1);
@@ -153,6 +156,17 @@ test('names that look alike never are wider than there is room', () => {
       for (const one of names) assert.ok(glyphs.width(new Name(one, glyphs, twinsOf(one, names)).fit(room, glyphs)) <= room);
     }),
   );
+});
+
+test('beside a name stand the amount and the share, or the amount alone, or neither, as there is room', () => {
+  const data = new FlameData(flameOf({ name: 'all', children: [{ name: 'open_session', self: 700 }, { name: 'cache', self: 300 }] }));
+  const labels = new Labels(data, words, glyphs);
+  const amountIn = (width: number) => labels.text(1, 0, width)?.amount;
+  assert.deepEqual([300, 190, 120].map(amountIn), ['700 bytes · 70 %', '700 bytes', '']);
+  for (let width = 30; width < 300; width++) {
+    const { name = '', amount = '', amountX = 0, nameX = 0 } = labels.text(1, 0, width) ?? {};
+    if (amount) assert.ok(nameX + glyphs.width(name) < amountX && amountX + glyphs.width(amount) <= width, `${width}`);
+  }
 });
 
 /* SPDX-License-Identifier: MIT */
