@@ -1,7 +1,7 @@
 /* The header: what was run, what is known of it, and the verdict in five numbers. */
 import { effect } from '@preact/signals-core';
 import type { Head, Totals } from '../engine/answers.ts';
-import { amount, axisBytes, bytes, duration, error, isExact, numberOf, share, shareWithError } from '../numbers.ts';
+import { amount, axisBytes, bytes, duration, error, estimatedCount, isExact, numberOf, share, shareWithError } from '../numbers.ts';
 import { trouble, verdict } from '../state/asking.ts';
 import { openMoment } from '../state/moments.ts';
 import { running, server } from '../state/server.ts';
@@ -10,6 +10,7 @@ import { copyLink } from './export.ts';
 import { island, Name } from './island.tsx';
 import { Live, PauseButton } from './live.tsx';
 import { Resident } from './resident.tsx';
+import { VerdictLine } from './verdict.tsx';
 
 const FEW = 100;
 
@@ -164,7 +165,6 @@ export function followHeader(): void {
         )}
         {shown?.before && warningsOf({ ...shown, ...shown.before, became: undefined }).map((line) => <p class="warning">Of the run before: <Words text={line} /></p>)}
         {shown && warningsOf(shown).map((line) => <p class="warning"><Words text={line} /></p>)}
-        {shown?.hint && <p class="hint"><Words text={shown.hint} /></p>}
         <p class="notice" role="status" aria-live="polite">
           {notice.value}
         </p>
@@ -174,7 +174,17 @@ export function followHeader(): void {
   effect(() => {
     const main = document.getElementById('main')!;
     main.hidden = trouble.value !== '';
+    main.classList.toggle('nothing', head.value?.trace.samples === 0);
     main.classList.toggle('gone', server.value?.answers === false);
+  });
+  island('foot', () => {
+    const hint = head.value?.hint;
+    return hint && (
+      <details>
+        <summary>Some names are missing</summary>
+        <p class="hint"><Words text={hint} /></p>
+      </details>
+    );
   });
   island('verdict', () => {
     const { answer } = verdict.value;
@@ -193,7 +203,7 @@ function NothingSampled({ head: { trace }, totals }: { head: Head; totals: Total
         ? 'What can be read of this trace has no sampled block.'
         : trace.rate >= 1
         ? 'The program allocated nothing.'
-        : `No block was sampled: most likely the program allocated less than ${most} ${trace.heap === 'malloc' ? 'by malloc' : 'in its heap'}. Record it again with a higher --rate.`}
+        : `Less than ${most} was allocated${trace.heap === 'malloc' ? '' : ' in its heap'}: no block was sampled.`}
     </p>
   );
 }
@@ -218,14 +228,14 @@ function Figure({ label, value, off, note, go }: FigureParts) {
   );
 }
 
-/** The peak is an average of moments, so a heap that is as large at its end may have the larger number there. */
+/** The peak is an average of moments, so a heap that is as large at its end may have a larger number there. */
 function noteAtEnd(head: Head, { totals }: Totals): string {
   const { live_at_end_bytes: end, peak_bytes: peak } = totals;
   if (head.trace.partial) return 'whose end was not recorded';
   if (end.samples === 0) return 'no sampled block is left';
   if (head.trace.processes) return 'when processes ended';
-  if (end.estimate > peak.estimate) return 'about as much as at the peak';
-  return head.collected ? 'not found dead' : 'still allocated';
+  const part = `${share(Math.min(1, end.estimate / peak.estimate))} of the peak`;
+  return head.collected ? `not found dead, ${part}` : part;
 }
 
 function figuresOf(head: Head, all: Totals): FigureParts[] {
@@ -237,7 +247,7 @@ function figuresOf(head: Head, all: Totals): FigureParts[] {
       label: 'Peak',
       value: amount(totals.peak_bytes),
       off: off(totals.peak_bytes),
-      note: `${all.peak_is_one ? 'at' : 'around'} ${duration(totals.peak_at_ns)}`,
+      note: `${all.peak_is_one ? 'at' : 'around'} ${duration(totals.peak_at_ns)}${totals.peak_blocks.samples ? `, in ${estimatedCount(totals.peak_blocks)} blocks` : ''}`,
       go: () => openMoment('peak'),
     },
     {
@@ -255,7 +265,7 @@ function figuresOf(head: Head, all: Totals): FigureParts[] {
       go: () => openTab('allocated'),
     },
     {
-      label: 'Churn',
+      label: 'Freed within 1\u202f% of the run',
       value: share(totals.brief_share.estimate),
       off: shareWithError(totals.brief_share).replace(/^[^(]*/, '').replace(/[()]/g, ''),
       note: `lived less than ${duration(totals.brief_ns)}`,
@@ -274,22 +284,11 @@ function figuresOf(head: Head, all: Totals): FigureParts[] {
   return figures;
 }
 
-/** What the verdict rests on, in words; the title says the rest. */
-function reasonOf({ kind, culprits, bytes: amount, at_ns }: NonNullable<Totals['verdict']>): string {
-  const who = culprits.map(({ function: name, caller, bytes_per_second: rate }) => `${name}${caller && `, called by ${caller}`}${rate.samples ? `: ${bytes(rate.estimate)}/s` : ''}`).join('; ');
-  if (kind === 'leak_likely') return `${who} from start to end`;
-  if (kind === 'still_growing') return `${who} to the end, and little is freed: a leak, or data that it collects`;
-  if (kind === 'no_leak_seen') return `level since ${duration(at_ns)}; a leak of a tenth of the peak would show`;
-  if (kind === 'too_few_samples') return 'record it again with a higher --rate';
-  return amount > 0 ? `at least ${bytes(amount)} at ${duration(at_ns)}${who && `: ${who}`}` : who;
-}
-
 function Verdict({ head, totals }: { head: Head; totals: Totals }) {
   const rss = totals.totals.peak_rss_bytes;
-  const said = totals.verdict;
   return (
     <>
-    {said && said.title && <p class={`said ${said.kind}`}><strong>{said.title}</strong> <Words text={reasonOf(said)} /></p>}
+    <VerdictLine head={head} totals={totals} />
     <dl class="verdict">
       {figuresOf(head, totals).map((figure) => (
         <Figure {...figure} />

@@ -1,4 +1,5 @@
 /* The questions, and the sentence that says what the view below them is about. */
+import { effect } from '@preact/signals-core';
 import { ageOf, compare, compareError, comparing, flame, isAnswered, isAwaited, totals } from '../state/asking.ts';
 import { populationOf, questionsOf, titleOf, type Whole } from '../state/questions.ts';
 import { through, whole } from '../state/whole.ts';
@@ -56,17 +57,24 @@ const throughOf = (part: Whole, name: string): string =>
     ? `Of these ${withError({ ...part, estimate: part.bytes })} through ${name}, as the graph shows.`
     : `None of these through ${name}${part.high > 0 ? ` was sampled, so less than ${bytes(part.high)}` : ''}.`;
 
+/** Whether the number beside Peak says it already. */
+const repeatsPeak = (): boolean => view.value.tab === 'peak' && view.value.of === '' && view.value.where === '' && whole.value?.samples !== 0;
+
 function sentence(): string {
   const { answer } = totals.value;
   if (!head.value || !isAnswered.value) return said;
   if (comparing.value) return (said = comparedText());
   const part = through.value;
+  if (repeatsPeak()) return (said = '');
   said = populationOf(view.value, head.value, answer!, whole.value);
   if (part) said += ` ${throughOf(part, compactName(view.value.of, 60))}`;
   return said;
 }
 
 export function followPopulation(): void {
+  effect(() => {
+    document.getElementById('panel')!.classList.toggle('nothing', !comparing.value && whole.value?.samples === 0);
+  });
   island('population', () => {
     const text = sentence();
     const asked = comparing.value ? compare.value : totals.value;
@@ -80,7 +88,7 @@ export function followPopulation(): void {
             {compareError.value}
           </p>
         )}
-        <p class={`population${age}`} role="status" aria-live="polite">
+        <p class={`population${age}${repeatsPeak() ? ' none' : ''}`} role="status" aria-live="polite">
           {text}
         </p>
       </>

@@ -5,7 +5,6 @@ import { bytes, duration, queryTime, range, readTime } from '../numbers.ts';
 import { ageOf, comparing, missing, time } from '../state/asking.ts';
 import { bounds, moment, withBounds } from '../state/clauses.ts';
 import { openMoment, timeOf } from '../state/moments.ts';
-import { running } from '../state/server.ts';
 import { asTable, head, isDark, PAPER, printing, setQuery, toggleTable, view } from '../state/store.ts';
 import { measureOf } from '../state/questions.ts';
 import { compareEnds, moments } from './compare.tsx';
@@ -105,25 +104,19 @@ function TimeField({ label, value, set }: { label: string; value: string; set: (
 const asField = (text: string | null) => text ?? '';
 
 function Controls() {
-  const { where, tab } = view.value;
+  const { where } = view.value;
   const born = bounds(where, 'born');
   const from = born.from === null ? null : readTime(born.from);
   const to = born.to === null ? null : readTime(born.to);
   const shown = shownMoment.value;
   return (
     <div class="controls">
-      <div class="switch" role="group" aria-label="Moment">
+      <div class="switch" role="group" aria-label="Local peaks">
         <button type="button" aria-label="Local peak before" title="Local peak before (,)" onClick={() => stepPeak(-1)}>
           ◂
         </button>
-        <button type="button" aria-pressed={tab === 'peak'} onClick={() => openMoment('peak')} title="The peak (p)">
-          Peak
-        </button>
         <button type="button" aria-label="Local peak after" title="Local peak after (.)" onClick={() => stepPeak(1)}>
           ▸
-        </button>
-        <button type="button" aria-pressed={tab === 'end' && moment(where).at === null} onClick={() => openMoment('end')} title="The end (e)">
-          {running.value ? 'Now' : 'End'}
         </button>
       </div>
       <TimeField label="Moment" value={shown === null ? '' : queryTime(shown)} set={(ns) => openMoment(ns === null ? 'peak' : exact(ns))} />
@@ -316,7 +309,8 @@ function followChart(chart: TimeChart, host: HTMLElement, section: HTMLElement):
   });
   effect(() => host.setAttribute('aria-label', description.value));
   effect(() => {
-    section.className = ageOf(time.value);
+    const held = time.value.answer?.columns.held;
+    section.className = ageOf(time.value) + (held && !held.some((value) => value > 0) ? ' nothing' : '');
   });
   matchMedia('(forced-colors: active)').addEventListener('change', () => chart.refresh());
 }

@@ -34,7 +34,7 @@ export async function settled(page: Page): Promise<void> {
   await page.waitForFunction(
     () =>
       !document.querySelector('.stale') &&
-      (document.querySelector('.population, [role=alert]')?.textContent ?? '').trim() !== '' &&
+      (document.querySelector('[role=alert]') ?? (document.querySelector('.population')?.textContent ?? '\u00a0') !== '\u00a0') &&
       ![...document.querySelectorAll(':is(#flame, #table, #time) .empty, #details dd')].some((one) => /^(…|\w[^:]*…)$/.test(one.textContent!)),
     null,
     { timeout: PATIENCE },

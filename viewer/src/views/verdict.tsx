@@ -1,0 +1,110 @@
+/* The verdict, in the words of `winnow report`, with the functions that it is about and those that held the most. */
+import type { ComponentChildren } from 'preact';
+import type { Culprit, Head, Totals, Verdict } from '../engine/answers.ts';
+import { bytes, duration, share } from '../numbers.ts';
+import { table } from '../state/asking.ts';
+import { change } from '../state/store.ts';
+import { selectLabel } from './flame.tsx';
+import { compactName, Name } from './island.tsx';
+
+const LONGEST = 60;
+
+/** Selects a function; where the table has none, it shows functions first. */
+function select(text: string): void {
+  if (table.peek().of?.by === 'function') selectLabel(text);
+  else change({ by: 'function', focus: [], of: '', row: text, selected: null, zoom: null });
+}
+
+/** The text of the label: with its module, where several modules have the function. */
+function textOf({ function: name, module }: { function: string; module?: string }): string {
+  const found = table.value.answer?.labels.find((label) => label.function === name && (!module || label.module === module) && !label.line);
+  return found?.text ?? name;
+}
+
+const Function = ({ text }: { text: string }) => (
+  <button type="button" class="plain" onClick={() => select(text)}>
+    <Name text={compactName(text, LONGEST)} title={text} />
+  </button>
+);
+
+function CulpritName({ of }: { of: Culprit }) {
+  const others = (of.processes ?? 1) - 1;
+  return (
+    <>
+      <Function text={textOf(of)} />
+      {of.caller && <>, called by <Function text={textOf({ function: of.caller })} /></>}
+      {of.process && <>, in <Name text={of.process} />{others > 0 && ` and ${others} other process${others > 1 ? 'es' : ''}`}</>}
+    </>
+  );
+}
+
+function sinceText({ kind, at_ns }: Verdict): string {
+  const since = at_ns ? `since ${duration(at_ns)}` : kind === 'leak_likely' ? 'from start to end' : 'to the end, and little is freed';
+  return kind === 'leak_likely' ? since : `${since}: a leak, or data that it collects`;
+}
+
+/** Why it is so, where no function is to blame. */
+function reasonOf({ kind, bytes: amount, at_ns }: Verdict, { totals }: Totals, { trace, collected }: Head): string {
+  const rate = Number(Math.min(1, Math.max(1e-4, 10 * trace.rate)).toPrecision(6));
+  switch (kind) {
+    case 'no_leak_seen':
+      return `level since ${duration(at_ns)}; a leak of a tenth of the peak would show`;
+    case 'mostly_short_lived':
+      return `${share(totals.brief_share.estimate)} of what it allocated lived less than ${duration(totals.brief_ns)}, and the peak is small beside that`;
+    case 'too_few_samples':
+      return collected ? `run it again with WINNOW_RATE=${rate}` : `record it again with --rate ${rate}`;
+    case 'freed_not_given_back':
+      return `malloc keeps about ${bytes(amount)} that is free, among blocks that live on; try malloc_trim, or a pool`;
+    case 'reserved_never_written':
+      return `at least ${bytes(amount)} of what is held was never written, and takes no memory`;
+    case 'mapped_not_malloc':
+      return `${bytes(amount)} of what is resident is memory that the program mapped itself`;
+    default:
+      return '';
+  }
+}
+
+/** Whoever held a smaller part of the peak is not named. */
+const LEAST = 0.1;
+
+export function VerdictLine({ head, totals }: { head: Head; totals: Totals }) {
+  const { verdict } = totals;
+  if (!verdict) return null;
+  const peak = totals.totals.peak_bytes.estimate;
+  const part = (of: number) => Math.min(1, of / peak);
+  const isGrowing = verdict.kind === 'leak_likely' || verdict.kind === 'still_growing';
+  const named = new Set(verdict.culprits.map(textOf));
+  const holders = (totals.holders ?? []).filter(({ text, bytes: { estimate } }) => !named.has(text) && part(estimate) >= LEAST);
+  const parts: ComponentChildren[] = verdict.culprits.map((culprit, index) => (
+    <>
+      <CulpritName of={culprit} />
+      {isGrowing && `${culprit.caller || culprit.process ? ': ' : ' '}${share(part(culprit.bytes.estimate))}${index ? '' : ' of the peak'}, grows ${bytes(culprit.bytes_per_second.estimate)}/s`}
+      {isGrowing && index === verdict.culprits.length - 1 && ` ${sinceText(verdict)}`}
+    </>
+  ));
+  const reason = reasonOf(verdict, totals, head);
+  if (reason) parts.push(reason);
+  holders.forEach(({ text, bytes: { estimate } }, index) =>
+    parts.push(
+      <>
+        {!index && !isGrowing && `${parts.length ? 'held' : 'Held'} at the peak: `}
+        <span class="holder">
+          <Function text={text} /> {share(part(estimate))}
+        </span>
+      </>,
+    ),
+  );
+  if (!parts.length) return null;
+  return (
+    <p class={`said ${verdict.kind}`}>
+      {verdict.title && <strong>{verdict.title}</strong>}
+      {parts.map((one, index) => (
+        <>
+          {index ? ' · ' : ' '}
+          {one}
+        </>
+      ))}
+    </p>
+  );
+}
+/* SPDX-License-Identifier: MIT */

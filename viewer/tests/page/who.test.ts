@@ -1,0 +1,100 @@
+/* The verdict with its functions, the shares of rows and boxes, and what is left where nothing was sampled. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import type { Flame, Table, Totals } from '../../src/engine/answers.ts';
+import { bytes, duration, share } from '../../src/numbers.ts';
+import { inFolder, openPage, program, without } from '../engine/page.ts';
+import { launch, type Look, open, population, settled } from './open.ts';
+import { answerOf, openHigh } from './views.ts';
+
+let browser: Browser;
+before(async () => {
+  browser = await launch();
+});
+after(() => browser.close());
+
+function onPage(name: string, look: Look, check: (page: Page) => Promise<void>): void {
+  test(name, async () => {
+    const { page, context, faults } = await open(browser, look);
+    await check(page);
+    assert.deepEqual(faults, []);
+    await context.close();
+  });
+}
+
+for (const heap of ['malloc', 'collected'])
+  test(`the verdict and its functions are those of the report and of the table, of a ${heap} heap`, { skip: without }, () =>
+    inFolder(async (folder) => {
+      const [trace, file] = [join(folder, 'a.trace'), join(folder, 'a.html')];
+      execFileSync(program('tests/page/make_planted'), [heap, trace]);
+      execFileSync(program('src/cli/winnow'), ['html', '-o', file, trace], { stdio: 'pipe' });
+      const report = execFileSync(program('src/cli/winnow'), ['report', trace], { encoding: 'utf8' }).replace(/\s+/g, ' ');
+      const engine = await openPage(file);
+      const { verdict, holders, totals } = answerOf<Totals>(engine, { view: 'totals' });
+      const { labels, columns } = answerOf<Table>(engine, { view: 'table', measure: 'held' });
+      const order = Array.from(columns.label.keys()).sort((one, other) => columns.self[other]! - columns.self[one]!);
+      assert.deepEqual(holders!.map(({ text, bytes: { estimate } }) => [text, bytes(estimate)]), order.slice(0, 3).map((row) => [labels[columns.label[row]!]!.text, bytes(columns.self[row]!)]));
+      const flame = answerOf<Flame>(engine, { view: 'flame', measure: 'held', direction: 'callees' });
+      const { page, faults } = await openHigh(browser, file);
+      const said = (await page.locator('.said').innerText()).replace(/\s+/gu, ' ');
+      assert.ok(verdict!.title && said.startsWith(verdict!.title) && report.includes(verdict!.title), said);
+      for (const { function: name, bytes: part, bytes_per_second: rate } of verdict!.culprits) {
+        assert.ok(said.includes(name) && report.includes(name), name);
+        for (const text of [share(Math.min(1, part.estimate / totals.peak_bytes.estimate)), `grows ${bytes(rate.estimate)}/s`]) assert.ok(said.includes(text.replace(/\s/gu, ' ')), `${text}: ${said}`);
+      }
+      const shares = await page.locator('.sites td.share').allInnerTexts();
+      assert.deepEqual(shares.slice(0, 3), order.slice(0, 3).map((row) => share(columns.self[row]! / flame.columns.bytes[0]!)));
+      if (verdict!.at_ns) assert.ok(said.includes(`since ${duration(verdict!.at_ns)}`.replace(/\s/gu, ' ')));
+      assert.deepEqual(faults, []);
+      await page.close();
+    }));
+
+onPage('where nothing was sampled one sentence has the most that was allocated, and nothing is drawn', { at: '?none' }, async (page) => {
+  const said = await page.locator('#main').innerText();
+  assert.equal(said.replace(/\u202f/g, ' ').trim(), 'Less than 240 kB was allocated: no block was sampled.');
+  assert.equal(await page.locator('canvas:visible').count(), 0);
+});
+
+onPage('a view without a sample has a sentence, no graph and no chart, and the next one has all again', { at: '#peak&where=fn+=+nobody' }, async (page) => {
+  assert.match(await population(page), /^Matching blocks held at the peak: none was sampled, so less than 240 kB\.$/);
+  assert.deepEqual([await page.locator('canvas:visible').count(), await page.locator('#table').isVisible()], [0, false]);
+  await page.getByRole('button', { name: 'Remove fn = nobody' }).click();
+  await settled(page);
+  assert.equal(await page.locator('canvas:visible').count(), 3);
+  assert.ok((await page.locator('#flame-host').boundingBox())!.height > 100);
+});
+
+onPage('the verdict names functions, and each name selects its function', { at: '?leak' }, async (page) => {
+  const said = (await page.locator('.said').innerText()).replace(/[\u202f\u00a0]/g, ' ');
+  assert.match(said, /^LEAK LIKELY\s*Segment::load, called by Cache::insert, in shopserver \(4711\) and 2 other processes: 41 % of the peak, grows 105 kB\/s since 103 s · Session::create 23 %/);
+  await page.locator('.said').getByRole('button', { name: 'Session::create' }).click();
+  await settled(page);
+  assert.match(await page.locator('.sites tr[aria-current]').innerText(), /^Session::create/);
+  assert.match(await page.locator('#flame-line').innerText(), /^Session::create/);
+  await page.selectOption('select[aria-label="Group by"]', 'module');
+  await settled(page);
+  await page.locator('.said').getByRole('button', { name: 'Segment::load' }).click();
+  await settled(page);
+  assert.match(await page.locator('.sites tr[aria-current]').innerText(), /^Segment::load/);
+});
+
+onPage('the share of a row is its part of all, by the sum by which the rows are sorted', { at: '#allocated', height: 3000 }, async (page) => {
+  const shares = async () => (await page.locator('.sites td.share').allInnerTexts()).map((text) => Number.parseFloat(text) || 0);
+  const own = await shares();
+  assert.ok(Math.abs(own.reduce((sum, one) => sum + one, 0) - 100) < 3, `${own}`);
+  await page.locator('.sites th.total button').last().click();
+  await settled(page);
+  assert.ok((await shares()).some((part) => part > Math.max(...own)));
+});
+
+onPage('a box that has no room for a name shows it where it is pointed at', {}, async (page) => {
+  const host = (await page.locator('#flame-host').boundingBox())!;
+  await page.mouse.move(host.x + 200, host.y + 30);
+  assert.equal(await page.locator('.tip').count(), 0);
+  for (let x = 5; x < host.width && !(await page.locator('.tip').count()); x += 3) await page.mouse.move(host.x + x, host.y + 50);
+  assert.match(await page.locator('.tip').innerText(), /\S+ [\d.]+\s.?B · [\d.]+\s%$/u);
+});
+/* SPDX-License-Identifier: MIT */
