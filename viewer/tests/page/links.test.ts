@@ -65,7 +65,7 @@ async function picture(page: Page) {
     details: document.querySelector('#details')!.textContent,
     trail: document.querySelector('#flame-head')!.textContent,
     line: document.querySelector('#flame-line')!.textContent,
-    canvas: document.querySelector<HTMLCanvasElement>('#flame-host canvas')!.toDataURL(),
+    canvas: [...document.querySelectorAll<HTMLCanvasElement>('#flame-host canvas')].filter((one) => one.checkVisibility()).map((one) => one.toDataURL()).join(),
   }));
 }
 
