@@ -38,6 +38,14 @@ static void begin_value(struct json *json, const char *name) {
   json->follows = true;
 }
 
+static void print_number(FILE *out, const char *before, double number) {
+  fputs(before, out);
+  if (isfinite(number))
+    fprintf(out, "%.15g", number);
+  else
+    fputs("null", out);
+}
+
 /* ---- shared ---- */
 
 void json_begin(struct json *json, const char *name, char bracket) {
@@ -62,10 +70,7 @@ void json_string(struct json *json, const char *name, const char *text) {
 
 void json_number(struct json *json, const char *name, double number) {
   begin_value(json, name);
-  if (isfinite(number))
-    fprintf(json->out, "%.15g", number);
-  else
-    fputs("null", json->out);
+  print_number(json->out, "", number);
 }
 
 void json_integer(struct json *json, const char *name, uint64_t number) {
@@ -85,8 +90,10 @@ void json_null(struct json *json, const char *name) {
 
 void json_estimate(struct json *json, const char *name, const struct estimate *estimate) {
   begin_value(json, name);
-  fprintf(json->out, "{\"estimate\": %.15g, \"low\": %.15g, \"high\": %.15g, \"samples\": %" PRIu64 "}",
-          estimate->estimate, estimate->low, estimate->high, estimate->samples);
+  print_number(json->out, "{\"estimate\": ", estimate->estimate);
+  print_number(json->out, ", \"low\": ", estimate->low);
+  print_number(json->out, ", \"high\": ", estimate->high);
+  fprintf(json->out, ", \"samples\": %" PRIu64 "}", estimate->samples);
 }
 
 void json_change(struct json *json, const char *name, const struct change *change) {
