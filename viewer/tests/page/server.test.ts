@@ -255,7 +255,7 @@ const watch = (page: Page): Promise<void> =>
       const row = [...document.querySelectorAll('.sites tbody tr[aria-rowindex="2"] :is(.self .value, .total .value, .blocks)')].map((cell) => cell.textContent ?? '');
       const picture = { facts: textOf('#header .facts'), verdict: textOf('dl.verdict'), population: textOf('p.population'), graph: textOf('#flame [role=treeitem]'), row };
       const text = JSON.stringify(picture);
-      if (text !== last && picture.facts && picture.verdict && picture.population.trim() && row.length) pictures.push(picture);
+      if (text !== last && picture.facts && picture.verdict && row.length) pictures.push(picture);
       last = text;
       requestAnimationFrame(look);
     };
@@ -265,12 +265,14 @@ const watch = (page: Page): Promise<void> =>
 /** The states whose answers say what a picture says, for each of its parts. */
 function statesOf(picture: Picture, states: States): Record<string, number[]> {
   const has = (text: string, ...parts: string[]) => parts.every((part) => text.includes(part));
+  /* At the peak there is no sentence. */
+  const sentence = (test: (state: Answers) => boolean) => (picture.population.trim() ? among(test) : [...states.keys()]);
   const among = (test: (state: Answers) => boolean) => [...states].filter(([, state]) => test(state)).map(([number]) => number);
   return {
     facts: among(({ head }) => head.some(({ trace }) => has(picture.facts, ` ${duration(trace.duration_ns)} `, ` ${numberOf(trace.samples, 'sampled block')}`))),
     verdict: among(({ totals }) => totals.some(({ totals: all }) => has(picture.verdict, amount(all.peak_bytes), amount(all.live_at_end_bytes), amount(all.allocated_bytes)))),
-    moment: among(({ totals }) => totals.some(({ at_ns }) => has(picture.population, ` ${duration(at_ns)}`))),
-    whole: among(({ flame }) => flame.some(({ columns: { bytes: all, low, high, samples } }) => has(picture.population, withError({ estimate: all[0]!, low: low[0]!, high: high[0]!, samples: samples[0]! })))),
+    moment: sentence(({ totals }) => totals.some(({ at_ns }) => has(picture.population, ` ${duration(at_ns)}`))),
+    whole: sentence(({ flame }) => flame.some(({ columns: { bytes: all, low, high, samples } }) => has(picture.population, withError({ estimate: all[0]!, low: low[0]!, high: high[0]!, samples: samples[0]! })))),
     graph: among(({ flame }) => flame.some(({ columns }) => has(picture.graph, bytes(columns.bytes[0]!)))),
     table: among(({ table }) =>
       table.some(({ columns: { self, self_low, self_high, self_samples, total, total_low, total_high, samples, blocks } }) => {
