@@ -1,4 +1,5 @@
-/* The Debian package that a file is of, and the one that has its symbols: the first line of `dpkg-query --search PATH` is "name:amd64: PATH". */
+/* The Debian package that a file is of, and the one that has its symbols: the first line of
+ * `dpkg-query --search PATH` is "name:amd64: PATH". */
 #include "cli/package.h"
 
 #include <fcntl.h>

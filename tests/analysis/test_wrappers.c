@@ -276,7 +276,7 @@ static void a_name_that_says_what_is_allocated_needs_many_callers(void **state) 
   assert_true(is_found("Arena::allocate(unsigned long)", 2, 2, false));
 }
 
-/* Places are those in the function, whoever calls it, and where it is inlined too. */
+/* Places are those in the function, for all its callers, and where it is inlined too. */
 static void a_function_that_calls_a_wrapper_from_one_place_is_one(void **state) {
   (void)state;
   static struct named_node nodes[2 + 3 * CALLERS] = {{NULL, 0}, {"main", 0}};

@@ -108,6 +108,7 @@ mapped_memory_of_processes_counts() {
   "$winnow" record -q -f -o run/t -- bash -c "'$program' & '$program' & wait" >said 2>&1 || fail "$(cat said)"
   succeeds report run
   says 'MAPPED, NOT MALLOC '
+  says 'HELD AT THE PEAK, AND MAPPED, .* trend +function .* mapped  [a-z]'
 }
 
 # An interpreter frees all it has as it ends, also by a signal; before that a list only grew.

@@ -1,4 +1,6 @@
 /* Opens the page with its fixture in Chromium, and notes what it must not do. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
@@ -76,4 +78,15 @@ export const population = (page: Page): Promise<string> =>
   page.locator('.population').innerText().then((text) => text.replace(/\u202f/g, ' '));
 export const chips = (page: Page): Promise<string[]> => page.locator('.chip .clause').allInnerTexts();
 export const hash = (page: Page): Promise<string> => page.evaluate(() => location.hash);
+/** Makes tests on an open page, which must not complain nor ask anything of a network. */
+export const onPageOf =
+  (browser: () => Browser) =>
+  (name: string, look: Look, check: (page: Page) => Promise<void>): void => {
+    test(name, async () => {
+      const { page, context, faults } = await open(browser(), look);
+      await check(page);
+      assert.deepEqual(faults, []);
+      await context.close();
+    });
+  };
 /* SPDX-License-Identifier: MIT */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { chips, hash, launch, type Look, open, population, rested, settled } from './open.ts';
+import { chips, hash, launch, onPageOf, open, population, rested, settled } from './open.ts';
 
 let browser: Browser;
 before(async () => {
@@ -9,15 +9,7 @@ before(async () => {
 });
 after(() => browser.close());
 
-/** A test on an open page, which must not complain nor ask anything of anyone. */
-function onPage(name: string, look: Look, check: (page: Page) => Promise<void>): void {
-  test(name, async () => {
-    const { page, context, faults } = await open(browser, look);
-    await check(page);
-    assert.deepEqual(faults, []);
-    await context.close();
-  });
-}
+const onPage = onPageOf(() => browser);
 
 const noOverflow = async (page: Page) => assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'the page is wider than the window');
 

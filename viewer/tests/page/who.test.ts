@@ -7,7 +7,7 @@ import type { Browser, Page } from 'playwright-core';
 import type { Flame, Table, Totals } from '../../src/engine/answers.ts';
 import { bytes, duration, share } from '../../src/numbers.ts';
 import { inFolder, openPage, program, without } from '../engine/page.ts';
-import { launch, type Look, open, population, settled } from './open.ts';
+import { launch, onPageOf, population, settled } from './open.ts';
 import { answerOf, openHigh } from './views.ts';
 
 let browser: Browser;
@@ -16,14 +16,7 @@ before(async () => {
 });
 after(() => browser.close());
 
-function onPage(name: string, look: Look, check: (page: Page) => Promise<void>): void {
-  test(name, async () => {
-    const { page, context, faults } = await open(browser, look);
-    await check(page);
-    assert.deepEqual(faults, []);
-    await context.close();
-  });
-}
+const onPage = onPageOf(() => browser);
 
 for (const heap of ['malloc', 'collected'])
   test(`the verdict and its functions are those of the report and of the table, of a ${heap} heap`, { skip: without }, () =>
