@@ -2,12 +2,11 @@
  *
  *   node build.mjs                  page.html: what `winnow html` and `winnow view` give to browsers
  *   node build.mjs --check          fails unless page.html is what the sources make
- *   node build.mjs --fixture FILE   the same page with made-up answers instead of an engine, for tests
  *
  * Equal sources give equal bytes. Scripts and styles are allowed by their hashes and nothing else is. */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
@@ -16,7 +15,6 @@ import { build } from 'esbuild';
 const here = dirname(fileURLToPath(import.meta.url));
 const at = (...parts) => join(here, ...parts);
 const MOST_BYTES = 260_000; // without the engine
-const fixture = process.argv.indexOf('--fixture') > 0 ? process.argv[process.argv.indexOf('--fixture') + 1] : null;
 
 /* Long names of members that classes here have for themselves: no answer, element or library has them. */
 const OWN_MEMBERS =
@@ -36,14 +34,10 @@ const common = {
   jsxImportSource: 'preact',
 };
 
-/* `winnow:source` opens the source of answers; `winnow:worker` is the text of the worker's program. */
+/* `winnow:worker` is the text of the worker's program. */
 const chosen = {
   name: 'winnow',
   setup(plugin) {
-    plugin.onResolve({ filter: /^winnow:source$/ }, () => {
-      if (fixture) return { path: at('src/fixture/source.ts') };
-      return { path: at('src/engine/open.ts') };
-    });
     plugin.onResolve({ filter: /^winnow:worker$/ }, () => ({ path: 'worker', namespace: 'winnow' }));
     /* The charts have no titles and no legends of uPlot's. */
     plugin.onLoad({ filter: /uPlot\.min\.css$/ }, ({ path }) => ({
@@ -78,19 +72,17 @@ const policy = [
 const parts = { policy, style, app };
 let page = readFileSync(at('src/skeleton.html'), 'utf8').replace(/\{\{(\w+)\}\}/g, (_, name) => parts[name]);
 const size = Buffer.byteLength(page);
-if (!fixture && size > MOST_BYTES) {
+if (size > MOST_BYTES) {
   console.error(`the page has ${size} bytes; at most ${MOST_BYTES} are allowed`);
   process.exit(1);
 }
 
 /* The engine, deflated; its bytes depend on the compiler, whose version stands beside it. */
 const ENGINE = /<script type="application\/octet-stream" id="engine" data-compiler="([^"]*)">([^<]*)<\/script>/;
-if (!fixture) {
-  const compiler = spawnSync('clang', ['--version'], { encoding: 'utf8' }).stdout.split('\n')[0].replace(/[^\w .:+~-]/g, '');
-  const deflated = deflateRawSync(readFileSync(at('build/engine.wasm')), { level: 9 }).toString('base64');
-  const element = `<script type="application/octet-stream" id="engine" data-compiler="${compiler}">${deflated}</script>`;
-  page = page.replace('<!--winnow:engine-->', () => element);
-}
+const compilerNow = spawnSync('clang', ['--version'], { encoding: 'utf8' }).stdout.split('\n')[0].replace(/[^\w .:+~-]/g, '');
+const deflated = deflateRawSync(readFileSync(at('build/engine.wasm')), { level: 9 }).toString('base64');
+const element = `<script type="application/octet-stream" id="engine" data-compiler="${compilerNow}">${deflated}</script>`;
+page = page.replace('<!--winnow:engine-->', () => element);
 
 /* Whether page.html is what the sources make. Deflated bytes may differ between versions of zlib, and
  * the engine between compilers. */
@@ -110,8 +102,6 @@ if (process.argv.includes('--check')) {
   else console.error(`page.html is out of date: ${wrong}; run viewer/make`);
   process.exit(wrong ? 1 : 0);
 }
-const file = fixture ?? at('page.html');
-mkdirSync(dirname(file), { recursive: true });
-writeFileSync(file, page);
-console.log(`${file}: ${Buffer.byteLength(page)} bytes${fixture ? '' : `, ${size} without the engine (at most ${MOST_BYTES})`}`);
+writeFileSync(at('page.html'), page);
+console.log(`page.html: ${Buffer.byteLength(page)} bytes, ${size} without the engine (at most ${MOST_BYTES})`);
 /* SPDX-License-Identifier: MIT */

@@ -1,7 +1,7 @@
 /* The page: opens the source of answers, and lets each part follow the state. */
 import 'uplot/dist/uPlot.min.css';
 import './style.css';
-import { openSource } from 'winnow:source';
+import { openSource } from './engine/open.ts';
 import { begin, followRequests } from './state/asking.ts';
 import { followAddress, followTheme } from './state/store.ts';
 import { followDetails } from './views/details.tsx';

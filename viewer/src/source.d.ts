@@ -1,8 +1,4 @@
-/* The build chooses the module that opens the source of answers: the engine, or for development the fixture. */
-declare module 'winnow:source' {
-  import type { Source } from './engine/source.ts';
-  export function openSource(): Promise<Source>;
-}
+/* Modules that the build makes. */
 /** The bundled program of the worker, as text. */
 declare module 'winnow:worker' {
   const code: string;

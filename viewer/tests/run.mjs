@@ -48,6 +48,6 @@ await build({
   loader: { '.css': 'empty' },
 });
 if (!words.length) run('node_modules/.bin/tsc', '--noEmit');
-run('node', 'build.mjs', '--fixture', 'build/fixture.html');
+rmSync('build/pages', { recursive: true, force: true }); // tests/page/open.ts makes them
 run('node', '--test', '--test-concurrency=2', ...tests.map((path) => join(out, relative('tests', path).replace(/\.ts$/, '.mjs'))));
 /* SPDX-License-Identifier: MIT */

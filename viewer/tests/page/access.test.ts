@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
+import { without } from '../engine/page.ts';
 import { launch, open, settled } from './open.ts';
 
 const axe = readFileSync('node_modules/axe-core/axe.min.js', 'utf8');
@@ -20,8 +21,8 @@ async function violations(page: Page): Promise<string[]> {
 }
 
 for (const dark of [false, true])
-  test(`no complaint of axe on any tab, ${dark ? 'dark' : 'light'}`, async () => {
-    const { page, context } = await open(browser, { at: '?collected', dark, bypassCSP: true });
+  test(`no complaint of axe on any tab, ${dark ? 'dark' : 'light'}`, { skip: without }, async () => {
+    const { page, context } = await open(browser, { of: 'collected', dark, bypassCSP: true });
     await page.evaluate(axe);
     for (let number = 1; number <= 8; number++) {
       await page.keyboard.press(String(number));
@@ -31,9 +32,9 @@ for (const dark of [false, true])
     await context.close();
   });
 
-test('no complaint of axe with source lines', async () => {
+test('no complaint of axe with source lines', { skip: without }, async () => {
   for (const dark of [false, true]) {
-    const { page, context } = await open(browser, { at: '?source', bypassCSP: true, dark });
+    const { page, context } = await open(browser, { html: ['--source'], bypassCSP: true, dark });
     await page.evaluate(axe);
     await page.locator('.sites tbody tr').first().click();
     await page.locator('.lines').waitFor();
@@ -42,8 +43,8 @@ test('no complaint of axe with source lines', async () => {
   }
 });
 
-test('no complaint of axe with a query, a selection, tables and the help', async () => {
-  const { page, context } = await open(browser, { at: '?partial#end&where=size+%3E%3D+100&search=a', bypassCSP: true });
+test('no complaint of axe with a query, a selection, tables and the help', { skip: without }, async () => {
+  const { page, context } = await open(browser, { of: 'partial', at: '#end&where=size+%3E%3D+100&search=a', bypassCSP: true });
   await page.evaluate(axe);
   await page.locator('.sites tbody tr').first().click();
   for (const chart of ['#time', '#kinds', '#kinds']) await page.locator(chart).getByRole('button', { name: 'show as table' }).first().click();

@@ -1,11 +1,18 @@
-/* Opens the page with its fixture in Chromium, and notes what it must not do. */
+/* Opens a page of tests/page/make_shop.c in Chromium, and notes what it must not do. */
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { program, without } from '../engine/page.ts';
 
 export interface Look {
-  /** What follows the file's name: "?collected#churn". */
+  /** Words for make_shop: "few collected"; or "family": three processes. */
+  of?: string;
+  /** Options for `winnow html`. Its current folder has src/server.cc, and no other source file. */
+  html?: string[];
+  /** What follows the file's name: "#churn". */
   at?: string;
   width?: number;
   height?: number;
@@ -22,7 +29,26 @@ export interface Opened {
   faults: string[];
 }
 
-const FILE = pathToFileURL(`${process.cwd()}/build/fixture.html`).href;
+/* Lines that are no markup, and long ones. */
+const LINES = Array.from({ length: 1000 }, (_, line) => (line % 2 ? '\tif (a < b && c) // <b>no markup</b> \u202e' : `\treturn g(${'x'.repeat(300)});`));
+
+/** The page of a shop, which is made once for all tests. The name of its trace is run.trace. */
+export function shopPage(words = '', options: string[] = []): string {
+  const name = ['shop', ...words.split(' '), ...options].join(' ').replace(/[^\w]+/g, '-');
+  const file = `${process.cwd()}/build/pages/${name}.html`;
+  if (existsSync(file)) return file;
+  const folder = `${file}.${process.pid}`; // another process may make it, too
+  mkdirSync(`${folder}/src`, { recursive: true });
+  writeFileSync(`${folder}/src/server.cc`, LINES.join('\n'));
+  const make = (trace: string, ...given: string[]) => execFileSync(program('tests/page/make_shop'), [`${folder}/${trace}`, ...given]);
+  if (words === 'family') mkdirSync(`${folder}/run.trace`);
+  if (words === 'family') for (const process of ['0', '1', '2']) make(`run.trace/${process}`, process);
+  else make('run.trace', ...words.split(' ').filter(Boolean));
+  execFileSync(program('src/cli/winnow'), ['html', ...options, '-o', 'page.html', 'run.trace'], { cwd: folder, stdio: 'pipe' });
+  renameSync(`${folder}/page.html`, file);
+  rmSync(folder, { recursive: true });
+  return file;
+}
 
 export const launch = (): Promise<Browser> =>
   chromium.launch({ executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
@@ -64,12 +90,13 @@ export async function open(browser: Browser, look: Look = {}): Promise<Opened> {
   });
   context.setDefaultTimeout(PATIENCE);
   const page = await context.newPage();
+  const file = pathToFileURL(shopPage(look.of, look.html)).href;
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(String(error)));
   page.on('console', (message) => ['error', 'warning'].includes(message.type()) && faults.push(message.text()));
   page.on('dialog', (dialog) => faults.push(`dialog: ${dialog.message()}`));
-  page.on('request', (request) => !request.url().startsWith(FILE) && !/^(data|blob):/.test(request.url()) && faults.push(`request: ${request.url()}`));
-  await page.goto(FILE + (look.at ?? ''));
+  page.on('request', (request) => !request.url().startsWith(file) && !/^(data|blob):/.test(request.url()) && faults.push(`request: ${request.url()}`));
+  await page.goto(file + (look.at ?? ''));
   await settled(page);
   return { page, context, faults };
 }
@@ -82,7 +109,7 @@ export const hash = (page: Page): Promise<string> => page.evaluate(() => locatio
 export const onPageOf =
   (browser: () => Browser) =>
   (name: string, look: Look, check: (page: Page) => Promise<void>): void => {
-    test(name, async () => {
+    test(name, { skip: without }, async () => {
       const { page, context, faults } = await open(browser(), look);
       await check(page);
       assert.deepEqual(faults, []);
