@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/diff.h"
-#include "cli/drawing.h"
 #include "cli/load.h"
 #include "cli/output.h"
 #include "cli/page_address.h"
@@ -237,88 +236,15 @@ static void print_result(const struct page *page) {
   putchar('\n');
 }
 
-/* ---- pages of text ---- */
-
-/* What the page shows, such as lives, is not in every file: then it is the report as text. */
-static bool tells_all(const struct recording *recording) {
-  return !recording || !source_limits(recording->samples->source)->no_lives;
-}
-
-static wn_status draw_report(FILE *out, const struct report *report) {
-  const struct source_limits *limits = source_limits(report->samples->source);
-  char held[64], time[32];
-  wn_status error = WN_OK;
-  if (report->at == AT_TIME)
-    snprintf(held, sizeof held, "Held after %s", text_time(time, report->asked.time_ns));
-  else
-    snprintf(held, sizeof held, "Held at %s",
-             report->at == AT_PEAK ? "the peak"
-             : limits->no_peak     ? "the moment of the profile"
-                                   : "the end");
-  if (report->at != AT_END || !limits->no_end) error = drawing_write(out, report, MEASURE_HELD, held);
-  if (!error && !limits->no_total)
-    error = drawing_write(out, report, MEASURE_ALLOCATED, "Allocated over the run");
-  return error;
-}
-
-/* Flame graphs; none of a comparison. The caller frees them. */
-static wn_status draw(const struct page *page, char **drawings) {
-  struct report report;
-  size_t size;
-  FILE *out = open_memstream(drawings, &size);
-  if (!out) return error_set(WN_ENOMEM, "not enough memory for the flame graphs");
-  wn_status error = page->before ? WN_OK : ask_single(page->options, page->recording, &report);
-  if (!error && !page->before) {
-    error = draw_report(out, &report);
-    report_destroy(&report);
-  }
-  if (fclose(out) && !error) error = error_set(WN_ENOMEM, "not enough memory for the flame graphs");
-  return error;
-}
-
-static wn_status write_text(struct page *page) {
-  char *text = NULL, *drawings = NULL;
-  wn_status error = print_report(page, &text);
-  if (!error) error = draw(page, &drawings);
-  if (!error) error = output_open(&page->output, page->options->output);
-  if (!error) html_write_text(page->output.file, page->options->file, drawings, text);
-  free(text);
-  free(drawings);
-  return error;
-}
-
-static void print_text_result(const struct page *page) {
-  if (!strcmp(page->output.name, "-")) return;
-  text_name(stdout, page->output.name);
-  fputs(page->before ? ": the comparison as text, since " : ": the report with flame graphs, since ", stdout);
-  text_name(stdout, tells_all(page->recording) ? page->options->other : page->options->file);
-  puts(" does not tell all that the other page shows");
-}
-
-static wn_status make_text(const struct report_options *options, struct recording *recording,
-                           struct recording *before) {
-  struct report_options with_tree = *options;
-  with_tree.tree = true;
-  struct page page = {.options = &with_tree, .recording = recording, .before = before};
-  wn_status error = load_check_moment(options, 0, recording, options->file);
-  if (!error && before) error = load_check_moment(options, 0, before, options->other);
-  if (!error) error = write_text(&page);
-  if (error) {
-    output_abandon(&page.output);
-    return error;
-  }
-  error = output_finish(&page.output);
-  if (!error) print_text_result(&page);
-  return error;
-}
-
 static wn_status make_page(const struct report_options *options, struct recording *recording,
                            struct recording *before) {
   struct page page = {.options = options, .recording = recording, .before = before};
-  if (!tells_all(recording) || !tells_all(before)) return make_text(options, recording, before);
+  wn_status error = load_check_moment(options, 0, recording, options->file);
+  if (!error && before) error = load_check_moment(options, 0, before, options->other);
+  if (error) return error;
   char *address = page_address(options);
   page.html.head = page_head(options, address, false);
-  wn_status error = write_page(&page);
+  error = write_page(&page);
   if (error)
     output_abandon(&page.output);
   else

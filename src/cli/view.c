@@ -144,8 +144,6 @@ int command_view(int argc, char **argv) {
   if (code) return code;
   if (!input_open(&input, options.file)) return recording_free(before), fail_job("%s", wn_last_error());
   wn_status error = live_open(&live, input_path(&input), &options.recording, before);
-  if (!error) error = load_needs_lives(live.recording, options.file, "a page");
-  if (!error && before) error = load_needs_lives(before, options.other, "a page");
   if (!error) error = load_check_grouping(&options, live.recording, options.file);
   if (!error) error = check_time(&options, &live);
   if (!error && before) load_warn_of_same(options.other, before, options.file, live.recording);

@@ -5,8 +5,8 @@
  * reader skips the sections that it does not know; a field that is added later stands in a section
  * of its own. Numbers are varints and arrays are columns (coding.h); texts have their length before
  * them.
- *   META  the version of the container; UNIT (below); the run, the kind of heap, damage, the end
- *         record, counters, the share of samples that were kept
+ *   META  the version of the container; UNIT (below); the run, the kind of heap, what its source does
+ *         not tell (struct source_limits), damage, the end record, counters, the share of samples that were kept
  *   STRS  the strings of names, in the order of their numbers; only those in use
  *   FRAM  the distinct frames; the distinct lists of frames, one list for each code address; the
  *         wrappers, and the hint about names
@@ -68,7 +68,7 @@
 #include "analysis/recording.h"
 
 enum {
-  CONTAINER_VERSION = 4,
+  CONTAINER_VERSION = 5,
   CONTAINER_BLOCK_BYTES = 1 << 20,
   CONTAINER_EXACT_ROWS = 100000,
   CONTAINER_UNIT_NS = 1000

@@ -25,6 +25,7 @@ static void close_source(struct source *source) {
   free_text(&container->run.context);
   free_text(&container->run.title);
   free_text(&container->run.name);
+  free_text(&container->note);
   free(container->parents);
   free(container);
 }
@@ -37,6 +38,7 @@ static bool no_event(struct source *source, struct trace_event *event) {
 static const struct trace_run *run_of(const struct source *source) { return &of(source)->run; }
 static enum source_heap heap_of(const struct source *source) { return of(source)->heap; }
 static const struct trace_damage *damage_of(const struct source *source) { return &of(source)->damage; }
+static const struct source_limits *limits_of(const struct source *source) { return &of(source)->limits; }
 static uint32_t node_count_of(const struct source *source) { return of(source)->node_count; }
 
 static struct trace_node node_of(const struct source *source, uint32_t number) {
@@ -74,7 +76,8 @@ static const struct source_format format = {.close = close_source,
                                             .module_count = no_modules,
                                             .module = no_module,
                                             .place = no_place,
-                                            .position = at_end};
+                                            .position = at_end,
+                                            .limits = limits_of};
 
 /* Reading: refuses times that are out of order, or after the end of the trace. The time is the
  * first member of each item. */
@@ -108,6 +111,23 @@ static void code_run(struct coding *coding, struct trace_run *run) {
   code_u8(coding, &run->word_bytes);
   code_number(coding, &run->wall_ns, UINT64_MAX);
   code_number(coding, &run->monotonic_ns, UINT64_MAX);
+}
+
+static void code_limits(struct coding *coding, struct container_source *source) {
+  struct source_limits *limits = &source->limits;
+  code_bool(coding, &limits->totals);
+  code_bool(coding, &limits->no_peak);
+  code_bool(coding, &limits->no_total);
+  code_bool(coding, &limits->no_end);
+  code_bool(coding, &limits->no_blocks);
+  code_bool(coding, &limits->no_lives);
+  code_bool(coding, &limits->no_threads);
+  code_number(coding, &limits->tick_ns, UINT64_MAX);
+  code_bool(coding, &limits->estimated);
+  code_text(coding, &source->note);
+  if (!coding->writing && !source->note.length) return;
+  if (source->note.bytes[source->note.length - 1]) return coding_fail(coding, "a note has no end");
+  limits->note = source->note.bytes;
 }
 
 static void code_damage(struct coding *coding, struct trace_damage *damage) {
@@ -282,7 +302,7 @@ static void code_mappings(struct coding *coding, struct mapped *mapped) {
 
 struct container_source *container_source_create(void) {
   struct container_source *source = calloc(1, sizeof *source);
-  if (source) source->source.format = &format;
+  if (source) source->source.format = &format, source->limits.note = "";
   return source;
 }
 
@@ -297,6 +317,7 @@ void code_meta(struct coding *coding, struct container_facts *facts, struct samp
   code_number(coding, &heap, SOURCE_HEAP_COLLECTED);
   facts->source->heap = (enum source_heap)heap;
   code_run(coding, &facts->source->run);
+  code_limits(coding, facts->source);
   code_damage(coding, &facts->source->damage);
   code_counters(coding, samples);
 }

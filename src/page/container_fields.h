@@ -12,6 +12,8 @@
 struct container_source {
   struct source source;
   struct trace_run run;
+  struct source_limits limits;
+  struct trace_text note; /* that of the limits, which ends with a 0 */
   struct trace_damage damage;
   enum source_heap heap;
   uint32_t *parents; /* index: node; [0] is unused */

@@ -198,6 +198,7 @@ struct row_reader {
   struct byte_source columns[COLUMNS];
   uint64_t unit_ns, most; /* the end of the trace in units: no time is later */
   uint64_t begin;         /* of the row before */
+  bool held_only;         /* a row may count no allocation */
   bool by_thread;         /* as those of struct row_writer */
   uint64_t *expected;
 };
@@ -270,7 +271,8 @@ static void read_row(struct row_reader *reader, struct row *row) {
   row->thread = tables->threads[numbers[THREAD]];
   if (row->first) *expected = row->block + 1;
   row->promoted_ns = numbers[PROMOTED]; /* until its birth is known: finish_block */
-  if (row->first && !row->call) coding_fail(reader->coding, "a block begins without a call");
+  if (row->first && !row->call && !reader->held_only)
+    coding_fail(reader->coding, "a block begins without a call");
 }
 
 /* Completes all rows of one block, which are in order. */
@@ -345,6 +347,7 @@ void read_rows(struct coding *coding, const struct row_tables *tables, struct sa
                               .grown = &samples->grown,
                               .tables = tables,
                               .unit_ns = unit_ns,
+                              .held_only = source_limits(samples->source)->totals,
                               .most = samples->end_ns / unit_ns};
   size_t count = 0;
   code_count(coding, &count, COLUMNS);

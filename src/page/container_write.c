@@ -67,7 +67,9 @@ static wn_status write_meta(struct writing *writing) {
   struct samples samples = *writing->recording->samples;
   struct container_source source = {.run = *source_run(samples.source),
                                     .damage = *source_damage(samples.source),
+                                    .limits = *source_limits(samples.source),
                                     .heap = source_heap(samples.source)};
+  source.note = (struct trace_text){source.limits.note, (uint32_t)strlen(source.limits.note) + 1};
   struct container_facts facts = {CONTAINER_VERSION, writing->unit_ns, writing->recording->kept, &source};
   struct coding coding = begin("META");
   code_meta(&coding, &facts, &samples);

@@ -150,28 +150,6 @@ wn_status html_write(FILE *out, const struct recording *recording, const struct 
   return failed(&writing);
 }
 
-void html_write_escaped(FILE *out, const char *text) {
-  struct writing writing = {.out = out};
-  put_text(&writing, text);
-}
-
-void html_write_text(FILE *out, const char *title, const char *drawings, const char *text) {
-  struct writing writing = {.out = out};
-  put_string(&writing, "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n"
-                       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-                       "'unsafe-inline'\">\n<meta name=\"viewport\" content=\"width=device-width\">\n"
-                       "<style>:root{color-scheme:light dark}body{font:14px sans-serif}h2{font-size:1em}"
-                       "pre,text{font:11px monospace}pre{font-size:13px;overflow-x:auto}"
-                       "svg{width:100%;min-width:60em}text{pointer-events:none}rect:hover{opacity:.7}"
-                       "</style>\n<title>");
-  put_text(&writing, title);
-  put_string(&writing, " – Winnow</title>\n");
-  put_string(&writing, drawings);
-  put_string(&writing, "<pre>\n");
-  put_text(&writing, text);
-  put_string(&writing, "</pre>\n</html>\n");
-}
-
 void html_write_served(FILE *out, const struct html_head *head, const char *text) {
   struct writing writing = {.out = out};
   const unsigned char *at = put_until(&writing, page_template, "<!--winnow:head-->");

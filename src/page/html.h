@@ -52,13 +52,6 @@ struct html_size {
 wn_status html_write(FILE *out, const struct recording *recording, const struct recording *before,
                      const struct html_options *options, struct html_size *size);
 
-/* Writes a text in a form that HTML shows as it is, also in an attribute. */
-void html_write_escaped(FILE *out, const char *text);
-
-/* Writes a page that is the report alone, as text, for what has not all that the other page shows.
- * `drawings`: elements of HTML above the text. */
-void html_write_text(FILE *out, const char *title, const char *drawings, const char *text);
-
 /* Writes the page without data, for a server that answers its questions: <meta name="winnow-server">
  * is at the first marker, and the policy in the page allows requests to the server. */
 void html_write_served(FILE *out, const struct html_head *head, const char *text);

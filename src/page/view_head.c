@@ -27,6 +27,17 @@ static void write_source(struct json *json, const struct listing *listing) {
     json_null(json, "source_files");
 }
 
+/* What the file does not tell; `totals` and the note are in the trace's member. */
+static void write_limits(struct json *json, const struct source_limits *limits) {
+  json_begin(json, "limits", '{');
+  json_bool(json, "no_peak", limits->no_peak);
+  json_bool(json, "no_total", limits->no_total);
+  json_bool(json, "no_end", limits->no_end);
+  json_bool(json, "no_lives", limits->no_lives);
+  json_bool(json, "no_threads", limits->no_threads);
+  json_end(json, '}');
+}
+
 enum { HOLDERS = 3 };
 
 /* Puts a row among the largest so far, by its own bytes. */
@@ -78,6 +89,7 @@ wn_status view_head(struct answers *answers, const struct request *request, stru
     json_string(json, "became", recording->samples->became ? recording->samples->became : "");
   json_number(json, "kept", recording->kept);
   json_integer(json, "closing_ns", recording->closing_ns);
+  write_limits(json, source_limits(recording->samples->source));
   write_source(json, &recording->listing);
   if (answers->before) {
     json_begin(json, "before", '{');

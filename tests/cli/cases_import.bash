@@ -47,7 +47,6 @@ files_of_dhat_have_their_totals() {
   refused 2 'at 1us: t.dhat tells only what was held at the peak and the end' report --at 1us t.dhat
   refused 2 "'life': such a file does not tell" report --where 'life > 1s' t.dhat
   refused 2 't.dhat has no events of single blocks' dump t.dhat
-  refused 2 't.dhat does not tell when which block was freed, and a page needs' view t.dhat
   refused 2 'needs to know what became of each block; these formats do not: folded, speedscope$' export -f csv t.dhat
   succeeds export -f folded t.dhat
   same_sum "folded" "$(jq '[.pps[].gb] | add' t.dhat)" "$(awk '{ sum += $NF } END { printf "%.0f\n", sum }' out)"
@@ -188,7 +187,6 @@ files_of_heaptrack_have_their_totals() {
   says 'order  allocates[.]c:[0-9]+ +< main'
   refused 2 "'thread': such a file does not tell" report --where 'thread = 1' "$file"
   refused 2 "'life': such a file does not tell" report --where 'life > 1s' "$file"
-  refused 2 'does not tell when which block was freed, and a page needs' view "$file"
   refused 2 'and dhat needs to know that; these formats do not: pprof, folded, speedscope, firefox, csv, json$' export -f dhat "$file"
   succeeds export -f csv "$file"
 }
@@ -208,22 +206,17 @@ heaptrack_is_compared_with_a_trace() {
     fail "$(jq -c '.allocated.rows[] | [.name, .found, .bytes]' out)"
 }
 
-# What the usual page shows is not all in such a file: its page is the report, as text that nothing breaks out of.
-pages_of_other_files_are_reports_with_flame_graphs() {
+# The page has what such a file tells; no text in it breaks out.
+other_profilers_files_have_pages() {
   printf '{"dhatFileVersion":2,"mode":"heap","bklt":true,"tu":"instrs","cmd":"./a</pre><b>","pps":[{"tb":800,"tbk":8,"gb":700,"gbk":7,"eb":0,"ebk":0,"fs":[1]}],
     "ftbl":["[root]","0x1: a<script>&b (x.c:1)"]}' >t.dhat
   succeeds html t.dhat
-  says '^t.dhat.html: the report with flame graphs, since t.dhat does not tell all'
+  says '^t.dhat.html '
   grep -q 'a&lt;script&gt;&amp;b' t.dhat.html || fail "$(cat t.dhat.html)"
-  grep -qE '<script|<b>|</pre><b' t.dhat.html && fail "$(cat t.dhat.html)"
-  grep -q 'Call tree of what was held' t.dhat.html || fail "$(cat t.dhat.html)"
-  grep -q '<h2>Held at the peak: 700 B in 7 blocks</h2>' t.dhat.html || fail "$(cat t.dhat.html)"
-  grep -q '<title>a&lt;script&gt;&amp;b: 800 B, 100 %, in 8 blocks</title><rect x="0.0" y="18" width="1200.0"' t.dhat.html || fail "$(cat t.dhat.html)"
-  ! grep -q 'Held at the end' <(grep '<h2>' t.dhat.html) || fail "another moment is drawn: $(cat t.dhat.html)"
+  grep -qE '<script>&b|</pre><b' t.dhat.html && fail "$(cat t.dhat.html)"
   make plain t
   succeeds export -f pprof -o t.pb.gz t
   succeeds html -o d.html t.pb.gz t
-  grep -q 'Held at the end, or at the moment of the profile' d.html || fail "$(cat d.html)"
   refused 2 'tells only what was held at its own moment' html -o e.html --at peak t.pb.gz
   [ ! -e e.html ] || fail "a page was left"
 }

@@ -268,13 +268,49 @@ static void processes_can_be_stored(void **state) {
   }
 }
 
+/* ---- profiles of other tools ---- */
+
+static struct recording *load_profile(void) {
+  static const char profile[] =
+      "{\"dhatFileVersion\":2,\"mode\":\"heap\",\"bklt\":true,\"tu\":\"instrs\",\"cmd\":\"./a\",\"pps\":["
+      "{\"tb\":800,\"tbk\":8,\"gb\":700,\"gbk\":7,\"eb\":10,\"ebk\":1,\"fs\":[2,1]},"
+      "{\"tb\":90,\"tbk\":3,\"gb\":30,\"gbk\":1,\"eb\":60,\"ebk\":2,\"fs\":[1]}],"
+      "\"ftbl\":[\"[root]\",\"0x1: parse (one.x:1)\",\"0x2: read_all (one.x:7)\"]}";
+  struct recording_options options = {.names = {.symbols = false}};
+  struct recording *recording;
+  FILE *file = fopen(story_path(), "w");
+  assert_non_null(file);
+  fputs(profile, file);
+  fclose(file);
+  assert_int_equal(recording_load(story_path(), &options, &recording), WN_OK);
+  unlink(story_path());
+  return recording;
+}
+
+static void a_profile_of_totals_keeps_what_it_does_not_tell(void **state) {
+  (void)state;
+  struct recording *recording = load_profile(), *read = through_container(recording);
+  const struct source_limits *had = source_limits(recording->samples->source),
+                             *has = source_limits(read->samples->source);
+  assert_true(has->totals && has->no_lives && has->no_threads && !has->no_peak && !has->no_end);
+  assert_string_equal(has->note, had->note);
+  assert_same_rows(recording->samples, read->samples);
+  for (int at = AT_PEAK; at <= AT_END; at++)
+    assert_same_answer(recording, read, &(struct question){.at = (enum when)at, .where = "fn ~ read"},
+                       BY_LINE);
+  recording_free(recording);
+  recording_free(read);
+}
+
 /* ---- damage ---- */
 
 /* Asks for all that the bytes of a container can reach. */
 static void ask_everything(const struct recording *recording) {
   char *text = json_of(recording, &(struct question){.where = NULL}, BY_FUNCTION);
   free(text);
-  free(json_of(recording, &(struct question){.where = "fn ~ parse and thread = 1", .at = AT_END}, BY_STACK));
+  const struct source_limits *limits = source_limits(recording->samples->source);
+  const char *where = limits->totals || limits->no_threads ? "fn ~ parse" : "fn ~ parse and thread = 1";
+  free(json_of(recording, &(struct question){.where = where, .at = AT_END}, BY_STACK));
 }
 
 static void try_to_read(const struct packed *packed, size_t *good) {
@@ -303,35 +339,40 @@ static void mutate(struct tale *tale, unsigned char *bytes, size_t *length) {
   }
 }
 
+enum { DAMAGES = 1500 };
+
+/* Takes ownership of the recording. */
+static size_t damage(struct tale *tale, struct recording *recording) {
+  struct packed packed = pack(recording, 0);
+  size_t good = 0;
+  for (int run = 0; run < DAMAGES; run++) {
+    size_t which = tale_draw(tale, packed.count), length = packed.sections[which].length;
+    unsigned char *bytes = malloc(length + 1);
+    assert_non_null(bytes);
+    memcpy(bytes, packed.bytes[which], length);
+    struct packed mutant = packed;
+    mutate(tale, bytes, &mutant.sections[which].length);
+    /* A copy of the right length, so that AddressSanitizer sees a read behind it. */
+    unsigned char *exact = malloc(mutant.sections[which].length + !mutant.sections[which].length);
+    assert_non_null(exact);
+    memcpy(exact, bytes, mutant.sections[which].length);
+    mutant.sections[which].bytes = exact;
+    try_to_read(&mutant, &good);
+    free(bytes);
+    free(exact);
+  }
+  recording_free(recording);
+  packed_free(&packed);
+  return good;
+}
+
 static void damaged_bytes_are_refused_or_read(void **state) {
   (void)state;
-  enum { RUNS = 6000 };
-  size_t good = 0;
   struct tale tale = {0};
   random_seed(&tale.random, 9, 0, 0);
-  for (unsigned kind = 0; kind < 4; kind++) {
-    struct recording *recording = tale_tell(kind * 2 + 5, kind, 40);
-    struct packed packed = pack(recording, 0);
-    for (int run = 0; run < RUNS / 4; run++) {
-      size_t which = tale_draw(&tale, packed.count), length = packed.sections[which].length;
-      unsigned char *bytes = malloc(length + 1);
-      assert_non_null(bytes);
-      memcpy(bytes, packed.bytes[which], length);
-      struct packed mutant = packed;
-      mutate(&tale, bytes, &mutant.sections[which].length);
-      /* A copy of the right length, so that AddressSanitizer sees a read behind it. */
-      unsigned char *exact = malloc(mutant.sections[which].length + !mutant.sections[which].length);
-      assert_non_null(exact);
-      memcpy(exact, bytes, mutant.sections[which].length);
-      mutant.sections[which].bytes = exact;
-      try_to_read(&mutant, &good);
-      free(bytes);
-      free(exact);
-    }
-    recording_free(recording);
-    packed_free(&packed);
-  }
-  assert_true(good > 0 && good < RUNS);
+  size_t good = damage(&tale, load_profile());
+  for (unsigned kind = 0; kind < 4; kind++) good += damage(&tale, tale_tell(kind * 2 + 5, kind, 40));
+  assert_true(good > 0 && good < 5 * DAMAGES);
 }
 
 static void a_missing_section_is_named(void **state) {
@@ -375,6 +416,7 @@ int main(void) {
                                      cmocka_unit_test(rounded_times_are_ordered),
                                      cmocka_unit_test(a_rounded_recording_answers_as_its_container),
                                      cmocka_unit_test(processes_can_be_stored),
+                                     cmocka_unit_test(a_profile_of_totals_keeps_what_it_does_not_tell),
                                      cmocka_unit_test(damaged_bytes_are_refused_or_read),
                                      cmocka_unit_test(a_missing_section_is_named),
                                      cmocka_unit_test(an_error_of_the_sink_ends_the_writing)};
