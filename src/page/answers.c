@@ -39,6 +39,10 @@ static bool set_fold(struct request *request, const char *value) {
   return request->fold = !strcmp(value, "yes");
 }
 
+static bool set_stacks(struct request *request, const char *value) {
+  return request->whole_stacks = !strcmp(value, "whole");
+}
+
 static bool set_points(struct request *request, const char *value) {
   char *end;
   unsigned long points = strtoul(value, &end, 10);
@@ -69,10 +73,11 @@ static bool set_against(struct request *request, const char *value) { return req
 static const struct {
   const char *name;
   bool (*set)(struct request *request, const char *value);
-} keys[] = {
-    {"view", set_view},           {"where", set_where},     {"measure", set_measure}, {"by", set_by},
-    {"direction", set_direction}, {"of", set_of},           {"focus", set_focus},     {"fold", set_fold},
-    {"points", set_points},       {"against", set_against}, {"per", set_per},         {"extent", set_extent}};
+} keys[] = {{"view", set_view},     {"where", set_where},         {"measure", set_measure},
+            {"by", set_by},         {"direction", set_direction}, {"of", set_of},
+            {"focus", set_focus},   {"fold", set_fold},           {"stacks", set_stacks},
+            {"points", set_points}, {"against", set_against},     {"per", set_per},
+            {"extent", set_extent}};
 enum { KEYS = sizeof keys / sizeof *keys };
 
 /* Reads one line `key=value`. The value ends with a 0. */

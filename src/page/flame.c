@@ -132,6 +132,20 @@ static bool make_branches(struct flame *flame, size_t begin, size_t first) {
   return done;
 }
 
+/* Takes the places from `begin` on that have the label of the run's second branch into that branch:
+ * what is one step away from them replaces them. */
+static bool absorb_run(struct flame *flame, struct branch *second, size_t begin) {
+  size_t kept = begin;
+  for (size_t i = begin; i < flame->place_count; i++) {
+    if (node_of(flame, flame->places[i].at)->label != second->label)
+      flame->places[kept++] = flame->places[i];
+    else if (!step(flame, flame->places[i], &second->self))
+      return false;
+  }
+  flame->place_count = kept;
+  return true;
+}
+
 /* Sorts the places from `begin` on by branch. */
 static bool sort_places(struct flame *flame, size_t begin, size_t first) {
   size_t count = flame->place_count - begin, at = begin;
@@ -231,10 +245,12 @@ wn_status flame_children(struct flame *flame, struct branch *branch) {
   if (!branch->label) done = first_step(flame, &branch->self);
   for (size_t i = branch->begin; i < branch->end && done; i++)
     done = step(flame, flame->places[i], &branch->self);
+  if (branch->again && !flame->whole) done = done && absorb_run(flame, branch, begin);
   done = done && make_branches(flame, begin, first) && sort_places(flame, begin, first);
   for (size_t i = first; i < flame->branch_count; i++) {
     flame->slot[flame->branches[i].label] = 0;
     flame->branches[i].size = flame_size(flame, &flame->branches[i].total);
+    flame->branches[i].again = flame->branches[i].label == branch->label;
   }
   if (!done) return error_set(WN_ENOMEM, "not enough memory for the flame graph");
   if (flame->branch_count == first) return WN_OK;

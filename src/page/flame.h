@@ -10,6 +10,9 @@
  * direction. Branches below `least` are merged with their siblings of the same kind into one branch
  * without a label, which comes last, so that nothing is left out.
  *
+ * RUN. A function that calls itself directly has two branches, one below the other: the second one
+ * stands for all deeper levels of that run too, unless `whole` is set.
+ *
  * COMPARISON. The tree may be a joined one (analysis/joined.h). Then each branch has the sums of
  * `before` beside those of `after`, and its size, by which branches are ordered and merged, is the
  * sum of both. */
@@ -28,6 +31,7 @@ struct branch_sums {
 struct branch {
   uint32_t label;           /* of the tree; 0: the whole; MERGED */
   uint32_t merged;          /* the number of branches that were merged into this one */
+  bool again;               /* its caller, or callee if seen from inside out, has the same label */
   struct branch_sums total; /* of the set */
   struct branch_sums self;  /* what no child has */
   double size;              /* bytes of `total` */
@@ -46,6 +50,7 @@ struct flame {
   const struct node_sums *before; /* index: node; NULL: nothing is compared */
   double scale;                   /* what is before counts so many times */
   enum direction direction;
+  bool whole;         /* each level of a run has a branch */
   const bool *chosen; /* index: label; the function whose callers or callees are shown; NULL: all */
   double least;       /* bytes */
   struct place *places;

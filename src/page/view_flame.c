@@ -137,11 +137,19 @@ static const struct branch *child_named(struct writing *writing, size_t first, c
   return NULL;
 }
 
-/* Descends along a path of texts, and writes the member `trail`. Ends where the path leads nowhere,
- * as it may under another query. */
+/* Whether all that a branch has is in one callee, or caller: its children begin at `first`. */
+static bool passes(const struct writing *writing, const struct branch *branch, size_t first) {
+  const struct sums *after = &branch->self.after, *before = &branch->self.before;
+  return writing->flame.branch_count == first + 1 && !after->bytes.samples && !before->bytes.samples &&
+         flame_size(&writing->flame, &branch->self) <= 0;
+}
+
+/* Descends along a path of texts, and writes the member `trail` and the column `passing`, which has a
+ * number for each label but the last. Ends where the path leads nowhere, as it may under another query. */
 static wn_status descend(struct writing *writing, const char *focus, struct branch *branch) {
   struct json *json = &writing->answer->json;
   wn_status error = WN_OK;
+  size_t passing = answer_integers(writing->answer, "passing"), depth = 0;
   json_begin(json, "trail", '[');
   while (focus && *focus && !error) {
     size_t length = strcspn(focus, (const char[]){SEPARATOR, 0});
@@ -149,6 +157,7 @@ static wn_status descend(struct writing *writing, const char *focus, struct bran
     error = flame_children(&writing->flame, branch);
     const struct branch *child = error ? NULL : child_named(writing, mark.branches, focus, length);
     if (!child) break;
+    if (depth++) answer_integer(writing->answer, passing, passes(writing, branch, mark.branches));
     *branch = *child;
     json_integer(json, NULL, labels_number(&writing->labels, branch->label));
     focus += length + (focus[length] == SEPARATOR);
@@ -183,6 +192,7 @@ static wn_status draw(struct writing *writing, const struct call_tree *tree, con
   if (!error && request->of) error = views_choose(&writing->labels, request->of, &chosen);
   if (!error) error = flame_create(&writing->flame, tree, request->direction, chosen);
   if (!error && joined) flame_compare(&writing->flame, joined, scale);
+  writing->flame.whole = request->whole_stacks;
   if (!error) error = write_flame(writing, request);
   flame_destroy(&writing->flame);
   labels_destroy(&writing->labels);

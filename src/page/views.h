@@ -17,7 +17,7 @@ struct request {
   enum measure measure;
   enum grouping grouping;
   enum direction direction;
-  bool fold;
+  bool fold, whole_stacks;
   size_t points;
 };
 

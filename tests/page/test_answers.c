@@ -71,11 +71,12 @@ static void random_query(struct tale *tale, char *text, size_t size) {
 static void random_question(struct tale *tale, char *text, size_t size) {
   char query[512];
   random_query(tale, query, sizeof query);
-  snprintf(text, size, "view=flame\n%s%s%smeasure=%s\nby=%s\ndirection=%s\n%s%s", *query ? "where=" : "",
+  snprintf(text, size, "view=flame\n%s%s%smeasure=%s\nby=%s\ndirection=%s\n%s%s%s", *query ? "where=" : "",
            query, *query ? "\n" : "",
            PICK(tale, "held", "allocated", "churn", "promoted", "alive", "lasting"),
            PICK(tale, "function", "line", "file", "module"), PICK(tale, "callees", "callers"),
-           tale_draw(tale, 4) ? "" : "of=parse\n", tale_draw(tale, 4) ? "" : "fold=yes\n");
+           tale_draw(tale, 4) ? "" : "of=parse\n", tale_draw(tale, 4) ? "" : "fold=yes\n",
+           tale_draw(tale, 2) ? "" : "stacks=whole\n");
 }
 
 /* ---- tests ---- */
@@ -340,6 +341,40 @@ static double bytes_of_focus(struct answers *answers, const char *focus) {
   return bytes;
 }
 
+/* The tale has main, parse, parse, parse. The second level has what the third one has. */
+static void a_run_of_one_function_is_two_boxes_unless_whole_stacks_are_asked_for(void **state) {
+  (void)state;
+  static const char *const ways[] = {
+      "view=flame\nmeasure=allocated\ndirection=callees\nfocus=main\x1fparse\x1fparse\x1fparse\n",
+      "view=flame\nmeasure=allocated\ndirection=callers\nfocus=parse\x1fparse\x1fparse\n"};
+  struct recording *recording = tell(0, 5);
+  struct answers answers;
+  char question[256];
+  answers_create(&answers, recording, NULL);
+  for (int way = 0; way < 2; way++) {
+    size_t levels, fewer, passing;
+    snprintf(question, sizeof question, "%sstacks=whole\n", ways[way]);
+    struct told third = ask(&answers, question), run = ask(&answers, ways[way]);
+    column(&third, "passing", &levels), column(&run, "passing", &fewer);
+    assert_int_equal(levels, way ? 2 : 3);
+    assert_int_equal(fewer, levels - 1); /* the path ends at the second level */
+    *strrchr(question, '\x1f') = 0;
+    strcat(question, "\nstacks=whole\n");
+    struct told second = ask(&answers, question);
+    column(&second, "passing", &passing);
+    assert_int_equal(passing, fewer);
+    struct tree deep = tree_of(&third), folded = tree_of(&run), whole = tree_of(&second);
+    assert_true(deep.bytes[0] > 0 && nearly(folded.bytes[0], whole.bytes[0]));
+    assert_int_equal(folded.samples[0], whole.samples[0]);
+    if (!way) assert_true(nearly(folded.self[0], whole.self[0] + deep.self[0]));
+    /* From inside out the third level has a caller of its own: main, which the second one has too. */
+    assert_int_equal(folded.count, whole.count - (way ? 2 : 1));
+    drop(&third), drop(&run), drop(&second);
+  }
+  answers_destroy(&answers);
+  recording_free(recording);
+}
+
 static void functions_of_one_name_in_two_modules_are_two_boxes_with_two_names(void **state) {
   (void)state;
   struct recording *recording = tell(0, 5);
@@ -587,6 +622,7 @@ int main(void) {
       cmocka_unit_test(the_curve_of_lives_is_that_of_the_blocks_that_count),
       cmocka_unit_test(medians_of_all_rows_are_those_of_each_row),
       cmocka_unit_test(a_focus_opens_a_box),
+      cmocka_unit_test(a_run_of_one_function_is_two_boxes_unless_whole_stacks_are_asked_for),
       cmocka_unit_test(functions_of_one_name_in_two_modules_are_two_boxes_with_two_names),
       cmocka_unit_test(a_function_without_blocks_has_an_empty_graph_and_no_bytes),
       cmocka_unit_test(wrong_questions_are_told),

@@ -35,6 +35,8 @@ export interface Request {
   focus?: string;
   /** Flame: fold a function that calls itself directly or through others into one box. */
   fold?: 'yes';
+  /** Flame: each level of a function that calls itself directly is a box. Else two are: the second stands for all deeper ones. */
+  stacks?: 'whole';
   /** Time: how many moments. */
   points?: number;
   /** Compare, and flame of a comparison: what is before: the run `before`, or a moment of this run (peak, end,
@@ -47,7 +49,7 @@ export interface Request {
 }
 
 export function requestText(request: Request): string {
-  const keys: (keyof Request)[] = ['view', 'where', 'measure', 'by', 'direction', 'of', 'focus', 'fold', 'points', 'against', 'per', 'extent'];
+  const keys: (keyof Request)[] = ['view', 'where', 'measure', 'by', 'direction', 'of', 'focus', 'fold', 'stacks', 'points', 'against', 'per', 'extent'];
   return keys
     .filter((key) => request[key] !== undefined)
     .map((key) => `${key}=${String(request[key]).replace(/[\r\n]+/g, ' ')}\n`)
@@ -239,7 +241,7 @@ export interface Label {
   line: number;
 }
 
-/** view=flame (where, measure, by, direction, of, focus, fold). The tree in pre-order: node 0 is the
+/** view=flame (where, measure, by, direction, of, focus, fold, stacks). The tree in pre-order: node 0 is the
  *  whole. A node stands before its children, and `next` is the first node that is not below it. Nodes
  *  of less than 1/4096 of the whole are merged: siblings into one node with `merged` > 0 and the label
  *  NO_LABEL; so children and self always add up to their parent. Children are ordered by bytes, the
@@ -264,6 +266,8 @@ export interface Flame {
     samples: Uint32Array;
     /** Nodes that were merged into this one; 0: it is a node itself. */
     merged: Uint32Array;
+    /** Of the labels of `trail` but the last: 1 if the box allocated nothing itself and has one child. */
+    passing: Uint32Array;
     /** Of a comparison (`against`). Then `bytes` is before + after, by which boxes are as wide as they are,
      *  `blocks` likewise, and `low` to `high` is the interval of `change`, after − before. */
     before?: Float64Array;

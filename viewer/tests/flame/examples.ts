@@ -65,6 +65,7 @@ export function flameOf(tree: Tree, trail: string[] = []): Flame {
       blocks: Float64Array.from(rows, (_, at) => Math.ceil(bytes[at]! / 100)),
       samples: Uint32Array.from(rows, ({ tree: { samples } }) => samples ?? 1000),
       merged: Uint32Array.from(rows, ({ tree: { merged } }) => merged ?? 0),
+      passing: new Uint32Array(Math.max(0, trail.length - 1)),
     },
   };
 }
@@ -154,6 +155,7 @@ function inOrder(children: number[][], bytes: Float64Array, self: Float64Array, 
       blocks: ordered.map((value) => Math.ceil(value / 100)),
       samples,
       merged: new Uint32Array(count),
+      passing: new Uint32Array(),
     },
   };
 }
