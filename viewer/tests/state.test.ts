@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { requestText, type Table } from '../src/engine/answers.ts';
-import { ADDRESS_MOST, decode, digest, digestsOf, encode, GROUPINGS, MEASURES, SCALES, SORTS, START, TABS, type View } from '../src/state/address.ts';
+import { digestsIn } from '../src/digest.ts';
+import { ADDRESS_MOST, decode, digest, encode, GROUPINGS, MEASURES, SCALES, SORTS, START, TABS, type View } from '../src/state/address.ts';
 import { bounds, comparison, join, moment, quote, split, withBounds, withClauses, withMoment } from '../src/state/clauses.ts';
 import { clauseOf, completions } from '../src/state/fields.ts';
 import { perOf, whereOf } from '../src/state/questions.ts';
@@ -20,6 +21,8 @@ const views: fc.Arbitrary<View> = fc.record({
   direction: fc.constantFrom('callers' as const, 'callees' as const, null),
   of: line,
   fold: fc.boolean(),
+  wholeStacks: fc.boolean(),
+  open: fc.array(fc.string({ maxLength: 9 }).map(digest)).map((keys) => keys.join('')),
   width: fc.constantFrom('bytes', 'blocks'),
   focus: labels,
   shortFocus: fc.constant(''),
@@ -85,7 +88,7 @@ test('a focus too long for an address is told by short digests, which the call t
   assert.ok(whole && address.length < 400);
   const { shortFocus, focus: none } = decode(address);
   assert.deepEqual(none, []);
-  assert.deepEqual(digestsOf(shortFocus), focus.map(digest));
+  assert.deepEqual(digestsIn(shortFocus), focus.map(digest));
   assert.equal(encode({ ...START, shortFocus }).address, address);
 });
 

@@ -2,7 +2,9 @@
 
 import { type Flame, type Label, NO_LABEL } from '../engine/answers.ts';
 import { isRough } from '../numbers.ts';
+import { boxesOf, type Chain, isOpen, keyOf, LEAST_CHAIN, type Open, passes, textOf } from './chains.ts';
 import { Layout, NOWHERE, type Place } from './layout.ts';
+import { knownName } from './names.ts';
 
 /** Between the labels of a path, as in the request's `focus`. */
 export const PATH_SEPARATOR = '\u001f';
@@ -24,9 +26,12 @@ export interface Words {
 
 /** A box as the page sees it. */
 export interface FlameBox {
-  /** The node's index in the answer. */
+  /** The node's index in the answer. Of a folded chain the one that is meant: the last one, if nothing else is said. */
   node: number;
+  /** Of a folded chain: "11 frames: clone3 … handle_request". */
   name: string;
+  /** The names of the frames of its chain, and whether that is open. */
+  chain?: { frames: string[]; open: boolean };
   label: Label | null;
   /** Texts of labels from the outermost function down to this one: what `focus` of a request takes. */
   path: Path;
@@ -62,8 +67,24 @@ function toneOf(before: number, after: number, sure: boolean): number {
 /** What the widths of boxes are. */
 export type Width = 'bytes' | 'blocks';
 
+/** A row above the root: a caller that the answer's focus has, or a folded chain of them. */
+export interface AboveRow {
+  name: string;
+  /** How long the path is that ends in it. */
+  depth: number;
+  /** Of a folded chain: its key. */
+  key?: string;
+}
+
 const WHOLE = 'all';
 const NO_NAME = '?';
+
+/** "11 frames: clone3 … handle_request" */
+function chainName(names: string[]): string {
+  const known = names.map(knownName).filter((name) => name !== '');
+  const ends = known.length > 1 ? `: ${known[0]} … ${known.at(-1)}` : known.length === 1 ? `: ${known[0]}` : '';
+  return `${names.length} frames${ends}`;
+}
 
 export class FlameData {
   readonly layout: Layout;
@@ -75,8 +96,10 @@ export class FlameData {
   readonly uncertain: Uint8Array;
   /** By place: the tone of a comparison; null: nothing is compared. */
   readonly tone: Int8Array | null;
-  /** Names of the rows above the root: the whole, then the callers that the answer's focus has. */
-  readonly above: string[];
+  /** The whole, then the callers that the answer's focus has. */
+  readonly above: AboveRow[];
+  /** The chains that are open. */
+  private readonly open: Chain[];
 
   constructor(
     readonly flame: Flame,
@@ -85,25 +108,53 @@ export class FlameData {
     readonly width: Width = 'bytes',
     /** Records are missing: of a comparison, nothing is sure. */
     private readonly partial = false,
+    private readonly opened: Open = null,
   ) {
     const sizes = flame.columns[width];
     this.whole = whole ?? sizes[0] ?? 0;
     this.shareOf = whole === undefined && flame.trail.length > 0 ? 'focus' : 'whole';
     const { columns } = flame;
-    this.layout = new Layout({ next: columns.next, bytes: sizes });
-    const { count, node } = this.layout;
+    const boxes = boxesOf(flame, this.rootPath, opened);
+    this.open = boxes.open;
+    this.layout = new Layout({ next: columns.next, bytes: sizes }, boxes.first);
+    const { count, node, last } = this.layout;
     this.label = new Uint32Array(count);
     this.uncertain = new Uint8Array(count);
     for (let place = 0; place < count; place++) {
       const at = node[place]!;
-      this.label[place] = columns.label[at]!;
+      this.label[place] = last[place]! > at ? NO_LABEL : columns.label[at]!;
       if (!columns.change && isRough({ low: columns.low[at]!, high: columns.high[at]!, samples: columns.samples[at]! })) {
         this.uncertain[place] = 1;
       }
     }
     this.tone = columns.change ? this.tones() : null;
-    const callers = flame.trail.map((label) => flame.labels[label]?.text ?? NO_NAME);
-    this.above = callers.length > 0 ? [WHOLE, ...callers.slice(0, -1)] : [];
+    this.above = this.rowsAbove();
+  }
+
+  /** Callers are folded as they are in the answer that has them as boxes. */
+  private rowsAbove(): AboveRow[] {
+    const path = this.rootPath;
+    if (path.length === 0) return [];
+    const { passing } = this.flame.columns;
+    const rows: AboveRow[] = [{ name: WHOLE, depth: 0 }];
+    for (let depth = 1; depth < path.length; ) {
+      let end = depth;
+      while (end < path.length && passing[end - 1] === 1) end++;
+      const chain = end - depth >= LEAST_CHAIN ? this.endOf(path.slice(0, end)) : null;
+      if (chain !== null && !isOpen(this.opened, chain)) {
+        rows.push({ name: chainName(path.slice(depth - 1, end - 1)), depth: end - 1, key: keyOf(chain) });
+        depth = end;
+      } else for (end = Math.max(end, depth + 1); depth < end; depth++) rows.push({ name: path[depth - 1]!, depth });
+    }
+    return rows;
+  }
+
+  /** The end of the chain that ends at this caller, or goes on below the root. */
+  private endOf(caller: Path): Path {
+    if (caller.length < this.rootPath.length) return caller;
+    let end = 0;
+    while (passes(this.flame, end)) end++;
+    return this.pathOfNode(end);
   }
 
   private tones(): Int8Array {
@@ -129,6 +180,27 @@ export class FlameData {
   /** The path of the answer's root. */
   get rootPath(): Path {
     return this.flame.trail.map((label) => this.flame.labels[label]?.text ?? NO_NAME);
+  }
+
+  /** The chain that the box is, or a frame of which it is. */
+  chainOf(place: Place): Chain | null {
+    const { node, last } = this.layout;
+    const first = node[place]!;
+    if (last[place]! > first) return { first, count: last[place]! - first + 1, open: false };
+    return this.open.find((chain) => chain.first <= first && first < chain.first + chain.count) ?? null;
+  }
+
+  /** Whether the box is the first frame of a chain that is open. */
+  begins(place: Place): boolean {
+    return this.open.some(({ first }) => first === this.layout.node[place]);
+  }
+
+  keyOf({ first, count }: Chain): string {
+    return keyOf(this.pathOfNode(first + count));
+  }
+
+  private framesOf({ first, count }: Chain): string[] {
+    return Array.from({ length: count }, (_, step) => textOf(this.flame, first + step));
   }
 
   merged(place: Place): number {
@@ -157,39 +229,64 @@ export class FlameData {
   /** The name as it is known; the root of everything is "all". */
   nameOf(place: Place): string {
     if (place === 0) return this.rootPath.at(-1) ?? this.labelOf(0)?.text ?? WHOLE;
+    const chain = this.chainOf(place);
+    if (chain !== null && !chain.open) return chainName(this.framesOf(chain));
     return this.labelOf(place)?.text ?? NO_NAME;
   }
 
+  /** Of a folded chain the path of its last frame. */
   pathOf(place: Place): Path {
-    if (place === 0) return this.rootPath;
-    const own = [...this.layout.ancestors(place), place].filter((at) => at !== 0 && this.merged(at) === 0);
-    return [...this.rootPath, ...own.map((at) => this.nameOf(at))];
+    return this.pathOfNode(this.layout.last[place]!);
   }
 
-  /** The box of a path, or NOWHERE if this answer does not have it. */
-  find(path: Path): Place {
+  private pathOfNode(node: number): Path {
+    const { layout, flame } = this;
+    const path = this.rootPath;
+    const place = layout.place[node]!;
+    for (const at of [...layout.ancestors(place), place]) {
+      const end = at === place ? node : layout.last[at]!;
+      for (let frame = layout.node[at]!; frame <= end; frame++) if (frame > 0 && flame.columns.merged[frame] === 0) path.push(textOf(flame, frame));
+    }
+    return path;
+  }
+
+  /** The node of a path, or NOWHERE if this answer does not have it. */
+  nodeOf(path: Path): number {
     const root = this.rootPath;
     if (path.length < root.length || root.some((name, index) => name !== path[index])) return NOWHERE;
-    const { firstChild } = this.layout;
-    let place: Place = 0;
+    const { next, merged } = this.flame.columns;
+    let node = 0;
     for (const name of path.slice(root.length)) {
-      let child = firstChild[place]!;
-      const end = firstChild[place + 1]!;
-      while (child < end && (this.merged(child) > 0 || this.nameOf(child) !== name)) child++;
-      if (child === end) return NOWHERE;
-      place = child;
+      let child = node + 1;
+      while (child < next[node]! && (merged[child]! > 0 || textOf(this.flame, child) !== name)) child = next[child]!;
+      if (child >= next[node]!) return NOWHERE;
+      node = child;
     }
-    return place;
+    return node;
   }
 
-  describe(place: Place): FlameBox {
-    const node = this.layout.node[place]!;
+  /** The box of a path, or NOWHERE: that of the chain if the frame is in a folded one. */
+  find(path: Path): Place {
+    return this.layout.place[this.nodeOf(path)] ?? NOWHERE;
+  }
+
+  /** The first frame of the box whose label has a mark; NOWHERE: none has. `marks`: by label. */
+  marked(place: Place, marks: Uint8Array): number {
+    const { node, last } = this.layout;
+    for (let frame = node[place]!; frame <= last[place]!; frame++) if (marks[this.flame.columns.label[frame]!] === 1) return frame;
+    return NOWHERE;
+  }
+
+  /** `node`: of a folded chain, the frame that is meant. */
+  describe(place: Place, node = this.layout.last[place]!): FlameBox {
+    const chain = this.chainOf(place);
     const { bytes, low, high, self, blocks, samples, merged } = this.flame.columns;
     return {
       node,
       name: this.nameOf(place),
-      label: this.labelOf(place),
-      path: this.pathOf(place),
+      ...(chain && { chain: { frames: this.framesOf(chain), open: chain.open } }),
+      label: this.flame.labels[this.flame.columns.label[node]!] ?? null,
+      path: this.pathOfNode(node),
       size: this.size(place),
       bytes: bytes[node]!,
       low: low[node]!,

@@ -5,9 +5,10 @@
 import type { Flame } from '../engine/answers.ts';
 import { type FlameBox, FlameData, type Path, type Width, type Words } from './data.ts';
 import { Glyphs } from './glyphs.ts';
+import type { Open } from './chains.ts';
 import { pixelAt } from './hit.ts';
 import { type Commands, onKey, PointerInput } from './input.ts';
-import { Labels, LEAST_LABEL } from './labels.ts';
+import { FOLD_HANDLE, Labels, LEAST_LABEL } from './labels.ts';
 import { NOWHERE, type Place } from './layout.ts';
 import { type FlameView, Navigation, ROW_HEIGHT } from './navigation.ts';
 import { fontOf, Painter } from './paint.ts';
@@ -27,6 +28,8 @@ export interface FlameCallbacks {
   onMenu?(box: FlameBox, point: { x: number; y: number }): void;
   /** The view changed and came to rest: for links. */
   onView?(view: FlameView): void;
+  /** A chain of frames, by its key, is to be opened or folded. Answer with `setData`. */
+  onChain?(key: string): void;
   /** A drawing took so many milliseconds. */
   onDraw?(milliseconds: number): void;
 }
@@ -40,6 +43,8 @@ export interface DataOptions {
   partial?: boolean;
   /** What the widths are; else bytes. */
   width?: Width;
+  /** The chains that are open; null: all. */
+  open?: Open;
 }
 
 const MODES = { icicle: 'callees below their callers', inverted: 'callers below their callees' };
@@ -58,6 +63,8 @@ export class FlameGraph {
   private labels: Labels | null = null;
   private fills: Fills | null = null;
   private search: RegExp | null = null;
+  /** By label, and by place, 1 if the search matches; null: there is no search. */
+  private marks: Uint8Array | null = null;
   private matches: Uint8Array | null = null;
   private hovered: Place = NOWHERE;
   private hoveredAbove = NOWHERE;
@@ -75,7 +82,7 @@ export class FlameGraph {
     this.stage = new Stage(host, (now, ratio) => this.draw(now, ratio));
     this.painter = new Painter(this.stage.canvas);
     this.navigation = new Navigation(this.stage, {
-      onSelected: (place) => this.callbacks.onSelect?.(this.describe(place)),
+      onSelected: () => this.callbacks.onSelect?.(this.selectedBox),
       onFocused: (path) => this.callbacks.onFocus?.(path),
       onChanged: () => this.showTree(),
     });
@@ -101,7 +108,7 @@ export class FlameGraph {
   /* What the page sets. */
 
   setData(flame: Flame, options: DataOptions): void {
-    this.data = new FlameData(flame, options.whole, options.width, options.partial);
+    this.data = new FlameData(flame, options.whole, options.width, options.partial, options.open);
     this.hover(NOWHERE, NOWHERE);
     this.prepare();
     this.tree.label = `${this.label}, ${MODES[options.mode]}`;
@@ -122,17 +129,22 @@ export class FlameGraph {
   /** Selects the node of the answer, and shows it; -1: none. */
   select(node: number): void {
     const place = node < 0 || this.data === null ? NOWHERE : this.data.layout.place[node]!;
-    this.navigation.select(place);
+    this.navigation.select(place, undefined, node);
     this.navigation.reveal(place);
   }
 
   /** Selects the next or previous box whose name the search matches. Returns whether there is one. */
   selectMatch(direction: -1 | 1): boolean {
-    return this.matches !== null && this.navigation.selectMarked(this.matches, direction);
+    return this.marks !== null && this.navigation.selectMarked(this.marks, direction);
   }
 
   focus(node: number): void {
     if (this.data !== null) this.navigation.focus(this.data.layout.place[node]!);
+  }
+
+  /** Opens the chain that the selected box is, or folds the one that it is in. Returns whether there is one. */
+  toggleChain(): boolean {
+    return this.toggle(this.navigation.current);
   }
 
   /** Focuses on a path, even if the present answer does not have it. */
@@ -210,15 +222,16 @@ export class FlameGraph {
   }
 
   get selectedBox(): FlameBox | null {
-    return this.describe(this.navigation.selected);
+    const { selected, selectedNode } = this.navigation;
+    return this.describe(selected, selectedNode);
   }
 
   get canvas(): HTMLCanvasElement {
     return this.stage.canvas;
   }
 
-  private describe(place: Place): FlameBox | null {
-    return place === NOWHERE || this.data === null ? null : this.data.describe(place);
+  private describe(place: Place, node?: number): FlameBox | null {
+    return place === NOWHERE || this.data === null ? null : this.data.describe(place, node);
   }
 
   /* Drawing. */
@@ -232,9 +245,11 @@ export class FlameGraph {
 
   private findMatches(): void {
     const { search, data } = this;
-    this.matches = null;
+    this.marks = this.matches = null;
     if (search === null || data === null) return;
-    this.matches = Uint8Array.from(data.flame.labels, ({ text }) => (search.test(text) ? 1 : 0));
+    const marks = Uint8Array.from(data.flame.labels, ({ text }) => (search.test(text) ? 1 : 0));
+    this.matches = Uint8Array.from(data.layout.node, (_, place) => (data.marked(place, marks) === NOWHERE ? 0 : 1));
+    this.marks = marks;
   }
 
   private draw(now: number, ratio: number): void {
@@ -290,7 +305,26 @@ export class FlameGraph {
     this.hover(NOWHERE, NOWHERE);
   }
 
-  /** Goes out to the caller of the focus that is clicked; else selects. */
+  /** Whether the point is on the mark that folds an open chain, on its first box. */
+  private isHandle(place: Place, x: number): boolean {
+    return this.data!.begins(place) && x - Math.max(0, pixelAt(this.navigation.lens, this.data!.layout.left[place]!)) < FOLD_HANDLE;
+  }
+
+  /** Opens the folded chain, or folds the open one. Its first frame is selected then, or it. */
+  private toggle(place: Place): boolean {
+    const chain = place === NOWHERE ? null : this.data!.chainOf(place);
+    if (chain === null) return false;
+    const node = chain.open ? chain.first + chain.count - 1 : chain.first;
+    this.navigation.select(this.data!.layout.place[node]!, undefined, node);
+    this.callbacks.onChain?.(this.data!.keyOf(chain));
+    return true;
+  }
+
+  private opens(place: Place): boolean {
+    return place !== NOWHERE && this.data!.chainOf(place)?.open === false;
+  }
+
+  /** Goes out to the caller of the focus that is clicked; opens or folds a chain; else selects. */
   private click(x: number, y: number): void {
     const { navigation } = this;
     const above = navigation.aboveAt(y);
@@ -298,9 +332,12 @@ export class FlameGraph {
     if (above >= 0) {
       this.openedAt = performance.now();
       this.goAbove(above);
-    } else if (place !== NOWHERE && this.data!.layout.row(place) < navigation.focusRow) {
+    } else if (place !== NOWHERE && !this.opens(place) && this.data!.layout.row(place) < navigation.focusRow) {
       this.openedAt = performance.now();
       navigation.focus(place);
+    } else if (this.opens(place) || (place !== NOWHERE && this.isHandle(place, x))) {
+      this.openedAt = performance.now();
+      this.toggle(place);
     } else {
       navigation.select(place, navigation.valueAt(x));
     }
@@ -308,7 +345,9 @@ export class FlameGraph {
   }
 
   private goAbove(index: number): void {
-    this.navigation.goTo(this.data!.rootPath.slice(0, index), true);
+    const { depth, key } = this.data!.above[index]!;
+    if (key === undefined) this.navigation.goTo(this.data!.rootPath.slice(0, depth), true);
+    else this.callbacks.onChain?.(key);
   }
 
   /** The second press of a double click has taken the keyboard's focus from the tree. */
@@ -317,7 +356,11 @@ export class FlameGraph {
     const now = performance.now();
     if (now - this.openedAt < OPEN_AGAIN) return;
     this.openedAt = now;
-    this.navigation.focus(this.navigation.placeAt(x, y));
+    this.focusOrOpen(this.navigation.placeAt(x, y));
+  }
+
+  private focusOrOpen(place: Place): void {
+    if (!this.opens(place) || !this.toggle(place)) this.navigation.focus(place);
   }
 
   private menu(x: number, y: number, point: { x: number; y: number }): boolean {
@@ -348,7 +391,7 @@ export class FlameGraph {
       zoom: (at, factor) => navigation.zoom(at, factor),
       zoomBack: () => navigation.zoomBack(),
       walk: (where) => navigation.walk(where),
-      openSelected: () => navigation.focus(navigation.current),
+      openSelected: () => this.focusOrOpen(navigation.current),
       back: () => navigation.back(),
       home: () => navigation.home(),
       page: (direction) => navigation.page(direction),

@@ -1,12 +1,17 @@
 /* The texts on boxes: the name, shortened to the box, and where there is room its amount and its share. */
 
-import type { FlameData, Words } from './data.ts';
+import type { AboveRow, FlameData, Words } from './data.ts';
 import { Glyphs } from './glyphs.ts';
 import type { Place } from './layout.ts';
 import { Name, twinsOf } from './names.ts';
 
 const APPROXIMATELY = '≈\u2009';
+/* Before a folded chain, and before the first frame of one that is open: a click folds it. */
+const FOLDED = '▸ ';
+const OPEN = '▾ ';
 const PADDING = 5;
+/** The part of an open chain's first box that folds it, from the left. */
+export const FOLD_HANDLE = 20;
 const BEFORE_AMOUNT = 14;
 /** Below this width a box shows the name alone. */
 const ROOM_FOR_AMOUNT = 90;
@@ -27,6 +32,12 @@ export interface Text {
   amountX: number;
 }
 
+/** Of "11 frames: clone3 … handle_request", the last name stays longest. */
+function chainForms(text: string): string[] {
+  const [, count, last] = /^(\d+)[^:]*(?:: (?:.* … )?(.*))?$/s.exec(text)!;
+  return [FOLDED + text, ...(last ? [`${FOLDED}${count} … ${last}`] : []), FOLDED + count];
+}
+
 export class Labels {
   private readonly names: (Name | undefined)[] = [];
   private readonly told = new Map<Place, Name>();
@@ -43,7 +54,7 @@ export class Labels {
     const label = this.data.label[place]!;
     if (place === 0 || label >= this.data.flame.labels.length) {
       const merged = this.data.merged(place);
-      return this.named(merged > 0 ? `${this.words.count(merged)} more` : this.data.nameOf(place));
+      return this.named(merged > 0 ? `${this.words.count(merged)} more` : this.data.nameOf(place), this.data.chainOf(place)?.open === false);
     }
     const twins = this.twinsOf(place);
     if (!twins.length) return (this.names[label] ??= new Name(this.data.labelOf(place)!.text, this.glyphs));
@@ -61,9 +72,10 @@ export class Labels {
     return twinsOf(this.data.labelOf(place)!.text, nearby);
   }
 
-  private named(text: string): Name {
-    let name = this.others.get(text);
-    if (name === undefined) this.others.set(text, (name = new Name(text, this.glyphs)));
+  private named(text: string, isChain = false): Name {
+    const key = isChain ? FOLDED + text : text;
+    let name = this.others.get(key);
+    if (name === undefined) this.others.set(key, (name = new Name(isChain ? chainForms(text) : text, this.glyphs)));
     return name;
   }
 
@@ -81,18 +93,18 @@ export class Labels {
 
   /** The texts of the box from left to right (the visible part of it), or null if there is no room. */
   text(place: Place, left: number, right: number): Text | null {
-    return this.put(this.nameFor(place), this.data.uncertain[place] === 1, left, right, () => this.amount(place));
+    const prefix = (this.data.begins(place) ? OPEN : '') + (this.data.uncertain[place] === 1 ? APPROXIMATELY : '');
+    return this.put(this.nameFor(place), prefix, left, right, () => this.amount(place));
   }
 
   /** The text of a row above the root. */
-  above(name: string, left: number, right: number): Text | null {
-    return this.put(this.named(name), false, left, right);
+  above({ name, key }: AboveRow, left: number, right: number): Text | null {
+    return this.put(this.named(name, key !== undefined), '', left, right);
   }
 
-  private put(name: Name, uncertain: boolean, left: number, right: number, amount?: () => string[]): Text | null {
+  private put(name: Name, prefix: string, left: number, right: number, amount?: () => string[]): Text | null {
     const room = right - left - 2 * PADDING;
-    const prefix = uncertain ? APPROXIMATELY : '';
-    const prefixWidth = uncertain ? this.glyphs.width(prefix) : 0;
+    const prefixWidth = this.glyphs.width(prefix);
     const shown = name.fit(room - prefixWidth, this.glyphs);
     if (shown === '') return null;
     const text: Text = { name: prefix + shown, nameX: left + PADDING, most: 0, amount: '', amountX: 0 };

@@ -1,6 +1,7 @@
-/* Where the boxes of a flame graph lie: the row of each node and its two ends.
+/* Where the boxes of a flame graph lie: the row of each box and its two ends. A box is a node of the answer, or some nodes
+ * that follow one another in pre-order and are equally wide (chains.ts).
  *
- * Nodes are renumbered by rows: a PLACE is the position of a node when the rows are read one after
+ * Boxes are renumbered by rows: a PLACE is the position of a box when the rows are read one after
  * the other from left to right. Two things follow, and the painter and the hit test rest on them:
  *   ROW ORDER  in a row, both ends of the boxes only grow with the place, so a search is binary;
  *   CHILDREN   the children of a place are neighbours, and those of the next place follow them.
@@ -12,6 +13,7 @@
  * Nothing here is recursive: stacks are thousands of frames deep. */
 
 import type { Flame } from '../engine/answers.ts';
+import { everyNode } from './chains.ts';
 
 /** A position in row order. */
 export type Place = number;
@@ -22,8 +24,9 @@ export class Layout {
   readonly total: number;
   /** The number of rows. */
   readonly rows: number;
-  /** By place: the node, its ends, its parent's place (of place 0: NOWHERE), its first child's place. */
+  /** By place: its first and its last node, its ends, its parent's place (of place 0: NOWHERE), its first child's place. */
   readonly node: Uint32Array;
+  readonly last: Uint32Array;
   readonly left: Float64Array;
   readonly right: Float64Array;
   readonly parent: Int32Array;
@@ -31,24 +34,28 @@ export class Layout {
   readonly firstChild: Uint32Array;
   /** The first place of each row, and the number of places at the end. */
   readonly rowBegin: Uint32Array;
-  /** By node: its place. */
+  /** By node: the place of its box. */
   readonly place: Uint32Array;
 
-  constructor(columns: Pick<Flame['columns'], 'next' | 'bytes'>) {
+  /** `first`: the first nodes of the boxes, in pre-order. */
+  constructor(columns: Pick<Flame['columns'], 'next' | 'bytes'>, first = everyNode(columns.next.length)) {
     const { next, bytes } = columns;
-    const count = next.length;
+    const count = first.length;
     this.count = count;
     const depth = new Uint32Array(count);
-    const parentNode = new Int32Array(count).fill(NOWHERE);
-    this.rows = depthsOf(next, depth, parentNode);
+    const parentNode = new Int32Array(next.length).fill(NOWHERE);
+    this.rows = depthsOf(next, first, depth, parentNode);
     this.rowBegin = rowsOf(depth, this.rows);
     this.node = new Uint32Array(count);
-    this.place = new Uint32Array(count);
+    this.last = new Uint32Array(count);
+    this.place = new Uint32Array(next.length);
     const free = this.rowBegin.slice();
-    for (let node = 0; node < count; node++) {
-      const place = free[depth[node]!]!++;
-      this.node[place] = node;
-      this.place[node] = place;
+    for (let box = 0; box < count; box++) {
+      const place = free[depth[box]!]!++;
+      const end = first[box + 1] ?? next.length;
+      this.node[place] = first[box]!;
+      this.last[place] = end - 1;
+      this.place.fill(place, first[box]!, end);
     }
     this.left = new Float64Array(count);
     this.right = new Float64Array(count);
@@ -157,16 +164,17 @@ export class Layout {
   }
 }
 
-/** Fills depths and parents from the pre-order; returns the number of rows. */
-function depthsOf(next: Uint32Array, depth: Uint32Array, parent: Int32Array): number {
+/** Fills depths by box, and by the first node of a box that of its parent, from the pre-order; returns the number of rows. */
+function depthsOf(next: Uint32Array, first: Uint32Array, depth: Uint32Array, parent: Int32Array): number {
   const open: number[] = [];
   let rows = 0;
-  for (let node = 0; node < next.length; node++) {
+  for (let box = 0; box < first.length; box++) {
+    const node = first[box]!;
     while (open.length > 0 && next[open[open.length - 1]!]! <= node) open.pop();
     /* A broken answer could have a second root: it counts as a child of the first. */
     if (open.length === 0 && node > 0) open.push(0);
     if (open.length > 0) parent[node] = open[open.length - 1]!;
-    depth[node] = open.length;
+    depth[box] = open.length;
     open.push(node);
     rows = Math.max(rows, open.length);
   }

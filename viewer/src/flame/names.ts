@@ -278,6 +278,9 @@ function shortestOf(name: string): string {
   return form;
 }
 
+/** The shortest form of a name; empty of a function that has none. */
+export const knownName = (name: string): string => (isAddress(name) ? '' : shortestOf(name));
+
 /** The names nearby that may look like this one. */
 export const twinsOf = (name: string, nearby: string[]): string[] =>
   isAddress(name) ? [] : nearby.filter((other) => other !== name && shortestOf(other) === shortestOf(name));
@@ -289,9 +292,10 @@ export class Name {
   private readonly shared: Set<string>;
   private readonly twins: string[];
 
-  constructor(name: string, glyphs: Glyphs, twins: string[] = []) {
+  /** `name`: or its forms. */
+  constructor(name: string | string[], glyphs: Glyphs, twins: string[] = []) {
     this.twins = twins.map(plainOf);
-    this.forms = formsOf(name);
+    this.forms = typeof name === 'string' ? formsOf(name) : name;
     this.widths = this.forms.map((form) => glyphs.width(form, 4000));
     this.shared = new Set(twins.flatMap(formsOf));
   }

@@ -63,6 +63,8 @@ export class Navigation {
   data: FlameData | null = null;
   focused: Place = 0;
   selected: Place = NOWHERE;
+  /** The selected box's node; of a folded chain, the frame that is meant. */
+  selectedNode = NOWHERE;
   span: Span = { low: 0, high: 1 };
   /** Since when the view differs from what the page was told. */
   viewChanged = false;
@@ -160,9 +162,14 @@ export class Navigation {
       this.apply(view);
       if (movement !== null) this.goOn(movement, old);
     }
-    this.selected = this.wantedSelected === null ? NOWHERE : data.find(this.wantedSelected);
+    this.find();
     this.listener.onChanged();
     this.changed(false);
+  }
+
+  private find(): void {
+    this.selectedNode = this.wantedSelected === null ? NOWHERE : this.data!.nodeOf(this.wantedSelected);
+    this.selected = this.data!.layout.place[this.selectedNode] ?? NOWHERE;
   }
 
   /** The engine mostly answers while the movement to the focus is shown: it goes on in the new answer. */
@@ -191,10 +198,10 @@ export class Navigation {
       this.wantedView = view;
       return;
     }
-    const selected = view.selected === null ? NOWHERE : this.data.find(view.selected);
-    const same = focus === this.focused && selected === this.selected;
+    const { focused, selectedNode } = this;
     this.focused = focus;
-    this.selected = selected;
+    this.find();
+    const same = focus === focused && this.selectedNode === selectedNode;
     this.apply(view);
     if (!same) this.listener.onChanged();
   }
@@ -211,14 +218,16 @@ export class Navigation {
 
   /* Selection. */
 
-  select(place: Place, column?: number): void {
+  /** `node`: the frame of a folded chain that is meant. */
+  select(place: Place, column?: number, node?: number): void {
     this.selected = place;
     const data = this.data;
+    this.selectedNode = node ?? data?.layout.last[place] ?? NOWHERE;
     if (data !== null && place !== NOWHERE) {
       const { left, right } = data.layout;
       this.column = column ?? (left[place]! + right[place]!) / 2;
       /* A merged rest has no path of its own. */
-      this.wantedSelected = data.merged(place) > 0 ? null : data.pathOf(place);
+      this.wantedSelected = data.merged(place) > 0 ? null : data.describe(place, this.selectedNode).path;
     } else this.wantedSelected = null;
     this.viewChanged = true;
     this.listener.onSelected(place);
@@ -272,13 +281,14 @@ export class Navigation {
   selectMarked(marks: Uint8Array, direction: -1 | 1): boolean {
     const { data } = this;
     if (data === null) return false;
-    const { layout, label } = data;
+    const { layout } = data;
     const { count } = layout;
     const from = this.selected === NOWHERE ? (direction === 1 ? count - 1 : 0) : this.selected;
     for (let step = 1; step <= count; step++) {
       const place = (from + direction * step + 2 * count) % count;
-      if (marks[label[place]!] !== 1 || !layout.isWithin(place, this.focused)) continue;
-      this.select(place);
+      const node = data.marked(place, marks);
+      if (node === NOWHERE || !layout.isWithin(place, this.focused)) continue;
+      this.select(place, undefined, node);
       this.reveal(place);
       return true;
     }

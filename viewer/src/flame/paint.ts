@@ -33,7 +33,7 @@ export interface Picture {
   hoveredAbove: number;
   /** Whether the selected box is what keys act upon. */
   keyboard: boolean;
-  /** By label: 1 if the search matches it; null: there is no search. */
+  /** By place: 1 if the search matches it; null: there is no search. */
   matches: Uint8Array | null;
 }
 
@@ -170,7 +170,7 @@ export class Painter {
     const { data, fills, theme, matches, focusRow, hovered, selected } = this.picture;
     const label = data.label[place]!;
     const rest = label >= fills.usual.length;
-    const matched = matches !== null && !rest && matches[label] === 1;
+    const matched = matches !== null && matches[place] === 1;
     const pale = matches !== null && !matched ? 'faded' : row < focusRow ? 'dimmed' : 'usual';
     let pixel = data.tone ? fills.tones[pale][data.tone[place]! + TONES]! : rest ? this.restPixel(pale) : fills[pale][label]!;
     if (place === hovered) pixel = this.hoveredPixel(pixel);
@@ -284,7 +284,7 @@ export class Painter {
       const label = data.label[place]!;
       let [name, amount] = [label >= rests || row < picture.focusRow ? muted : text, muted];
       if (theme.forced && place === picture.selected) name = amount = cssColour(theme.selectedText);
-      else if (picture.matches !== null && picture.matches[label] !== 1) name = amount = faded;
+      else if (picture.matches !== null && picture.matches[place] !== 1) name = amount = faded;
       this.drawText(put, shape.row, name, amount);
     }
   }

@@ -44,6 +44,8 @@ export function windowAround(begin: number, end: number, wanted: number, most: n
   return [first, first + most];
 }
 
+const isFolded = (data: FlameData, place: Place): boolean => data.chainOf(place)?.open === false;
+
 export class TreeView {
   private readonly element: HTMLElement;
   private items = new Map<string, HTMLElement>();
@@ -152,7 +154,7 @@ export class TreeView {
 
   private itemsAround(data: FlameData, place: Place): Item[] {
     const { layout, above } = data;
-    const items: Item[] = above.map((name, index) => ({
+    const items: Item[] = above.map(({ name }, index) => ({
       key: `above ${this.generation} ${index}`,
       text: isolated(name),
       level: index + 1,
@@ -170,8 +172,8 @@ export class TreeView {
     const [first, end] = this.siblingsOf(data, place);
     const [from, to] = windowAround(first, end, place, MOST_SIBLINGS);
     for (let sibling = from; sibling < to; sibling++) {
-      siblings.push(this.item(data, sibling, sibling === place));
-      if (sibling === place) siblings.push(...this.childrenOf(data, place));
+      siblings.push(this.item(data, sibling, sibling === place && !isFolded(data, place)));
+      if (sibling === place && !isFolded(data, place)) siblings.push(...this.childrenOf(data, place));
     }
     return [...ancestors, ...siblings];
   }

@@ -4,6 +4,7 @@
  * ADDRESS_MOST characters. Parts that do not fit are left out, the least important first; `encode`
  * says whether it had to.
  */
+import { digestOf, hashOf } from '../digest.ts';
 import type { Direction, Grouping, Measure } from '../engine/answers.ts';
 
 export const ADDRESS_MOST = 2048;
@@ -27,6 +28,10 @@ export interface View {
   /** Only this label's frames: its callers or callees. */
   of: string;
   fold: boolean;
+  /** Each frame has a box: chains of frames are not folded, and each level of a recursion is shown. */
+  wholeStacks: boolean;
+  /** The chains that are open, src/flame/chains.ts. */
+  open: string;
   /** What the widths of boxes are. */
   width: 'bytes' | 'blocks';
   /** Labels from the outermost function down. */
@@ -58,6 +63,8 @@ export const START: View = {
   direction: null,
   of: '',
   fold: false,
+  wholeStacks: false,
+  open: '',
   width: 'bytes',
   focus: [],
   shortFocus: '',
@@ -93,18 +100,8 @@ function unescape(text: string): string {
   }
 }
 
-const DIGEST = 4; // characters
-const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-
 /** Four characters that tell a label from its few neighbours in a call tree. */
-export function digest(label: string): string {
-  let state = 0x811c9dc5;
-  for (let index = 0; index < label.length; index++) state = Math.imul(state ^ label.charCodeAt(index), 0x01000193);
-  state ^= state >>> 15;
-  return Array.from({ length: DIGEST }, (_, place) => DIGITS[(state >>> (6 * place)) & 63]).join('');
-}
-
-export const digestsOf = (shortFocus: string): string[] => shortFocus.match(new RegExp(`.{${DIGEST}}`, 'g')) ?? [];
+export const digest = (label: string): string => digestOf(hashOf(label));
 
 const LONG_PATH = 1000;
 
@@ -135,12 +132,14 @@ function parts(view: View): [string, string][] {
   if (view.direction) all.push(['direction', view.direction]);
   if (view.of) all.push(['of', escape(view.of)]);
   if (view.fold) all.push(['fold', 'yes']);
+  if (view.wholeStacks) all.push(['stacks', 'whole']);
   if (view.width !== START.width) all.push(['width', view.width]);
   if (view.sort !== usualSort(view.tab) || view.descending !== START.descending)
     all.push(['sort', (view.descending ? '' : '-') + view.sort]);
   if (view.search) all.push(['search', escape(view.search)]);
   if (view.focus.length) all.push(['focus', shortPath(view.focus)]);
   else if (view.shortFocus) all.push(['focus', `~${view.shortFocus}`]);
+  if (view.open) all.push(['open', view.open]);
   if (view.zoom) all.push(['zoom', view.zoom.join(',')]);
   if (view.row) all.push(['row', escape(view.row)]);
   if (view.selected) all.push(['selected', selection(view.focus, view.selected)]);
@@ -188,6 +187,8 @@ export function decode(address: string): View {
     direction: direction === 'callers' || direction === 'callees' ? direction : null,
     of: text('of'),
     fold: values.get('fold') === 'yes',
+    wholeStacks: values.get('stacks') === 'whole',
+    open: /^[\w-]*$/.exec(values.get('open') ?? '')?.[0] ?? '',
     width: values.get('width') === 'blocks' ? 'blocks' : 'bytes',
     focus: focus.startsWith('~') ? [] : readPath(focus),
     shortFocus: focus.startsWith('~') ? focus.slice(1) : '',

@@ -80,6 +80,7 @@ const requests = {
     of: view.value.of || undefined,
     focus: pathText(view.value.focus) || undefined,
     fold: view.value.fold ? 'yes' : undefined,
+    stacks: view.value.wholeStacks ? 'whole' : undefined,
     against: against.value,
     per: per.value,
   })),

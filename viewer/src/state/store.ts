@@ -108,7 +108,7 @@ export function redo(): void {
 
 /* ---- steps ---- */
 
-export const NO_PLACE = { focus: [], shortFocus: '', selected: null, row: '', zoom: null } satisfies Partial<View>;
+export const NO_PLACE = { focus: [], open: '', shortFocus: '', selected: null, row: '', zoom: null } satisfies Partial<View>;
 
 /** Goes to a question. What was looked at (the query) stays; where it was looked at does not. */
 export function openTab(tab: Tab): void {

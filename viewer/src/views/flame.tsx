@@ -2,16 +2,18 @@
 import { computed, effect, signal } from '@preact/signals-core';
 import type { Flame, Label } from '../engine/answers.ts';
 import { type FlameBox, FlameGraph, type FlameView, type Words } from '../flame/flame.ts';
+import { toggled } from '../flame/chains.ts';
 import { cleanName } from '../flame/names.ts';
 import { bytes, changeOf, changeRange, count, error, numberOf, share, shortCount, withError } from '../numbers.ts';
 import { ageOf, compare, comparing, flame, missing } from '../state/asking.ts';
 import { sidesOf } from '../state/questions.ts';
 import { whole } from '../state/whole.ts';
 import { literally } from '../state/clauses.ts';
-import { digest, digestsOf, type View } from '../state/address.ts';
+import { digestsIn } from '../digest.ts';
+import { digest, type View } from '../state/address.ts';
 import { change, direction, head, isDark, PAPER, printing, same, view } from '../state/store.ts';
 import { compactName, island, Name } from './island.tsx';
-import { openMenu } from './menu.tsx';
+import { type Item, openMenu } from './menu.tsx';
 
 /** "12.3k blocks", or calls, of a box. */
 const blocksOf = (value: number) => `${shortCount(value)}\u202f${unitOfBlocks()}`;
@@ -86,11 +88,23 @@ function make(host: HTMLElement): FlameGraph {
         if (!same(path, view.peek().focus)) change({ focus: path, shortFocus: '', zoom: null });
       },
       onHover: (box) => (hovered.value = box),
-      onMenu: (box, point) => openMenu(box, point),
+      onMenu: (box, point) => openMenu(box, point, chainItems(box)),
+      onChain: (key) => change({ open: toggled(view.peek().open, key) }),
       onView: toView,
     },
     words,
   );
+}
+
+/** Of a box that is, or is in, a chain of frames. */
+const chainItems = ({ chain }: FlameBox): Item[] =>
+  chain ? [{ text: `${chain.open ? 'Fold its' : 'Show the'} ${chain.frames.length} frames`, key: 'o', act: () => graph?.toggleChain() }] : [];
+
+/** Whole stacks, or folded ones. Where each level of a recursion is shown, a path may have more of them. */
+export function showWholeStacks(wholeStacks: boolean): void {
+  const { focus } = view.peek();
+  const isRecursion = focus.some((label, index) => label === focus[index + 1]);
+  change({ wholeStacks, selected: null, zoom: null, ...(isRecursion && { focus: [] }) });
 }
 
 /** Selects the largest box of a label. */
@@ -139,14 +153,23 @@ function Line() {
   const box = hovered.value ?? selectedBox.value;
   if (!flame.value.answer) return null;
   if (!box) return <p class="line quiet">Click a box to select it, double-click or Enter to fill the width with it. Right click: more.</p>;
-  const where = box.label ? [box.label.module, placeOf(box.label)].filter(Boolean).join(' · ') : '';
+  const isFolded = box.chain?.open === false;
+  const where = box.label && !isFolded ? [box.label.module, placeOf(box.label)].filter(Boolean).join(' · ') : '';
   return (
     <p class="line">
-      {box.merged ? `${numberOf(box.merged, 'small box')} merged` : <Fitted text={box.name} most={60} />}
+      <BoxName box={box} most={60} />
       <span class="numbers">{box.bytes > 0 || box.samples ? numbersOf(box) : ''}</span>
       {where && <bdi class="quiet">{where}</bdi>}
+      {isFolded && <span class="quiet">each calls the next alone; a click shows them</span>}
     </p>
   );
+}
+
+/** Of a folded chain, the tip has all names. */
+function BoxName({ box, most }: { box: FlameBox; most: number }) {
+  if (box.merged) return <>{`${numberOf(box.merged, 'small box')} merged`}</>;
+  if (box.chain?.open === false) return <Name text={box.name} title={cleanName(box.chain.frames.join(' › '), 2000)} />;
+  return <Fitted text={box.name} most={most} />;
 }
 
 /** Below a box that has no room for its name, the name. The line below the graph has all of it. */
@@ -158,7 +181,7 @@ function Tip({ box }: { box: FlameBox }) {
   const side = middle > canvas.width / 2 ? { right: `${canvas.width - middle}px` } : { left: `${middle}px` };
   return (
     <p class="tip" aria-hidden="true" style={{ top: `${top}px`, ...side }}>
-      {box.merged ? `${numberOf(box.merged, 'small box')} merged` : <Fitted text={box.name} most={60} />} {amountAndShare(box)}
+      <BoxName box={box} most={60} /> {amountAndShare(box)}
     </p>
   );
 }
@@ -203,6 +226,21 @@ function Widths() {
       {(['bytes', 'blocks'] as const).map((one) => (
         <button type="button" aria-pressed={width === one} title={`The widths of the boxes are ${one} (m)`} onClick={() => change({ width: one, zoom: null })}>
           {one === 'blocks' ? unitOfBlocks() : one}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+/** Whether chains of frames and recursions are folded. */
+function Stacks() {
+  const { wholeStacks } = view.value;
+  const titles = ['Chains of frames that call one another alone are one box, a recursion two (w)', 'Each frame has a box (w)'];
+  return (
+    <div class="switch stacks" role="group" aria-label="Stacks">
+      {titles.map((title, index) => (
+        <button type="button" aria-pressed={wholeStacks === (index === 1)} title={title} onClick={() => showWholeStacks(index === 1)}>
+          {index ? 'whole stacks' : 'folded'}
         </button>
       ))}
     </div>
@@ -260,6 +298,7 @@ export function followFlame(): void {
   island('flame-head', () => (
     <>
       <Trail />
+      <Stacks />
       <Widths />
       <Search />
     </>
@@ -284,7 +323,7 @@ function resolveFocus(answer: Flame): void {
   const found: string[] = [];
   const { next, label } = answer.columns;
   let node = 0;
-  for (const wanted of digestsOf(shortFocus)) {
+  for (const wanted of digestsIn(shortFocus)) {
     const end = next[node]!;
     let child = node + 1;
     while (child < end && digest(answer.labels[label[child]!]?.text ?? '') !== wanted) child = next[child]!;
@@ -315,6 +354,7 @@ function fitHost(shown: FlameGraph, host: HTMLElement): void {
 const widthShown = computed(() => (comparing.value ? 'bytes' : view.value.width));
 /* That another answer is awaited changes nothing of what is seen. */
 const answered = computed(() => flame.value.answer);
+const openShown = computed(() => (view.value.wholeStacks ? null : view.value.open));
 /* A page that was opened with a focus learns it after the graph. */
 const wholeShown = computed(() => whole.value?.[widthShown.value]);
 
@@ -324,10 +364,11 @@ function followGraph(shown: FlameGraph, section: HTMLElement): void {
     const { of } = flame.peek();
     const width = widthShown.value;
     const all = wholeShown.value;
+    const open = openShown.value;
     if (!answer || !of) return;
     const mode = (of.direction ?? 'callees') === 'callers' ? 'inverted' : 'icicle';
     shown.view = flameViewOf(view.peek());
-    shown.setData(answer, { mode, whole: all, width, partial: head.peek()?.trace.partial });
+    shown.setData(answer, { mode, whole: all, width, partial: head.peek()?.trace.partial, open });
     fitHost(shown, document.getElementById('flame-host')!);
     selectedBox.value = shown.selectedBox;
     resolveFocus(answer);

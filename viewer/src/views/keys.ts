@@ -3,7 +3,7 @@ import { GROUPINGS } from '../state/address.ts';
 import { openMoment } from '../state/moments.ts';
 import { change, direction, letters, openTabNumber, panel, redo, setDirection, toggleTable, toggleTheme, undo, view } from '../state/store.ts';
 import { copyLink } from './export.ts';
-import { graph, selectedBox } from './flame.tsx';
+import { graph, selectedBox, showWholeStacks } from './flame.tsx';
 import { drop, hide, keepOnly, menu } from './menu.tsx';
 import { showCallers } from '../state/store.ts';
 import { growRange, stepCollection, stepPeak } from './time.tsx';
@@ -35,6 +35,7 @@ export const KEYS: { title: string; keys: Key[] }[] = [
       { shown: ['i'], does: 'callees or callers' },
       { shown: ['m'], does: 'widths of boxes: bytes or blocks' },
       { shown: ['c'], does: 'fold recursion' },
+      { shown: ['w'], does: 'whole stacks, or frames that call one another alone in one box' },
       { shown: ['u', 'U'], does: 'undo, redo (as Back and Forward)' },
       { shown: ['y'], does: 'copy the link' },
       { shown: ['t'], does: 'the chart over time as a table' },
@@ -47,6 +48,7 @@ export const KEYS: { title: string; keys: Key[] }[] = [
     keys: [
       { shown: ['←', '→', '↑', '↓'], does: 'neighbours, caller, callee' },
       { shown: ['Enter'], does: 'fill the width with it' },
+      { shown: ['o'], does: 'show the frames of a folded box, or fold them' },
       { shown: ['Backspace'], does: 'the focus before' },
       { shown: ['Home'], does: 'the whole' },
       { shown: ['+', '−', '0'], does: 'zoom in, out, all' },
@@ -86,6 +88,8 @@ const ACTIONS: Record<string, () => void> = {
   ']': () => stepCollection(1),
   i: () => setDirection(direction.value === 'callers' ? 'callees' : 'callers'),
   c: () => change({ fold: !view.value.fold, focus: [], selected: null, zoom: null }),
+  w: () => showWholeStacks(!view.value.wholeStacks),
+  o: () => void graph?.toggleChain(),
   u: undo,
   U: redo,
   y: copyLink,

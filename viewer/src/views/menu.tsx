@@ -66,9 +66,10 @@ export function itemsOf(label: Label, path: string[] | null): Item[] {
   return items;
 }
 
-export function openMenu(box: FlameBox, point: { x: number; y: number }): void {
+/** The menu of a folded chain has only `first`: what else there is is of one function. */
+export function openMenu(box: FlameBox, point: { x: number; y: number }, first: Item[]): void {
   if (!box.label) return;
-  openItems(box.name, itemsOf(box.label, box.path), point);
+  openItems(box.name, box.chain?.open === false ? first : [...first, ...itemsOf(box.label, box.path)], point);
 }
 
 export function openItems(name: string, items: Item[], { x, y }: { x: number; y: number }): void {

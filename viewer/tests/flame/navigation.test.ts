@@ -121,7 +121,7 @@ test('a focus fills the width at once, and tells its path', () => {
   assert.equal(navigation.placeAt(500, 5), 0, 'callers fill the width too');
   navigation.setData(new FlameData(flameOf(TREE.children![0]!.children![1]!, ['main', 'load']), data.whole));
   assert.deepEqual(navigation.span, { low: 0, high: 300 });
-  assert.equal(navigation.data!.above.join(), 'all,main');
+  assert.equal(navigation.data!.above.map(({ name }) => name).join(), 'all,main');
   assert.equal(navigation.aboveAt(25), 1);
   assert.equal(navigation.placeAt(500, 45), 0);
 });

@@ -139,12 +139,12 @@ for (const kind of ['planted', 'plain'])
       const { page, faults } = await openHigh(browser, file);
       const trees = new Set<string>();
       for (const { address, where, measure, by, direction } of WALK) {
-        const flame = answerOf<Flame>(engine, { view: 'flame', where, measure, by: by ?? 'function', direction });
+        const flame = answerOf<Flame>(engine, { view: 'flame', where, measure, by: by ?? 'function', direction, stacks: 'whole' });
         if (!flame.columns.samples[0]) continue;
-        await goTo(page, address);
+        await goTo(page, `${address}&stacks=whole`);
         trees.add(await walkTree(page, flame, asBytes, address));
         const unit = flame.unit === 'calls' ? 'calls' : 'blocks';
-        await goTo(page, `${address}&width=blocks`);
+        await goTo(page, `${address}&stacks=whole&width=blocks`);
         trees.add(await walkTree(page, flame, asBlocks(unit), `${address}, ${unit}`));
       }
       assert.ok(trees.size >= 8, `${trees.size} different trees`);
@@ -211,7 +211,7 @@ for (const [what, views, make] of [
       const { page, faults } = await openHigh(browser, file);
       const seen = new Set<string>();
       for (const { address, request } of views) {
-        await goTo(page, address);
+        await goTo(page, `${address}&stacks=whole`);
         const compare = answerOf<Compare>(engine, { view: 'compare', ...request });
         const rows = await shownRows(page);
         assert.ok(rows.length > 4, `${address}: ${rows.length} rows`);
@@ -222,7 +222,7 @@ for (const [what, views, make] of [
         const [had, has] = [compare.bytes.before, compare.bytes.after];
         for (const side of [had, has]) if (side.samples) assert.ok(said.includes(`${bytes(side.estimate)}${side.low < side.high ? ` (${range(side.low, side.high)})` : ''}`), said);
         const { extent: _, ...asked } = request;
-        const flame = answerOf<Flame>(engine, { view: 'flame', direction: 'callees', ...asked });
+        const flame = answerOf<Flame>(engine, { view: 'flame', direction: 'callees', ...asked, stacks: 'whole' });
         const tree = await walkTree(page, flame, asChange, address);
         seen.add(said + JSON.stringify(rows) + tree);
       }
