@@ -23,6 +23,7 @@ const views: fc.Arbitrary<View> = fc.record({
   fold: fc.boolean(),
   wholeStacks: fc.boolean(),
   open: fc.array(fc.string({ maxLength: 9 }).map(digest)).map((keys) => keys.join('')),
+  allRows: fc.boolean(),
   width: fc.constantFrom('bytes', 'blocks'),
   focus: labels,
   shortFocus: fc.constant(''),

@@ -43,6 +43,8 @@ export interface View {
   search: string;
   sort: Sort;
   descending: boolean;
+  /** In the order of own bytes, functions that only call have rows, too. */
+  allRows: boolean;
   /** The function of the table that was chosen. Empty: none, or that of the selected box. */
   row: string;
   /** What is seen of the flame graph: the part of the focus, and how far it is scrolled, with the digits that an
@@ -73,6 +75,7 @@ export const START: View = {
   search: '',
   sort: 'self',
   descending: true,
+  allRows: false,
   zoom: null,
   against: '',
   counted: 'held',
@@ -136,6 +139,7 @@ function parts(view: View): [string, string][] {
   if (view.width !== START.width) all.push(['width', view.width]);
   if (view.sort !== usualSort(view.tab) || view.descending !== START.descending)
     all.push(['sort', (view.descending ? '' : '-') + view.sort]);
+  if (view.allRows) all.push(['rows', 'all']);
   if (view.search) all.push(['search', escape(view.search)]);
   if (view.focus.length) all.push(['focus', shortPath(view.focus)]);
   else if (view.shortFocus) all.push(['focus', `~${view.shortFocus}`]);
@@ -197,6 +201,7 @@ export function decode(address: string): View {
     search: text('search'),
     sort: oneOf(SORTS, sort.replace(/^-/, ''), usualSort(shown)),
     descending: sort ? !sort.startsWith('-') : START.descending,
+    allRows: values.get('rows') === 'all',
     zoom: readZoom(values.get('zoom')),
     against: text('against'),
     counted: oneOf(MEASURES, values.get('measure'), START.counted),

@@ -15,6 +15,15 @@ export const labelOf = (table: Table, index: number): Label => table.labels[tabl
 /** The sampled blocks on which a row rests: those of the total where that is the order, else its own. */
 export const samplesOf = ({ columns }: Table, sort: Sort): Table['columns']['samples'] => (sort === 'total' ? columns.samples : columns.self_samples);
 
+const LEAST_CALLERS = 3;
+
+/** The rows without those that allocated nothing themselves, but for the chosen one; all, if these are few. */
+export function withoutCallers(table: Table, rows: Uint32Array, chosen: string): Uint32Array {
+  const { self, self_samples } = table.columns;
+  const kept = rows.filter((index) => self[index]! > 0 || self_samples[index]! > 0 || labelOf(table, index).text === chosen);
+  return rows.length - kept.length < LEAST_CALLERS ? rows : kept;
+}
+
 /** The numbers by which a column sorts. A life that is unknown is longer than all others. */
 function keyOf(table: Table, sort: Exclude<Sort, 'name'>): (index: number) => number {
   const { columns } = table;

@@ -1,10 +1,10 @@
 /* The table: one row for each function (or line, file, module), of which only those in sight are elements. */
 import { computed, effect, signal } from '@preact/signals-core';
 import type { Table } from '../engine/answers.ts';
-import { amount, between, error, isRough, share, shortCount, shortDuration } from '../numbers.ts';
+import { amount, between, count, error, isRough, share, shortCount, shortDuration } from '../numbers.ts';
 import { ageOf, chosen, compare, comparing, missing, table } from '../state/asking.ts';
 import type { Sort } from '../state/address.ts';
-import { head, sortBy, view } from '../state/store.ts';
+import { change, head, sortBy, view } from '../state/store.ts';
 import { whole } from '../state/whole.ts';
 import { hovered, searched, selectLabel } from './flame.tsx';
 import { cleanName } from '../flame/names.ts';
@@ -14,7 +14,7 @@ import { Gap, ROW_HEIGHT, shownRows } from './gap.tsx';
 import { island, Name } from './island.tsx';
 import { menuOf } from './menu.tsx';
 import { Growth } from './growth.tsx';
-import { labelOf, rowsOf, samplesOf } from './rows.ts';
+import { labelOf, rowsOf, samplesOf, withoutCallers } from './rows.ts';
 
 const scrolled = signal(0);
 const height = signal(400);
@@ -25,6 +25,14 @@ export const rows = computed(() => {
   const { sort, descending } = view.value;
   return answer ? rowsOf(answer, searched.value, sort, descending) : new Uint32Array();
 });
+
+/** In the order of own bytes, those that have none are one row. A search shows what it finds. */
+const withOwn = computed(() => {
+  const { answer } = table.value;
+  const { sort, descending, search } = view.value;
+  return answer && sort === 'self' && descending && !search ? withoutCallers(answer, rows.value, chosen.value) : rows.value;
+});
+const listed = computed(() => (view.value.allRows ? rows.value : withOwn.value));
 
 const COLUMNS: { sort: Sort; title: string; help: string }[] = [
   { sort: 'name', title: 'function', help: 'Name' },
@@ -141,8 +149,23 @@ const sharedOf = ({ columns }: Table) => (view.value.sort === 'total' ? columns.
 /** The largest total: the bars' whole. */
 const wholeOf = (of: Table) => of.columns.total.reduce((most, total) => Math.max(most, total), 0);
 
+function Callers({ of }: { of: Table }) {
+  const number = rows.value.length - withOwn.value.length;
+  const { allRows, by } = view.value;
+  if (!number) return null;
+  return (
+    <tr class="callers" aria-rowindex={listed.value.length + 2}>
+      <th scope="row" class="name" colSpan={columnsOf(of).length + 1}>
+        <button type="button" class="plain" aria-expanded={allRows} onClick={() => change({ allRows: !allRows })}>
+          {count(number)} {by}s that only call {allRows ? '▾' : '▸'}
+        </button>
+      </th>
+    </tr>
+  );
+}
+
 function Body({ of }: { of: Table }) {
-  const order = rows.value;
+  const order = listed.value;
   const [from, to] = shownRows(order.length, height.value, scrolled.value);
   const most = wholeOf(of);
   const sum = whole.value?.bytes ?? 0; // the rows lack what has no callstack
@@ -155,6 +178,7 @@ function Body({ of }: { of: Table }) {
         <Line key={index} of={of} index={index} place={from + step} whole={most} sum={sum} nearby={nearby} />
       ))}
       <Gap rows={order.length - to} />
+      <Callers of={of} />
     </tbody>
   );
 }
@@ -172,7 +196,7 @@ function sayWhy(): string {
 function textOf(index: number): string {
   return comparing.value ? compare.value.answer!.labels[index]!.text : labelOf(table.value.answer!, index).text;
 }
-const wantedRows = computed(() => (comparing.value ? comparedRows.value : rows.value));
+const wantedRows = computed(() => (comparing.value ? comparedRows.value : listed.value));
 
 function step(by: number): void {
   const order = wantedRows.value;
@@ -242,7 +266,7 @@ export function followTable(): void {
       <>
         {view.value.of && <p class="line quiet">All of the view; the graph is of one function.</p>}
         {answer && (
-          <table class={`sites${answer.columns.growth ? ' grown' : ''}${ageOf(table.value)}`} data-sort={view.value.sort} aria-rowcount={rows.value.length + 1}>
+          <table class={`sites${answer.columns.growth ? ' grown' : ''}${ageOf(table.value)}`} data-sort={view.value.sort} aria-rowcount={listed.value.length + (withOwn.value === rows.value ? 1 : 2)}>
             <Head of={answer} />
             <Body of={answer} />
           </table>

@@ -109,6 +109,15 @@ onPage('a search marks a folded box, and selects the frame that it finds', { at:
   assert.equal(await spoken(page), 'main');
 });
 
+onPage('a row of the table selects the folded box that has its function', { at: ONE_WAY }, async (page) => {
+  await page.locator('.sites .callers button').click();
+  await page.getByRole('row', { name: /^loop/ }).click();
+  await settled(page);
+  assert.equal(await page.locator('#details h2').innerText(), 'Server::loop');
+  await page.locator('#flame [role=treeitem][tabindex="0"]').focus();
+  assert.equal(await spoken(page), FOLDED);
+});
+
 onPage('the menu of a folded box shows its frames, that of a frame folds them', { at: ONE_WAY }, async (page) => {
   await canvas(page).click({ button: 'right', position: { x: 300, y: 1.5 * ROW } });
   assert.deepEqual(await page.locator('[role=menuitem]').allInnerTexts(), ['Show the 5 frames\no']);
@@ -138,4 +147,22 @@ onPage('what is said of a folded box has all names in its tip', { at: ONE_WAY },
   assert.equal(await line.locator('[title]').first().getAttribute('title'), 'main › Server::run › Server::loop › Cache::get_or_fill › Cache::insert');
 });
 
+onPage('functions that only call are one row at the end, which opens', { at: '#allocated' }, async (page) => {
+  const rows = page.locator('.sites tbody tr:not(.gap)');
+  const button = page.locator('.sites .callers button');
+  await page.locator('#table-region').evaluate((region) => (region.scrollTop = 1e6));
+  await rested(page);
+  const [number] = /\d+/.exec(await button.innerText())!;
+  assert.match(await button.innerText(), /^\d+ functions that only call ▸$/);
+  const before = Number(await rows.last().getAttribute('aria-rowindex'));
+  await button.click();
+  await settled(page);
+  assert.match(await hash(page), /rows=all/);
+  await page.locator('#table-region').evaluate((region) => (region.scrollTop = 1e6));
+  await rested(page);
+  assert.equal(Number(await rows.last().getAttribute('aria-rowindex')), before + Number(number));
+  await page.getByRole('button', { name: /^with callees/ }).click();
+  await settled(page);
+  assert.equal(await button.count(), 0, 'in another order all have rows');
+});
 /* SPDX-License-Identifier: MIT */
