@@ -85,12 +85,4 @@ wn_status pair_compare(const struct pair *pair, enum measure measure, enum group
   struct comparison_options options = {extent, pair->scale};
   return compared_tables_make(&pair->before, &pair->after, measure, grouping, &options, tables);
 }
-
-const char *pair_word_before(const struct pair *pair) {
-  return !pair->moments ? "before" : pair->resized ? "freed or resized" : "freed";
-}
-
-const char *pair_word_after(const struct pair *pair) {
-  return !pair->moments ? "after" : pair->resized ? "new or resized" : "new";
-}
 /* SPDX-License-Identifier: MIT */

@@ -39,10 +39,5 @@ bool pair_is_without_ranges(const struct pair *pair);
 wn_status pair_compare(const struct pair *pair, enum measure measure, enum grouping grouping,
                        enum extent extent, struct compared_tables *tables);
 
-/* What is before and what is after are, in words: "before" and "after"; of two moments "freed" and
- * "new", or "freed or resized" and "new or resized". */
-const char *pair_word_before(const struct pair *pair);
-const char *pair_word_after(const struct pair *pair);
-
 #endif
 /* SPDX-License-Identifier: MIT */

@@ -131,7 +131,7 @@ static wn_status print(struct diff *diff) {
     FILE *pager = diff->options->no_pager ? NULL : pager_begin();
     ascii_if_locale_asks(&stdout);
     wn_status error = diff_find_facts(diff);
-    if (!error) error = diff->options->all ? diff_print_text(diff) : diff_print_screen(diff);
+    if (!error) error = diff_print_text(diff);
     pager_end(pager);
     return error;
   }

@@ -22,16 +22,7 @@ static inline wn_status diff_compare(const struct diff *diff, enum measure measu
                       tables);
 }
 
-/* What a program is called; whether both files tell what a measure sums; and what they do not tell. */
-struct paragraph;
-void diff_say_name(struct paragraph *paragraph, const struct report *report);
-bool diff_both_tell(const struct diff *diff, enum measure measure);
-void diff_print_limits(const struct diff *diff);
-
-/* Print the numbers and the verdict; these with a table of what changed; and these with all facts and
- * tables. */
-wn_status diff_print_head(const struct diff *diff);
-wn_status diff_print_screen(const struct diff *diff);
+/* Prints the first screen, or with --all everything. */
 wn_status diff_print_text(const struct diff *diff);
 
 #endif

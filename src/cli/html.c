@@ -90,7 +90,9 @@ static wn_status print_comparison(const struct report_options *options, const st
                                   const struct recording *after) {
   struct question question = {
       .where = options->where, .at = options->when[0].at, .at_ns = options->when[0].ns};
-  struct diff diff = {.options = options};
+  struct report_options whole = *options;
+  struct diff diff = {.options = &whole};
+  whole.all = true;
   if (load_asks_end(options, before, after)) question.at = AT_END;
   wn_status error = pair_of_runs(before, &question, after, &question, PER_RUN, &diff.pair);
   if (error) return error;

@@ -132,6 +132,29 @@ void report_say_callers_briefly(struct paragraph *paragraph, const struct view *
   }
   if (chain->parts > chain->part_count) say(paragraph, ", %zu more", chain->parts - chain->part_count);
 }
+
+/* Prints as much of a text as so many columns have room for. */
+static void print_cut(const char *text, int columns) {
+  size_t length = strlen(text), fits = text_that_fits(text, length, (size_t)columns);
+  if (fits < length) fits = text_that_fits(text, length, columns > 1 ? (size_t)columns - 1 : 0);
+  text_plain(stdout, text, fits);
+  if (fits < length) fputs("…", stdout);
+}
+
+void report_print_callers(const char *callers, enum table_style style, bool beside, int indent) {
+  text_style(stdout, STYLE_DIM);
+  if (*callers && beside) {
+    fputc(' ', stdout);
+    text_name(stdout, callers);
+  } else if (*callers && style == TABLE_BRIEF) {
+    printf("\n%*s", indent, "");
+    print_cut(callers, text_width() - indent);
+  }
+  putchar('\n');
+  if (*callers && !beside && style == TABLE_FULL) text_paragraph(stdout, callers + 1, CALLERS_INDENT);
+  text_style(stdout, STYLE_PLAIN);
+}
+
 /* "serve server.c:42", or "serve:42" in the file of the caller before. */
 static void write_frame(char *text, size_t size, const struct view *view, const struct label *frame,
                         const struct label *before) {

@@ -2,6 +2,7 @@
 #ifndef CLI_REPORT_CALLERS_H
 #define CLI_REPORT_CALLERS_H
 
+#include "cli/report_columns.h"
 #include "cli/report_text.h"
 
 enum { CALLERS_INDENT = 12, FITTED_MOST = 1024 /* of a name that fits; UTF-8, and room for the module */ };
@@ -26,6 +27,10 @@ void report_say_callers_briefly(struct paragraph *paragraph, const struct view *
  * a longer stack, callers before the outermost one are left out. `tree` is by line. */
 int report_say_stack(struct paragraph *paragraph, const struct view *view, const struct call_tree *tree,
                      const uint32_t *label, size_t count, int lines, size_t columns);
+
+/* Prints the callers of a row, which begin with a blank, dim, and ends the line: `beside` its name, or below
+ * it; in TABLE_BRIEF on one line that is indented by `indent`, and cut. */
+void report_print_callers(const char *callers, enum table_style style, bool beside, int indent);
 
 #endif
 /* SPDX-License-Identifier: MIT */

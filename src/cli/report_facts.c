@@ -126,9 +126,9 @@ static void print_change(const struct facts *before, const struct facts *after, 
   fputs("  ", stdout);
   text_pad(stdout, facts_label(after, name), LABEL - 2);
   text_pad(stdout, fact_text(text, before, name, change->before.estimate), -NUMBER);
-  text_pad(stdout, fact_text(text, after, name, change->after.estimate), -NUMBER);
+  text_pad(stdout, fact_text(text, after, name, change->after.estimate), -NUMBER - 1);
   if (!sure) text_style(stdout, STYLE_DIM);
-  text_pad(stdout, fact_change_text(text, after, name, change->difference.estimate), -NUMBER);
+  text_pad(stdout, fact_change_text(text, after, name, change->difference.estimate), 1 - NUMBER);
   print_percent(change, sure);
   text_style(stdout, STYLE_PLAIN);
   putchar('\n');
@@ -162,7 +162,7 @@ void diff_print_facts(const struct facts *before, const struct facts *after, con
     if (!(fact_is_shown(before, which) || fact_is_shown(after, which)) ||
         !facts_change(before, after, which, scale, &change))
       continue;
-    print_heading(&group, which, "      before       after      change");
+    print_heading(&group, which, "      before        after     change");
     print_change(before, after, which, &change);
   }
 }

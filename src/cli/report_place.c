@@ -46,6 +46,16 @@ void place_write(const struct view *view, const struct call_tree *lines, const s
     snprintf(buffer + length, size - (size_t)length, " +%zu line%s", count - 1, count > 2 ? "s" : "");
 }
 
+/* The program's own file is the one that is no library. It may have another name than the command, as behind
+ * a link. */
+const char *report_module_worth_naming(const struct view *view, const struct label *label) {
+  const struct strings *strings = view->report->names->strings;
+  const char *module = strings_text(strings, label->module),
+             *function = strings_text(strings, label->function);
+  bool own = view->report->samples->process_count < 2 && *module != '[' && !strstr(module, ".so");
+  return own || !strncmp(function, module, strlen(module)) ? "" : module;
+}
+
 wn_status place_of_function(const struct view *view, enum measure measure, const struct label *label,
                             char *buffer, size_t size) {
   struct table lines;

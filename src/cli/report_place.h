@@ -15,6 +15,9 @@ const struct group *place_main_line(const struct call_tree *lines, const struct 
 void place_write(const struct view *view, const struct call_tree *lines, const struct group *line,
                  size_t count, char *buffer, size_t size);
 
+/* The module of a function, if that is news: not the program's own file, nor what the name begins with. */
+const char *report_module_worth_naming(const struct view *view, const struct label *label);
+
 /* "leak.c:11", of the line where most of what a function holds was allocated; empty if it is not known.
  * `label` has the function and its module. WN_ENOMEM. */
 wn_status place_of_function(const struct view *view, enum measure measure, const struct label *label,

@@ -208,17 +208,6 @@ struct described {
   const char *module;
 };
 
-/* The program's own file is no news: the one that is no library, and that may have another name than the
- * command, as behind a link. */
-static const char *module_worth_naming(const struct view *view, const struct label *label,
-                                       const char *place) {
-  const struct strings *strings = view->report->names->strings;
-  const char *module = strings_text(strings, label->module),
-             *function = strings_text(strings, label->function);
-  bool own = view->report->samples->process_count < 2 && *module != '[' && !strstr(module, ".so");
-  return *place || own || !strncmp(function, module, strlen(module)) ? "" : module;
-}
-
 /* The stack of lines with most of the bytes of a stack of functions. */
 static uint32_t lines_of_stack(const struct shown_table *table, uint32_t stack) {
   const struct call_tree *lines = &table->lines.tree;
@@ -269,7 +258,7 @@ static void describe(struct shown_table *table, const struct shown_row *row, str
     if (line && line->self.bytes.total >= ONE_LINE * group->self.bytes.total) of = &table->line, group = line;
   }
   bool code = grouping == BY_FUNCTION || grouping == BY_LINE;
-  if (code) what->module = module_worth_naming(view, label, what->place);
+  if (code && !*what->place) what->module = report_module_worth_naming(view, label);
   if (!strcmp(what->name, "main") || view->options->order == SITES_BY_TOTAL ||
       (!code && (grouping != BY_PROCESS || is_brief(table))))
     return;
@@ -283,16 +272,6 @@ static void describe(struct shown_table *table, const struct shown_row *row, str
 }
 
 /* ---- printing ---- */
-
-/* Prints callers on the rest of a line; those that have no room are left out. */
-static void print_cut(const char *text, int columns) {
-  size_t length = strlen(text), fits = text_that_fits(text, length, (size_t)columns);
-  if (fits < length) fits = text_that_fits(text, length, columns > 1 ? (size_t)columns - 1 : 0);
-  text_style(stdout, STYLE_DIM);
-  text_plain(stdout, text, fits);
-  if (fits < length) fputs("…", stdout);
-  text_style(stdout, STYLE_PLAIN);
-}
 
 static bool fits_one_line(const struct described *what, int room) {
   size_t columns = text_columns(what->name) + text_columns(what->place) + text_columns(what->callers.text) +
@@ -331,24 +310,10 @@ static void print_callers(const struct shown_table *table, const struct describe
   int used = (int)text_columns(fitted) + 1;
   bool beside =
       is_brief(table) ? fits_one_line(what, room) : used + (int)text_columns(what->callers.text) - 1 < room;
-  if (!what->callers.length) {
-    putchar('\n');
-  } else if (what->lines && !beside) {
+  if (what->lines && !beside && what->callers.length)
     print_stack(what->callers.text);
-  } else if (is_brief(table)) {
-    if (beside)
-      fputc(' ', stdout);
-    else
-      printf("\n%*s", columns_width(&table->columns), "");
-    print_cut(what->callers.text, room - (beside ? used : 0));
-    putchar('\n');
-  } else {
-    text_style(stdout, STYLE_DIM);
-    if (beside) fputc(' ', stdout), text_name(stdout, what->callers.text);
-    putchar('\n');
-    if (!beside) text_paragraph(stdout, what->callers.text + 1, CALLERS_INDENT);
-    text_style(stdout, STYLE_PLAIN);
-  }
+  else
+    report_print_callers(what->callers.text, table->columns.style, beside, columns_width(&table->columns));
 }
 
 static void print_row(struct shown_table *table, const struct shown_row *row, struct described *what,

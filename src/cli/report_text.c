@@ -100,16 +100,6 @@ void say(struct paragraph *paragraph, const char *format, ...) {
   if (written > 0) paragraph->length += (size_t)written < room ? (size_t)written : room - 1;
 }
 
-const char *with_range(char buffer[128], const struct estimate *estimate) {
-  char value[32], range[64];
-  text_bytes(value, estimate->estimate);
-  if (estimate->low == estimate->high)
-    snprintf(buffer, 128, "%s", value);
-  else
-    snprintf(buffer, 128, "%s (%s)", value, text_range(range, estimate));
-  return buffer;
-}
-
 /* `what`: what the sums count, "block" or "call". */
 static void say_amount_of(struct paragraph *paragraph, const struct view *view, const struct sums *sums,
                           const char *what) {

@@ -14,9 +14,6 @@ struct paragraph {
 /* Appends formatted text; cuts what does not fit. */
 void say(struct paragraph *paragraph, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* "98.1 MB (92.0–104 MB)", or "98.1 MB" if it is exact. */
-const char *with_range(char buffer[128], const struct estimate *estimate);
-
 /* "98.1 MB (92.0–104 MB) in 1,230 blocks (1,080–1,410; 37 samples)". say_allocated says "in 1,230
  * calls" for malloc. */
 void say_amount(struct paragraph *paragraph, const struct view *view, const struct sums *sums);

@@ -303,8 +303,6 @@ static void a_block_that_was_resized_is_told_of_two_moments(void **state) {
     assert_int_equal(pair_of_moments(recording, cases[i].where, cases[i].before, cases[i].after, &pair),
                      WN_OK);
     assert_int_equal(pair.resized, cases[i].resized);
-    assert_string_equal(pair_word_before(&pair), cases[i].resized ? "freed or resized" : "freed");
-    assert_string_equal(pair_word_after(&pair), cases[i].resized ? "new or resized" : "new");
     pair_destroy(&pair);
   }
   recording_free(recording);

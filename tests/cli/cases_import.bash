@@ -217,6 +217,7 @@ other_profilers_files_have_pages() {
   make plain t
   succeeds export -f pprof -o t.pb.gz t
   succeeds html -o d.html t.pb.gz t
+  grep -q 'HELD AT THE END' d.html || fail "$(cat d.html)"
   refused 2 'tells only what was held at its own moment' html -o e.html --at peak t.pb.gz
   [ ! -e e.html ] || fail "a page was left"
 }

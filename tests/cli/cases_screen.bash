@@ -13,6 +13,15 @@ screens_are_as_they_were() {
   done
 }
 
+comparisons_are_as_they_were() {
+  local screen seed
+  for seed in 1 2; do "$build/tests/page/make_planted" malloc t$seed $seed || fail "no trace"; done
+  for screen in "$source"/tests/cli/comparisons/*; do
+    COLUMNS=${screen##*.} "$winnow" diff $([[ $screen = */all.* ]] && echo --all) t1 t2 >out 2>err || fail "$(cat err)"
+    diff "$screen" out || fail "the comparison ${screen##*/} changed; if that is right: cp out $screen"
+  done
+}
+
 # 40 lines of as many columns as there are.
 screens_have_one_size() {
   local kind by sort columns
@@ -181,7 +190,7 @@ a_comparison_has_a_verdict() {
   says '  NO CHANGE BEYOND NOISE'
   succeeds diff t1 more
   says 'Held at the peak .* \+[0-9]+ % .*  REGRESSION +Held at the peak \+[0-9.]+ MB: remember \+[0-9.]+ MB'
-  says 'CHANGED AT THE PEAK .* remember < serve < main'
+  says 'HELD AT THE PEAK .* remember +leaks.c:[0-9]+ .*< serve < main'
   [ "$(wc -l <out)" -le 20 ] || fail "$(cat out)"
   succeeds diff more t1
   says '  IMPROVED +Held at the peak -[0-9.]+ MB: remember -'
