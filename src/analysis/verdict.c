@@ -8,8 +8,12 @@
  * by that function together with its caller: a helper that everybody calls may leak for one caller alone.
  * A function is a culprit if its growth is sure (SURE in growth.c) and it has CULPRIT_LEAST of the peak.
  * Of a function and its callers, the pair is named only where the function as a whole is no culprit.
- *   LEAK: the program frees, in general: LEAK_FREES times what is alive at the end.
+ *   LEAK: the program frees, in general: LEAK_FREES times what is alive at the end; and it is not BEGUN.
  *   GROWING: it does not. A program that reads its input into a table looks the same as one that leaks.
+ *
+ * BEGUN: a process that ran for less than LEAK_RUN_NS. It reads its input and fills its caches for the first
+ * time, so all that it keeps has only grown, and what it frees in between does not tell that apart. Nor does
+ * memory run out in that time. Growth of it is GROWING.
  * The end is CLOSING (recording.h): a program that closes down frees its leaks, too.
  *
  * LATE. If nothing grew over the whole run, the same is asked of its last three quarters, and of
@@ -45,6 +49,7 @@
  * still held in the last quarter of the run, the program may only be closing down, more slowly than
  * CLOSING allows for: then there is no verdict.
  * The first two are tried before all others: what leaks in malloc is then not what makes the program large.
+ * What GROWTH, LATE and LEVEL say of the blocks stands beside each of the three (`blocks`).
  *
  * tests/analysis/test_verdict.c plants answers in made-up programs and prints how often each verdict is
  * right, wrong or not there. */
@@ -61,6 +66,8 @@ static const double CULPRIT_LEAST = 0.1, LEAK_FREES = 3, BRIEF_PART = 0.01, BRIE
                     LATE_LAST = 1, LATE_LOW = 0.5, LATE_RISEN = 0.75,
                     MIDDLE = (double)(JUDGED - QUARTER) / AGE_CLASSES,
                     NET = (double)(AGE_CLASSES - WARM_UP) / AGE_CLASSES;
+
+static const uint64_t LEAK_RUN_NS = 1000000000;
 
 /* A stretch begins after so many quarters of the run. The latest one that tells a leak, and growth;
  * and the one of which LEVEL asks nothing. */
@@ -385,8 +392,10 @@ static wn_status judge_growth(const struct report *report, double peak, struct v
     error = judge(&suspects, report, stretch);
     if (!error && stretch <= GROWING_LATEST) find_culprits(verdict, &suspects, least);
     if (!error && stretch != LEVEL_SKIPS) *is_sure = *is_sure && is_level(&suspects, least);
-    if (verdict->culprits)
-      verdict->kind = stretch <= LEAK_LATEST && frees(&suspects.report) ? VERDICT_LEAK : VERDICT_GROWING;
+    if (!verdict->culprits) continue;
+    verdict->begun = report->alive_ns - report->since_ns < LEAK_RUN_NS;
+    bool leaks = stretch <= LEAK_LATEST && !verdict->begun && frees(&suspects.report);
+    verdict->kind = leaks ? VERDICT_LEAK : VERDICT_GROWING;
   }
   verdict->time_ns = verdict->culprits ? verdict->culprit[0].since_ns : 0;
   suspects_destroy(&suspects);
@@ -399,11 +408,14 @@ static wn_status judge_one(const struct report *report, const struct estimate *p
   bool is_sure;
   wn_status error = judge_growth(report, peak->estimate, verdict, &is_sure);
   if (error || verdict->culprits) return error;
+  bool is_few = is_unknown(peak);
+  is_sure = !is_few && (is_sure || report_bytes(report, &report->alive).high < leak);
   if (judge_by(is_kept, VERDICT_KEPT, report, verdict)) {
     if (freed_lately(report, verdict->bytes)) *verdict = (struct verdict){.kind = VERDICT_NONE};
-  } else if (is_unknown(peak)) {
+    if (verdict->kind == VERDICT_KEPT && is_sure) verdict->blocks = VERDICT_LEVEL;
+  } else if (is_few) {
     verdict->kind = VERDICT_FEW;
-  } else if (is_sure || report_bytes(report, &report->alive).high < leak) {
+  } else if (is_sure) {
     verdict->kind = is_brief(report, peak->estimate) ? VERDICT_BRIEF : VERDICT_LEVEL;
     verdict->time_ns = level_since(report, peak->estimate);
   }
@@ -485,6 +497,8 @@ static void add_up(const struct verdict *found, size_t count, enum verdict_kind 
   for (size_t i = 0; i < functions; i++)
     if (sums[i].bytes.estimate >= least) add_culprit(verdict, &sums[i]);
   if (verdict->culprits) verdict->kind = kind;
+  for (size_t i = 0; i < count; i++)
+    verdict->begun = verdict->begun || (found[i].kind == kind && found[i].begun);
 }
 
 static wn_status judge_processes(const struct report *report, struct verdict *verdict) {
@@ -507,16 +521,25 @@ const char *verdict_word(enum verdict_kind kind) { return kinds[kind].word; }
 const char *verdict_title(enum verdict_kind kind) { return kinds[kind].title; }
 
 wn_status verdict_find(const struct report *report, struct verdict *verdict) {
+  struct verdict memory = {.kind = VERDICT_NONE};
+  struct estimate peak = report_bytes(report, &report->peak.live);
+  wn_status error = WN_OK;
   *verdict = (struct verdict){.kind = VERDICT_NONE};
   if (!can_be_judged(report)) return WN_OK;
-  struct estimate peak = report_bytes(report, &report->peak.live);
-  if (judge_by(is_mapped, VERDICT_MAPPED, report, verdict) ||
-      judge_by(is_unwritten, VERDICT_UNWRITTEN, report, verdict))
-    return WN_OK;
-  if (report->samples->process_count > 1) return judge_processes(report, verdict);
-  if (peak.samples) return judge_one(report, &peak, verdict);
-  if (!judge_by(is_kept, VERDICT_KEPT, report, verdict) && report->recording->rate < 1)
+  bool is_other = judge_by(is_mapped, VERDICT_MAPPED, report, &memory) ||
+                  judge_by(is_unwritten, VERDICT_UNWRITTEN, report, &memory);
+  if (report->samples->process_count > 1)
+    error = judge_processes(report, verdict);
+  else if (peak.samples)
+    error = judge_one(report, &peak, verdict);
+  else if (!judge_by(is_kept, VERDICT_KEPT, report, verdict) && report->recording->rate < 1)
     verdict->kind = VERDICT_FEW;
+  if (error || !is_other) return error;
+  bool is_level = verdict->kind == VERDICT_LEVEL || verdict->kind == VERDICT_BRIEF;
+  verdict->blocks = is_level ? VERDICT_LEVEL : verdict->culprits ? verdict->kind : verdict->blocks;
+  verdict->kind = memory.kind;
+  verdict->bytes = memory.bytes;
+  verdict->time_ns = memory.time_ns;
   return WN_OK;
 }
 /* SPDX-License-Identifier: MIT */

@@ -10,7 +10,7 @@
   VERDICT(NONE, "none", "", "nothing is sure enough to be said")                                           \
   VERDICT(LEAK, "leak_likely", "LEAK LIKELY", "functions hold more and more, while others free")           \
   VERDICT(GROWING, "still_growing", "STILL GROWING",                                                       \
-          "the same, of a program that frees little, or that grows only since late in the run")            \
+          "the same, of a program that frees little, that has just begun, or that grows only since late")  \
   VERDICT(KEPT, "freed_not_given_back", "FREED, NOT GIVEN BACK", "most resident memory is free in malloc") \
   VERDICT(UNWRITTEN, "reserved_never_written", "RESERVED, NEVER WRITTEN",                                  \
           "most held bytes are not resident")                                                              \
@@ -46,8 +46,11 @@ struct culprit {
 enum { VERDICT_CULPRITS = 2 };
 struct verdict {
   enum verdict_kind kind;
+  enum verdict_kind
+      blocks; /* KEPT, UNWRITTEN, MAPPED: LEAK, GROWING or LEVEL, as malloc's blocks are; else NONE */
   struct culprit culprit[VERDICT_CULPRITS]; /* largest first */
   size_t culprits;
+  bool begun;       /* GROWING: in a process that ran for less than a second */
   double bytes;     /* KEPT: free; UNWRITTEN: not written; MAPPED: mapped and resident. At least */
   uint64_t time_ns; /* KEPT, UNWRITTEN, MAPPED: the moment; LEVEL: level since then;
                      * LEAK, GROWING: since_ns of the first culprit */

@@ -264,26 +264,32 @@ static void say_culprit(struct paragraph *text, const struct view *view, const s
     say(text, " and %s", text_number_of(place, culprit->processes - 1, "other process"));
 }
 
-static void say_growth(struct paragraph *text, const struct view *view, const struct verdict *verdict) {
+static void say_growth(struct paragraph *text, const struct view *view, const struct verdict *verdict,
+                       enum verdict_kind kind) {
   char bytes[32];
   for (size_t i = 0; i < verdict->culprits; i++) {
     if (i) say(text, "; ");
     say_culprit(text, view, &verdict->culprit[i]);
     say(text, ": %s/s", text_bytes(bytes, verdict->culprit[i].rate.estimate));
   }
-  if (verdict->time_ns)
-    say(text, " since %s", text_time(bytes, verdict->time_ns));
+  if (verdict->culprit[0].since_ns)
+    say(text, " since %s", text_time(bytes, verdict->culprit[0].since_ns));
   else
-    say(text, verdict->kind == VERDICT_LEAK ? " from start to end" : " to the end, and little is freed");
-  if (verdict->kind == VERDICT_GROWING) say(text, ": a leak, or data that it collects");
+    say(text, kind == VERDICT_LEAK ? " from start to end"
+              : verdict->begun     ? " to the end of a run of less than a second"
+                                   : " to the end, and little is freed");
+  if (kind == VERDICT_GROWING) say(text, ": a leak, or data that it collects");
 }
 
-static void say_culprits(struct paragraph *text, const struct view *view, const struct verdict *verdict) {
-  for (size_t i = 0; i < verdict->culprits; i++) {
-    if (i) say(text, "; ");
-    say_culprit(text, view, &verdict->culprit[i]);
-  }
-  if (verdict->culprits) say(text, ": ");
+/* Beside a verdict on resident memory: whether malloc's blocks leak. */
+static void say_verdict_on_blocks(struct paragraph *text, const struct view *view,
+                                  const struct verdict *verdict) {
+  if (verdict->blocks == VERDICT_NONE) return;
+  say(text, "%s blocks: %s", view->report->samples->collected ? "the heap's" : "malloc's",
+      verdict->blocks == VERDICT_LEAK    ? "leak likely, "
+      : verdict->blocks == VERDICT_LEVEL ? "no leak seen"
+                                         : "still growing, ");
+  if (verdict->blocks != VERDICT_LEVEL) say_growth(text, view, verdict, verdict->blocks);
 }
 
 /* Which tool looks into the heap of a language's runtime. */
@@ -310,7 +316,7 @@ static void say_why(struct paragraph *text, const struct view *view, const struc
   char time[32], share[32];
   switch (verdict->kind) {
   case VERDICT_LEAK:
-  case VERDICT_GROWING: say_growth(text, view, verdict); return;
+  case VERDICT_GROWING: say_growth(text, view, verdict, verdict->kind); return;
   case VERDICT_LEVEL:
     say(text, "level since %s; a leak of a tenth of the peak would show", text_time(time, verdict->time_ns));
     return;
@@ -333,7 +339,6 @@ static void say_why(struct paragraph *text, const struct view *view, const struc
         text_time(time, verdict->time_ns), text_bytes(share, verdict->bytes));
     return;
   case VERDICT_UNWRITTEN:
-    say_culprits(text, view, verdict);
     say(text, "at least %s of what is held was never written, and takes no memory",
         text_bytes(share, verdict->bytes));
     return;
@@ -349,9 +354,10 @@ static void say_why(struct paragraph *text, const struct view *view, const struc
 
 static int print_verdict(const struct view *view) {
   const struct verdict *verdict = view->verdict;
-  struct paragraph text = {.length = 0};
+  struct paragraph text = {.length = 0}, blocks = {.length = 0};
   if (verdict->kind == VERDICT_NONE) return 0;
   say_why(&text, view, verdict);
+  say_verdict_on_blocks(&blocks, view, verdict);
   putchar('\n');
   fputs("  ", stdout);
   text_style(stdout, verdict->kind == VERDICT_LEAK    ? STYLE_ALARM
@@ -361,7 +367,10 @@ static int print_verdict(const struct view *view) {
   if (indent < CAUSE_INDENT) indent = CAUSE_INDENT;
   text_pad(stdout, verdict_title(verdict->kind), indent - 2);
   text_style(stdout, STYLE_PLAIN);
-  return 1 + text_continue(stdout, text.text, indent);
+  int lines = 1 + text_continue(stdout, text.text, indent);
+  if (!blocks.length) return lines;
+  printf("%*s", indent, "");
+  return lines + text_continue(stdout, blocks.text, indent);
 }
 
 /* ---- the foot ---- */

@@ -124,6 +124,7 @@ static void print_culprit(struct json *json, const struct report *report, const 
   json_string(json, "caller", strings_text(strings, culprit->caller.function));
   json_estimate(json, "bytes", &culprit->bytes);
   json_estimate(json, "bytes_per_second", &culprit->rate);
+  json_integer(json, "since_ns", culprit->since_ns);
   if (culprit->process != NO_PROCESS) {
     json_string(json, "process", names_of_process(report->names, culprit->process));
     json_integer(json, "processes", culprit->processes);
@@ -218,6 +219,9 @@ void json_verdict(struct json *json, const struct report *report, const struct v
   json_begin(json, "culprits", '[');
   for (size_t i = 0; i < verdict->culprits; i++) print_culprit(json, report, &verdict->culprit[i]);
   json_end(json, ']');
+  if (verdict->kind == VERDICT_KEPT || verdict->kind == VERDICT_UNWRITTEN || verdict->kind == VERDICT_MAPPED)
+    json_string(json, "blocks", verdict_word(verdict->blocks));
+  if (verdict->culprits) json_bool(json, "begun", verdict->begun);
   json_number(json, "bytes", verdict->bytes);
   json_integer(json, "at_ns", verdict->time_ns);
   json_end(json, '}');

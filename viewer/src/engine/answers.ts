@@ -154,6 +154,10 @@ export interface Verdict {
   kind: string;
   title: string;
   culprits: Culprit[];
+  /** Beside a verdict on resident memory: the kind of verdict on the blocks, or "none". */
+  blocks?: string;
+  /** A process of less than a second grows. */
+  begun?: boolean;
   bytes: number;
   at_ns: number;
 }
@@ -165,6 +169,8 @@ export interface Culprit {
   caller: string;
   bytes: Estimate;
   bytes_per_second: Estimate;
+  /** It grows since then; 0: from the start on. */
+  since_ns: number;
   /** Of several processes: the first one in which it is a culprit, and in how many it is one. */
   process?: string;
   processes?: number;

@@ -38,10 +38,18 @@ function CulpritName({ of }: { of: Culprit }) {
   );
 }
 
-function sinceText({ kind, at_ns }: Verdict): string {
-  const since = at_ns ? `since ${duration(at_ns)}` : kind === 'leak_likely' ? 'from start to end' : 'to the end, and little is freed';
-  return kind === 'leak_likely' ? since : `${since}: a leak, or data that it collects`;
+/** The verdict on the blocks, which a verdict on resident memory has beside it. */
+const growthOf = ({ kind, blocks }: Verdict) => blocks ?? kind;
+
+function sinceText(verdict: Verdict): string {
+  const leaks = growthOf(verdict) === 'leak_likely';
+  const at = verdict.culprits[0]!.since_ns;
+  const toEnd = verdict.begun ? 'to the end of a run of less than a second' : 'to the end, and little is freed';
+  const since = at ? `since ${duration(at)}` : leaks ? 'from start to end' : toEnd;
+  return leaks ? since : `${since}: a leak, or data that it collects`;
 }
+
+const BLOCKS: Record<string, string> = { leak_likely: 'leak likely', still_growing: 'still growing', no_leak_seen: 'no leak seen' };
 
 /** Why it is so, where no function is to blame. */
 function reasonOf({ kind, bytes: amount, at_ns }: Verdict, { totals }: Totals, { trace, collected }: Head): string {
@@ -72,7 +80,7 @@ export function VerdictLine({ head, totals }: { head: Head; totals: Totals }) {
   if (!verdict) return null;
   const peak = totals.totals.peak_bytes.estimate;
   const part = (of: number) => Math.min(1, of / peak);
-  const isGrowing = verdict.kind === 'leak_likely' || verdict.kind === 'still_growing';
+  const isGrowing = verdict.culprits.length > 0;
   const named = new Set(verdict.culprits.map(textOf));
   const holders = (totals.holders ?? []).filter(({ text, bytes: { estimate } }) => !named.has(text) && part(estimate) >= LEAST);
   const parts: ComponentChildren[] = verdict.culprits.map((culprit, index) => (
@@ -83,7 +91,9 @@ export function VerdictLine({ head, totals }: { head: Head; totals: Totals }) {
     </>
   ));
   const reason = reasonOf(verdict, totals, head);
-  if (reason) parts.push(reason);
+  const ofBlocks = BLOCKS[verdict.blocks ?? ''];
+  if (ofBlocks) parts.unshift(`${head.collected ? "the heap's" : "malloc's"} blocks: ${ofBlocks}`);
+  if (reason) parts.unshift(reason);
   holders.forEach(({ text, bytes: { estimate } }, index) =>
     parts.push(
       <>

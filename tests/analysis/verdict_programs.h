@@ -1,0 +1,384 @@
+/* Made-up programs for test_verdict.c: what each does in a tick, under the real sampler, and how the process
+ * would be measured. */
+#ifndef TESTS_ANALYSIS_VERDICT_PROGRAMS_H
+#define TESTS_ANALYSIS_VERDICT_PROGRAMS_H
+
+#include "analysis/named_story.h"
+#include "analysis/sampled.h"
+
+#include "base/random.h"
+#include <math.h>
+
+enum { TICKS = 4000, FOR_EVER = TICKS + 1 };
+static uint64_t tick_ns = 5000000;
+
+enum {
+  MAIN = 1,
+  SERVE,
+  PARSE,
+  RENDER,
+  ERROR,
+  HELP_PARSE,
+  HELP_RENDER,
+  HELP_ERROR,
+  CACHE,
+  TABLE,
+  LEAKS,
+  LOST
+};
+static const struct named_node nodes[] = {[MAIN] = {"main", 0},
+                                          [SERVE] = {"serve", MAIN},
+                                          [PARSE] = {"parse", SERVE},
+                                          [RENDER] = {"render", SERVE},
+                                          [ERROR] = {"report_error", SERVE},
+                                          [HELP_PARSE] = {"copy_string", PARSE},
+                                          [HELP_RENDER] = {"copy_string", RENDER},
+                                          [HELP_ERROR] = {"copy_string", ERROR},
+                                          [CACHE] = {"fill_cache", SERVE},
+                                          [TABLE] = {"load_table", MAIN},
+                                          [LEAKS] = {"open_session", SERVE},
+                                          [LOST] = {"log_event", PARSE}};
+
+/* ---- the run of a program ---- */
+
+static struct trace_writer *writer;
+static struct thread sampler;
+static struct random chance;
+static uint64_t next_block;
+static int tick;
+static struct {
+  uint64_t *block;
+  int count, room;
+  double bytes; /* of all blocks that go then, sampled or not */
+} frees[TICKS + 1];
+
+/* The process: what its blocks and mappings take, and the most that malloc has had for blocks. */
+static double held, most_held, mapped, most_resident;
+static bool keeps, writes_nothing; /* malloc keeps what it has had; no block is ever written */
+
+static double between(double low, double high) { return low + (high - low) * random_unit(&chance); }
+
+/* A block that is freed so many ticks later. */
+static void hold(uint32_t node, size_t size, double ticks) {
+  next_block++;
+  int end = tick + (ticks < 1 ? 1 : ticks > TICKS ? FOR_EVER : (int)ticks);
+  held += (double)size;
+  if (end <= TICKS) frees[end].bytes += (double)size;
+  if (!is_sampled(&sampler, malloc_words(size))) return;
+  story_alloc(writer, next_block, (uint64_t)tick * tick_ns, size, node);
+  if (end > TICKS) return;
+  if (frees[end].count == frees[end].room) {
+    frees[end].room = 2 * frees[end].room + 16;
+    frees[end].block = realloc(frees[end].block, (size_t)frees[end].room * sizeof *frees[end].block);
+    assert_non_null(frees[end].block);
+  }
+  frees[end].block[frees[end].count++] = next_block;
+}
+
+static size_t some_size(double mean) { return (size_t)(mean * between(0.5, 1.5)) + 1; }
+static double lives(double mean) { return -mean * log(1 - random_unit(&chance)); }
+static double part(void) { return (double)tick / TICKS; }
+
+/* What a server does all the time: blocks that live for a tick. */
+static void work(int blocks) {
+  for (int i = 0; i < blocks; i++) hold(i % 2 ? HELP_PARSE : RENDER, some_size(2000), 0);
+}
+
+/* A table that is read when the program starts, in the first hundredth of the run. */
+static void table(double bytes) {
+  if (tick >= TICKS / 100) return;
+  for (double left = bytes / (TICKS / 100); left > 0; left -= 1000) hold(TABLE, 1000, FOR_EVER);
+}
+
+/* Blocks for so many bytes, spread over this stretch of the run. */
+static void spread(uint32_t node, double bytes, double from, double until, double size, double ticks) {
+  static double owed[sizeof nodes / sizeof *nodes];
+  if (!tick) owed[node] = 0;
+  if (part() < from || part() >= until) return;
+  for (owed[node] += bytes / ((until - from) * TICKS); owed[node] > 0;) {
+    size_t next = some_size(size);
+    hold(node, next, ticks);
+    owed[node] -= (double)next;
+  }
+}
+
+#define MB *1e6
+
+/* A mapping of so many bytes, all of them written. */
+static void map(double bytes) {
+  static uint64_t number;
+  struct trace_map event = {.time_ns = (uint64_t)tick * tick_ns,
+                            .thread = 1,
+                            .stack = TABLE,
+                            .mapping = ++number,
+                            .kind = TRACE_MAP_ANONYMOUS,
+                            .bytes = (uint64_t)bytes};
+  assert_true(tree_write_map(writer, &event));
+  trace_write_map_touched(
+      writer, &(struct trace_map_touched){
+                  .time_ns = event.time_ns, .thread = 1, .mapping = number, .bytes = event.bytes});
+  mapped += bytes;
+}
+
+/* As the recorder measures the process, every hundredth of the run. */
+static void measure(void) {
+  const double data = 1e6, code = 3e6;
+  double of_blocks = held * 1.04, kept = keeps && most_held > held ? (most_held - held) * 1.04 : 0;
+  double resident = writes_nothing ? 1e5 : of_blocks + kept;
+  if (held > most_held) most_held = held;
+  struct trace_memory memory = {.time_ns = (uint64_t)tick * tick_ns,
+                                .thread = 1,
+                                .rss_bytes = (uint64_t)(resident + mapped + data + code),
+                                .private_bytes = (uint64_t)(resident + mapped + data),
+                                .complete = 1,
+                                .asked = TRACE_GLIBC,
+                                .in_use_bytes = (uint64_t)of_blocks,
+                                .free_bytes = (uint64_t)kept};
+  most_resident = fmax(most_resident, (double)memory.rss_bytes);
+  trace_write_memory(writer, &memory);
+}
+
+/* ---- programs that leak ---- */
+
+static void leaks_each_session(void) { work(40), spread(LEAKS, 40 MB, 0, 1, 300, FOR_EVER); }
+static void leaks_one_in_twenty(void) {
+  work(20);
+  for (int i = 0; i < 20; i++) hold(LEAKS, some_size(500), i ? lives(3) : FOR_EVER);
+}
+static void leaks_one_in_a_thousand(void) {
+  static int calls;
+  if (!tick) calls = 0;
+  work(10);
+  for (int i = 0; i < 200; i++) hold(LEAKS, some_size(20000), ++calls % 1000 ? 0 : FOR_EVER);
+}
+static void leaks_beside_a_cache(void) {
+  leaks_each_session();
+  spread(CACHE, 60 MB, 0.02, 0.1, 2000, FOR_EVER);
+}
+static void leaks_beside_a_table(void) { table(80 MB), work(60), spread(LEAKS, 30 MB, 0, 1, 300, FOR_EVER); }
+static void leaks_by_one_caller(void) {
+  table(20 MB), work(60);
+  for (int i = 0; i < 10; i++) hold(HELP_RENDER, some_size(700), lives(20));
+  spread(HELP_ERROR, 30 MB, 0, 1, 150, FOR_EVER);
+}
+static void leaks_twice(void) { leaks_each_session(), spread(LOST, 25 MB, 0, 1, 100, FOR_EVER); }
+static void leaks_an_eighth(void) { table(90 MB), work(200), spread(LEAKS, 15 MB, 0, 1, 300, FOR_EVER); }
+static void leaks_beside_sessions(void) {
+  work(30), spread(LOST, 30 MB, 0, 1, 200, FOR_EVER);
+  for (int i = 0; i < 20; i++) hold(LEAKS, some_size(2000), lives(400));
+}
+static void leaks_in_bursts(void) {
+  work(60);
+  if (tick % 200 < 10) spread(LEAKS, 800 MB, 0, 1, 500, FOR_EVER);
+}
+static void leaks_large_blocks(void) {
+  work(60);
+  if (tick % 40 == 7) hold(LEAKS, 500000, FOR_EVER);
+}
+static void leaks_and_frees_at_exit(void) { work(40), spread(LEAKS, 40 MB, 0, 1, 300, TICKS - tick - 1); }
+static void leaks_while_a_cache_shrinks(void) {
+  work(40), spread(LEAKS, 30 MB, 0, 1, 300, FOR_EVER);
+  if (part() < 0.1) spread(CACHE, 45 MB, 0, 0.1, 1000, between(400, TICKS));
+}
+static void leaks_from_half_of_the_run(void) {
+  table(10 MB), work(40), spread(LEAKS, 30 MB, 0.5, 1, 300, FOR_EVER);
+}
+static void leaks_from_a_third_of_the_run(void) {
+  table(10 MB), work(60), spread(LEAKS, 30 MB, 0.35, 1, 300, FOR_EVER);
+}
+static void leaks_late(void) { table(10 MB), work(40), spread(LEAKS, 30 MB, 0.6, 1, 300, FOR_EVER); }
+static void leaks_late_after_a_peak(void) {
+  table(5 MB), work(40), spread(PARSE, 60 MB, 0.01, 0.3, 1000, 0.4 * TICKS - tick);
+  spread(LEAKS, 30 MB, 0.6, 1, 300, FOR_EVER);
+}
+static void leaks_late_by_one_caller(void) {
+  table(20 MB), work(40);
+  for (int i = 0; i < 10; i++) hold(HELP_RENDER, some_size(700), lives(20));
+  spread(HELP_ERROR, 30 MB, 0.55, 1, 150, FOR_EVER);
+}
+static void leaks_late_one_in_twenty(void) {
+  work(20);
+  for (int i = 0; i < 20; i++) hold(LEAKS, some_size(500), i || part() < 0.6 ? lives(3) : FOR_EVER);
+}
+static void leaks_late_and_closes(void) {
+  work(part() < 0.95 ? 20 : 0),
+      spread(LEAKS, 30 MB, 0.5, 0.95, 300, 0.95 * TICKS - tick + between(0, 0.05 * TICKS));
+}
+static void leaks_as_sessions_do_not_end(void) {
+  work(20);
+  for (int i = 0; i < 8; i++) hold(LEAKS, some_size(1500), between(0, 1) < 0.5 ? lives(50) : FOR_EVER);
+}
+static void leaks_nothing_else(void) { spread(LEAKS, 30 MB, 0, 1, 300, FOR_EVER); }
+
+/* ---- programs that do not ---- */
+
+static void fills_a_cache_early(void) { work(60), spread(CACHE, 60 MB, 0, 0.2, 1000, FOR_EVER); }
+static void fills_a_cache_by_half(void) { work(60), spread(CACHE, 60 MB, 0, 0.5, 1000, FOR_EVER); }
+static void fills_a_cache_late(void) { work(60), spread(CACHE, 60 MB, 0, 0.8, 1000, FOR_EVER); }
+static void fills_ever_more_slowly(void) {
+  work(60);
+  double rate = 60 MB * 4 * exp(-4 * part()) / TICKS;
+  for (double left = rate; left > 0; left -= 1000) hold(CACHE, 1000, FOR_EVER);
+}
+static void fills_a_late_cache(void) {
+  work(60), table(10 MB), spread(CACHE, 60 MB, 0.55, 0.8, 1000, FOR_EVER);
+}
+static void fills_a_late_cache_longer(void) {
+  work(60), table(10 MB), spread(CACHE, 60 MB, 0.6, 0.88, 1000, FOR_EVER);
+}
+static void starts_a_phase(void) { work(60), table(20 MB), spread(TABLE, 40 MB, 0.9, 1, 500, FOR_EVER); }
+static void works_in_two_phases(void) {
+  work(40), spread(PARSE, 60 MB, 0, 1, 1000, TICKS / 2 - tick % (TICKS / 2));
+}
+static void works_in_long_phases(void) {
+  work(40), spread(PARSE, 60 MB, 0.05, 0.55, 1000, 0.55 * TICKS - tick),
+      spread(PARSE, 55 MB, 0.56, 1, 1000, FOR_EVER);
+}
+static void has_a_second_phase(void) {
+  work(40), table(10 MB), spread(PARSE, 40 MB, 0.5, 0.85, 1000, 0.87 * TICKS - tick);
+}
+static void has_more_sessions_later(void) {
+  work(40);
+  for (int i = 0; i < (part() < 0.55 ? 20 : 60); i++) hold(LEAKS, some_size(2000), lives(300));
+}
+static void has_ever_more_sessions(void) {
+  work(40);
+  for (int i = 0; i < (int)(80 * fmax(part() - 0.4, 0.1)); i++) hold(LEAKS, some_size(2000), lives(100));
+}
+static void evicts_late_then_more(void) {
+  work(40), spread(CACHE, 100 MB, 0, 0.5, 1000, 0.2 * TICKS),
+      spread(CACHE, 100 MB, 0.5, 1, 1000, 0.25 * TICKS);
+}
+static void evicts_the_oldest(void) { work(40), spread(CACHE, 200 MB, 0, 1, 1000, 0.3 * TICKS); }
+static void evicts_late(void) { work(40), spread(CACHE, 100 MB, 0, 1, 1000, 0.6 * TICKS); }
+static void refills_ten_times(void) {
+  work(40), spread(CACHE, 300 MB, 0, 1, 1000, TICKS / 10 - tick % (TICKS / 10));
+}
+static void refills_three_times(void) {
+  work(40), spread(CACHE, 100 MB, 0, 1, 1000, TICKS * 3 / 10 - tick % (TICKS * 3 / 10));
+}
+static void has_short_sessions(void) {
+  work(40);
+  for (int i = 0; i < 50; i++) hold(LEAKS, some_size(4000), lives(100));
+}
+static void has_long_sessions(void) {
+  work(40);
+  for (int i = 0; i < 30; i++) hold(LEAKS, some_size(3000), lives(800));
+}
+static void has_a_pool(void) {
+  work(60);
+  if (tick == 3)
+    for (int i = 0; i < 64; i++) hold(TABLE, 1 << 20, FOR_EVER);
+}
+static void has_arenas(void) {
+  work(10);
+  if (tick % 5 == 0) hold(PARSE, 4 << 20, 20);
+}
+static void reads_tables_and_serves(void) { table(60 MB), work(100); }
+static void reads_for_a_third(void) { work(40), spread(TABLE, 60 MB, 0, 0.33, 500, FOR_EVER); }
+static void doubles_a_vector(void) {
+  work(60);
+  for (double at = 1; at < TICKS; at *= 2)
+    if ((int)at == tick) hold(TABLE, (size_t)(8000 * at), at);
+}
+static void only_churns(void) { work(400); }
+static void works_in_phases(void) {
+  work(40), spread(PARSE, 250 MB, 0, 1, 1000, TICKS / 5 - tick % (TICKS / 5));
+}
+static void stopped_leaking(void) { work(60), spread(LEAKS, 40 MB, 0, 0.5, 300, FOR_EVER); }
+static void has_a_log_buffer(void) {
+  work(40);
+  spread(LOST, 200 MB, 0, 1, 200, 250 - tick % 250);
+  table(30 MB);
+}
+static void has_days(void) {
+  work(40);
+  int sessions = (int)(30 * (1 - cos(6 * M_PI * part())));
+  for (int i = 0; i < sessions; i++) hold(LEAKS, some_size(2000), lives(100));
+}
+static void warms_up(void) {
+  work(40);
+  double load = part() < 0.6 ? part() / 0.6 : 1;
+  for (int i = 0; i < (int)(40 * load); i++) hold(LEAKS, some_size(2000), lives(150));
+}
+static void trades_caches(void) {
+  work(60), spread(CACHE, 40 MB, 0, 0.15, 1000, 0.45 * TICKS), spread(TABLE, 40 MB, 0.3, 0.6, 1000, FOR_EVER);
+}
+static void has_a_queue(void) { work(40), spread(PARSE, 60 MB, 0, 0.85, 500, (TICKS - tick) * 0.7); }
+static void builds_a_table(void) { spread(TABLE, 60 MB, 0, 1, 300, FOR_EVER); }
+static void builds_and_frees(void) { spread(TABLE, 60 MB, 0, 0.9, 300, TICKS - tick - 30); }
+static void is_tiny(void) {
+  if (tick % 100 == 0) hold(PARSE, 200, FOR_EVER);
+}
+static void is_tiny_and_level(void) {
+  if (tick < 50) hold(PARSE, 2000, FOR_EVER);
+}
+static void replaces_its_table(void) { work(60), spread(TABLE, 300 MB, 0, 1, 1000, TICKS / 5.0); }
+static void leaks_a_little(void) { table(90 MB), work(60), spread(LEAKS, 4 MB, 0, 1, 300, FOR_EVER); }
+static void grows_and_shrinks(void) {
+  work(40);
+  double level = part() < 0.5 ? part() : 1 - part();
+  for (int i = 0; i < (int)(120 * level); i++) hold(LEAKS, some_size(2000), lives(100));
+}
+
+/* ---- a leak of a tenth of the peak, that begins at some time ---- */
+
+static double leak_from;
+
+static void leaks_a_tenth(void) { table(90 MB), work(60), spread(LEAKS, 10 MB, leak_from, 1, 300, FOR_EVER); }
+static void leaks_a_tenth_of_sessions(void) {
+  table(70 MB), work(40), spread(LOST, 10 MB, leak_from, 1, 300, FOR_EVER);
+  for (int i = 0; i < 50; i++) hold(LEAKS, some_size(4000), lives(100));
+}
+static void leaks_a_tenth_of_a_cache(void) {
+  work(40), spread(CACHE, 60 MB, 0, 0.2, 1000, FOR_EVER), spread(LEAKS, 6.7 MB, leak_from, 1, 300, FOR_EVER);
+}
+static void leaks_a_tenth_by_one_caller(void) {
+  table(80 MB), work(40), spread(HELP_PARSE, 10 MB, 0, 0.1, 200, FOR_EVER);
+  spread(HELP_ERROR, 10 MB, leak_from, 1, 150, FOR_EVER);
+}
+static void leaks_a_tenth_where_it_frees(void) {
+  table(80 MB), work(40), spread(LEAKS, 10 MB, leak_from, 1, 300, FOR_EVER);
+  for (int i = 0; i < 20; i++) hold(LEAKS, some_size(2500), lives(200));
+}
+
+/* ---- programs whose resident memory is another matter ---- */
+
+static void keeps_what_it_freed(void) {
+  keeps = true;
+  work(20), table(4 MB);
+  if (part() < 0.3) spread(PARSE, 60 MB, 0.05, 0.3, 1000, 0.4 * TICKS - tick);
+}
+static void keeps_and_grows_again(void) { /* all of it is used again at the end */
+  keeps = true;
+  work(20), table(4 MB), spread(PARSE, 60 MB, 0.05, 0.3, 1000, 0.4 * TICKS - tick);
+  spread(CACHE, 55 MB, 0.8, 0.82, 1000, FOR_EVER);
+}
+static void grows_and_closes_down_slowly(void) { /* as an interpreter frees a large list */
+  work(part() < 0.7 ? 20 : 0),
+      spread(TABLE, 60 MB, 0, 0.7, 500, 0.7 * TICKS - tick + between(0, 0.3 * TICKS));
+}
+static void closes_down_slowly(void) { /* its memory is free in malloc as it ends, and no advice is needed */
+  keeps = true;
+  spread(TABLE, 60 MB, 0, 0.76, 500, 0.77 * TICKS - tick);
+}
+static void reserves_and_never_writes(void) {
+  writes_nothing = true;
+  work(20);
+  if (tick % 400 == 5) hold(TABLE, 8 << 20, FOR_EVER);
+}
+static void has_a_heap_of_its_own(void) {
+  work(20), table(3 MB);
+  if (tick % 100 == 50) map(2 MB);
+}
+static void leaks_beside_a_heap_of_its_own(void) {
+  leaks_each_session();
+  if (tick % 100 == 50) map(5 MB);
+}
+static void leaks_and_keeps(void) {
+  keeps = true;
+  leaks_each_session();
+}
+
+#endif
+/* SPDX-License-Identifier: MIT */
