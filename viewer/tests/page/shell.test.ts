@@ -479,7 +479,7 @@ for (const { width, whole } of [{ width: 1280, whole: false }, { width: 2600, wh
   });
 
 
-onPage('5,000 levels and names of 28 kB draw, and links stay short', { of: 'few deep' }, async (page) => {
+onPage('4,000 levels draw, and links stay short', { of: 'few deep', at: '#peak&stacks=whole' }, async (page) => {
   for (let number = 1; number <= 7; number++) {
     await page.keyboard.press(String(number));
     await settled(page);
