@@ -4,6 +4,11 @@ set(sources ${folder}/winnow/usr/share/doc/winnow)
 file(RENAME ${sources}/LICENSE ${folder}/copyright)
 file(RENAME ${sources}/CHANGES.md ${folder}/changelog)
 string(TIMESTAMP date "%a, %d %b %Y %H:%M:%S +0000" UTC) # that of SOURCE_DATE_EPOCH, if it is set
+file(STRINGS ${folder}/changelog release REGEX "^## " LIMIT_COUNT 1 ENCODING UTF-8)
+if(release MATCHES "[0-9]+-[0-9]+-[0-9]+$") # a release has its day
+  execute_process(COMMAND date -u -R -d ${CMAKE_MATCH_0} OUTPUT_VARIABLE date OUTPUT_STRIP_TRAILING_WHITESPACE
+    COMMAND_ERROR_IS_FATAL ANY)
+endif()
 file(WRITE ${folder}/changelog.Debian
 "winnow (${CPACK_PACKAGE_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE}) unstable; urgency=medium
 
