@@ -169,7 +169,8 @@ static int print_left(const struct view *view) {
   if (left > 0 && report->samples->process_count > 1)
     say(&note, "when each process ended"); /* not at one time: it can be more than the peak */
   else if (left > 0 && peak > 0)
-    say(&note, "%s of the peak", text_share(text, fmin(left / peak, 1)));
+    say(&note, "%s of the peak%s", text_share(text, fmin(left / peak, 1)),
+        report->samples->collected ? "" : ", in use or leaked");
   if (report->alive_ns < report->samples->end_ns && closing > 0)
     say(&note, "%s%s was freed only at the exit", note.length ? "; " : "", text_bytes(text, closing));
   return print_known(view, FACT_TOTALS_live_at_end_bytes, note.text);
@@ -186,7 +187,7 @@ static int print_allocated(const struct view *view) {
                   facts_number(facts, FACT_TOTALS_allocated_bytes_per_second)));
   say_blocks(&note, view, FACT_TOTALS_allocated_blocks);
   if (brief->samples)
-    say(&note, "; %s of it lived < %s", text_share((char[32]){0}, brief->estimate),
+    say(&note, "; %s of bytes lived < %s", text_share((char[32]){0}, brief->estimate),
         text_time(text, view->report->brief_ns));
   return print_known(view, FACT_TOTALS_allocated_bytes, note.text);
 }
@@ -335,7 +336,7 @@ static void say_why(struct paragraph *text, const struct view *view, const struc
   case VERDICT_KEPT:
     say(text,
         "at %s malloc keeps about %s that is free, among blocks that live on; try malloc_trim, or a pool "
-        "for those (--at end has them)",
+        "for those (listed by --at end)",
         text_time(time, verdict->time_ns), text_bytes(share, verdict->bytes));
     return;
   case VERDICT_UNWRITTEN:
@@ -428,8 +429,8 @@ void screen_print_foot(const struct view *view) {
   if (*note) text_paragraph(stdout, note, 2);
   if (wrappers)
     say(&text,
-        wrappers > 1 ? "Without rows, counted for their callers: %s and %zu more."
-                     : "Without a row, counted for its callers: %s.",
+        wrappers > 1 ? "Wrappers, counted for their callers: %s and %zu more (--show-wrappers)."
+                     : "Wrapper, counted for its callers: %s (--show-wrappers).",
         name_fit_paragraph(
             fitted, FITTED_MOST,
             strings_text(view->report->names->strings, view->report->recording->wrappers.functions[0]),
