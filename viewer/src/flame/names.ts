@@ -291,10 +291,12 @@ export class Name {
   private readonly widths: number[];
   private readonly shared: Set<string>;
   private readonly twins: string[];
+  private readonly isList: boolean;
 
-  /** `name`: or its forms. */
+  /** `name`: or its forms; the last one but one is cut before the last one is shown. */
   constructor(name: string | string[], glyphs: Glyphs, twins: string[] = []) {
     this.twins = twins.map(plainOf);
+    this.isList = typeof name !== 'string';
     this.forms = typeof name === 'string' ? formsOf(name) : name;
     this.widths = this.forms.map((form) => glyphs.width(form, 4000));
     this.shared = new Set(twins.flatMap(formsOf));
@@ -316,6 +318,7 @@ export class Name {
     for (let index = 0; index < this.forms.length; index++) {
       if (this.widths[index]! > room) continue;
       const form = this.forms[index]!;
+      if (this.isList && index > 1) return cutMiddle(this.forms[index - 1]!, room, glyphs) || form;
       if (index === 0 || !isAddress(form)) return form;
       /* What differs is the address: as much of the module stays before it as there is room for. */
       const whole = this.forms[0]!;

@@ -7,7 +7,7 @@ import { FlameData } from '../../src/flame/data.ts';
 import { Glyphs } from '../../src/flame/glyphs.ts';
 import { Labels } from '../../src/flame/labels.ts';
 import { cleanName, cutLeft, cutMiddle, formsOf, isolated, Name, twinsOf } from '../../src/flame/names.ts';
-import { flameOf, words } from './examples.ts';
+import { flameOf, type Tree, words } from './examples.ts';
 
 const glyphs = new Glyphs((character) => (character === 'i' || character === 'l' ? 3 : 7));
 const shortest = (name: string) => formsOf(name).at(-1);
@@ -167,6 +167,16 @@ test('beside a name stand the amount and the share, or the amount alone, or neit
     const { name = '', amount = '', amountX = 0, nameX = 0 } = labels.text(1, 0, width) ?? {};
     if (amount) assert.ok(nameX + glyphs.width(name) < amountX && amountX + glyphs.width(amount) <= width, `${width}`);
   }
+});
+
+test('a folded chain has its number of frames, and as much of its names as there is room for', () => {
+  const chain = ['clone3', 'run', 'handle_request'].reduceRight<Tree>((child, name) => ({ name, children: [child] }), { name: 'end', self: 900 });
+  const data = new FlameData(flameOf({ name: 'all', children: [chain] }), undefined, 'bytes', false, '');
+  const labels = new Labels(data, words, glyphs);
+  const nameIn = (width: number) => labels.text(1, 0, width)?.name;
+  assert.deepEqual([300, 180, 120, 45].map(nameIn), ['▸ 3 frames: clone3 … handle_request', '▸ 3 … handle_request', '▸ 3 … hand…uest', '▸ 3 …']);
+  const open = new Labels(new FlameData(data.flame, undefined, 'bytes', false, data.keyOf(data.chainOf(1)!)), words, glyphs);
+  assert.deepEqual([1, 2].map((place) => open.text(place, 0, 300)?.name), ['▾ clone3', 'run']);
 });
 
 /* SPDX-License-Identifier: MIT */
