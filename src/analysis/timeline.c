@@ -8,6 +8,7 @@
 #include "analysis/timeline.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool counts(const struct row *row, row_filter *takes, void *context) {
@@ -56,6 +57,48 @@ static void add_stretch(struct sums *nodes, const struct row *row, size_t begin,
   for (begin += TIMELINE_MOMENTS, end += TIMELINE_MOMENTS; begin < end; begin /= 2, end /= 2) {
     if (begin & 1) timeline_add_live(&nodes[begin++], row);
     if (end & 1) timeline_add_live(&nodes[--end], row);
+  }
+}
+
+/* The sums at each moment of the grid: those of its leaf and of the nodes above. */
+static void sum_moments(const struct sums *nodes, const struct grid *grid, struct moment *moments) {
+  for (size_t i = 0; i < grid->count; i++) {
+    moments[i] = (struct moment){.time_ns = grid->time_ns[i]};
+    for (size_t node = TIMELINE_MOMENTS + i; node; node /= 2) {
+      sum_merge(&moments[i].live.bytes, &nodes[node].bytes);
+      sum_merge(&moments[i].live.blocks, &nodes[node].blocks);
+    }
+  }
+}
+
+/* A row whose life has moments of the grid, in the lists of the rows that begin and that end at one. */
+struct event {
+  uint32_t key, next_begin, next_end; /* places of events plus 1; 0: none */
+  double bytes;
+};
+
+struct events {
+  struct event *all;
+  size_t count;
+  uint32_t begin[TIMELINE_MOMENTS + 1], end[TIMELINE_MOMENTS + 1]; /* by moment, the first of its list */
+};
+
+static void add_event(struct events *events, uint32_t key, double bytes, size_t begin, size_t end) {
+  events->all[events->count++] = (struct event){key, events->begin[begin], events->end[end], bytes};
+  events->begin[begin] = events->end[end] = (uint32_t)events->count;
+}
+
+/* At each moment the rows that have ended leave before those that begin come: what remains is live. */
+static void walk_events(const struct events *events, size_t count, double *now, double *most) {
+  for (size_t i = 0; i < count; i++) {
+    for (uint32_t at = events->end[i]; at; at = events->all[at - 1].next_end)
+      now[events->all[at - 1].key] -= events->all[at - 1].bytes;
+    for (uint32_t at = events->begin[i]; at; at = events->all[at - 1].next_begin)
+      now[events->all[at - 1].key] += events->all[at - 1].bytes;
+    for (uint32_t at = events->begin[i]; at; at = events->all[at - 1].next_begin) {
+      uint32_t key = events->all[at - 1].key;
+      most[key] = fmax(most[key], now[key]);
+    }
   }
 }
 
@@ -127,13 +170,47 @@ void timeline_curve(const struct samples *samples, row_filter *takes, void *cont
     size_t begin = moment_from(span.begin_ns, &grid), end = moment_after(&span, &grid);
     if (begin < end && counts(row, takes, context)) add_stretch(nodes, row, begin, end);
   }
-  for (size_t i = 0; i < count; i++) {
-    moments[i] = (struct moment){.time_ns = grid.time_ns[i]};
-    for (size_t node = TIMELINE_MOMENTS + i; node; node /= 2) {
-      sum_merge(&moments[i].live.bytes, &nodes[node].bytes);
-      sum_merge(&moments[i].live.blocks, &nodes[node].blocks);
-    }
+  sum_moments(nodes, &grid, moments);
+}
+
+bool timeline_curves(const struct samples *samples, row_key *key_of, void *context, struct moment *moments,
+                     size_t count, size_t keys) {
+  struct sums(*nodes)[2 * TIMELINE_MOMENTS] = calloc(keys + 1, sizeof *nodes);
+  struct grid grid;
+  make_grid(&grid, samples->end_ns, count);
+  for (size_t i = 0; nodes && i < samples->row_count; i++) {
+    const struct row *row = &samples->rows[i];
+    uint32_t key = counts(row, NULL, NULL) ? key_of(row, context) : NO_KEY;
+    if (key == NO_KEY) continue;
+    struct span span = row_span(samples, row);
+    add_stretch(nodes[key], row, moment_from(span.begin_ns, &grid), moment_after(&span, &grid));
   }
+  for (size_t key = 0; nodes && key < keys; key++) sum_moments(nodes[key], &grid, moments + key * count);
+  bool done = nodes;
+  free(nodes);
+  return done;
+}
+
+bool timeline_most(const struct samples *samples, row_key *key_of, void *context, double *most, size_t count,
+                   size_t keys) {
+  struct events events = {.all = malloc((samples->row_count + 1) * sizeof *events.all)};
+  double *now = calloc(keys + 1, sizeof *now);
+  bool done = events.all && now;
+  struct grid grid;
+  make_grid(&grid, samples->end_ns, count);
+  for (size_t key = 0; key < keys; key++) most[key] = 0;
+  for (size_t i = 0; done && i < samples->row_count; i++) {
+    const struct row *row = &samples->rows[i];
+    uint32_t key = counts(row, NULL, NULL) ? key_of(row, context) : NO_KEY;
+    if (key == NO_KEY) continue;
+    struct span span = row_span(samples, row);
+    size_t begin = moment_from(span.begin_ns, &grid), end = moment_after(&span, &grid);
+    if (begin < end) add_event(&events, key, (double)row->size / row->probability, begin, end);
+  }
+  if (done) walk_events(&events, count, now, most);
+  free(events.all);
+  free(now);
+  return done;
 }
 
 void timeline_flow(const struct samples *samples, row_filter *takes, void *context, struct flow *flow,

@@ -25,6 +25,20 @@ struct sums timeline_live_at(const struct samples *samples, uint64_t time_ns, ro
 void timeline_curve(const struct samples *samples, row_filter *takes, void *context, struct moment *moments,
                     size_t count);
 
+/* The key of a row; NO_KEY: it does not count. */
+#define NO_KEY UINT32_MAX
+typedef uint32_t row_key(const struct row *row, void *context);
+
+/* The curve of the rows of each key: moments[key * count + i], for the keys below `keys`. False without
+ * memory. */
+bool timeline_curves(const struct samples *samples, row_key *key_of, void *context, struct moment *moments,
+                     size_t count, size_t keys);
+
+/* The most that the rows of each key held at one of the `count` moments: most[key], in estimated bytes.
+ * False without memory. */
+bool timeline_most(const struct samples *samples, row_key *key_of, void *context, double *most, size_t count,
+                   size_t keys);
+
 /* What a collected heap held by area, and what was allocated since the moment before, at the moments
  * of timeline_curve: estimates without intervals. A promoted block is in `major` from then on. For
  * malloc only `allocated` is not 0. */

@@ -9,12 +9,12 @@
 
 /* The first requests of viewer/src/state/asking.ts, letter by letter; %s: the grouping. Of one
  * recording, or of two; by section. */
-enum { REQUESTS_MOST = 6 };
+enum { REQUESTS_MOST = 4 };
 static const char *const requests[2][FIRST_SECTIONS][REQUESTS_MOST] = {
-    {{"view=head\n", "view=totals\n", "view=time\npoints=600\n",
-      "view=flame\nmeasure=held\nby=%s\ndirection=callees\n", "view=kinds\nmeasure=held\n"},
+    {{"view=head\n", "view=totals\n", "view=time\nby=%s\npoints=600\n",
+      "view=flame\nmeasure=held\nby=%s\ndirection=callees\n"},
      {"view=table\nmeasure=held\nby=%s\n"}},
-    {{"view=head\n", "view=totals\n", "view=time\npoints=600\n",
+    {{"view=head\n", "view=totals\n", "view=time\nby=%s\npoints=600\n",
       "view=flame\nmeasure=held\nby=%s\ndirection=callees\nagainst=before\n"},
      {"view=compare\nmeasure=held\nby=%s\nagainst=before\n"}},
 };

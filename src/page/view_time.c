@@ -1,9 +1,10 @@
-/* The view `time`: what was held, and the process's memory, over the run. */
+/* The view `time`: what was held, by which functions, and the process's memory, over the run. */
 #include "base/error.h"
+#include "page/labels.h"
 #include "page/views.h"
 #include <stdlib.h>
 
-enum { MEMORY_POINTS = 1000, COLLECTIONS_MOST = 4000, PAUSES_MOST = 4000 };
+enum { MEMORY_POINTS = 1000, COLLECTIONS_MOST = 4000, PAUSES_MOST = 4000, TOP_MOST = 5 };
 
 /* A local maximum counts as a peak if the curve falls by this share of its highest value on both
  * sides before it rises above the maximum. */
@@ -104,9 +105,124 @@ static void write_pauses(struct answer *answer, const struct samples *samples) {
   }
 }
 
+/* ---- by function ---- */
+
+/* The rows of the table that are drawn, by label of its tree: the number of each, or NO_KEY. */
+struct drawn {
+  const struct report *report;
+  const struct call_tree *tree;
+  uint32_t *number; /* NULL: each label is its own number */
+};
+
+/* The row of the table that has a sampled block among its own. */
+static uint32_t drawn_key(const struct row *row, void *context) {
+  const struct drawn *drawn = context;
+  uint32_t node = drawn->tree->node_of_row[row - drawn->report->samples->rows],
+           label = node == NO_NODE ? 0 : drawn->tree->nodes[node].label;
+  if (!label) return NO_KEY;
+  return drawn->number ? drawn->number[label] : label;
+}
+
+/* Writes what `count` rows of the table held themselves, row by row. */
+static wn_status write_drawn(const struct drawn *drawn, size_t points, size_t count, struct answer *answer,
+                             const char *const names[3]) {
+  struct moment *moments = calloc(points * count + 1, sizeof *moments);
+  if (!moments ||
+      !timeline_curves(drawn->report->samples, drawn_key, (void *)drawn, moments, points, count)) {
+    free(moments);
+    return error_set(WN_ENOMEM, "not enough memory for the chart");
+  }
+  size_t held = answer_singles(answer, names[0]), low = answer_singles(answer, names[1]),
+         high = answer_singles(answer, names[2]);
+  for (size_t i = 0; i < points * count; i++) {
+    struct estimate bytes = report_bytes(drawn->report, &moments[i].live);
+    if (!moments[i].live.bytes.samples) bytes = (struct estimate){0}; /* as in the view table */
+    answer_single(answer, held, bytes.estimate);
+    answer_single(answer, low, bytes.low);
+    answer_single(answer, high, bytes.high);
+  }
+  free(moments);
+  return WN_OK;
+}
+
+/* The labels that held the most themselves at one of the moments, largest first. */
+static size_t choose_top(const double *most, size_t labels, uint32_t top[TOP_MOST]) {
+  size_t count = 0;
+  for (uint32_t label = 1; label < labels; label++) {
+    size_t at = count;
+    while (at && most[label] > most[top[at - 1]]) at--;
+    if (at == TOP_MOST || !(most[label] > 0)) continue;
+    if (count < TOP_MOST) count++;
+    for (size_t i = count - 1; i > at; i--) top[i] = top[i - 1];
+    top[at] = label;
+  }
+  return count;
+}
+
+/* Writes the rows of the table that held the most, and their curves. */
+static wn_status write_top(struct drawn *drawn, size_t points, struct answer *answer) {
+  static const char *const names[] = {"top_held", "top_low", "top_high"};
+  const struct call_tree *tree = drawn->tree;
+  struct labels labels = {.tree = NULL};
+  uint32_t top[TOP_MOST], *number = calloc(tree->label_count + 1, sizeof *number);
+  double *most = calloc(tree->label_count + 1, sizeof *most);
+  wn_status error =
+      number && most &&
+              timeline_most(drawn->report->samples, drawn_key, drawn, most, points, tree->label_count)
+          ? labels_create(&labels, tree, drawn->report->names)
+          : error_set(WN_ENOMEM, "not enough memory for the chart");
+  if (!error) {
+    size_t count = choose_top(most, tree->label_count, top);
+    for (size_t label = 0; label < tree->label_count; label++) number[label] = NO_KEY;
+    for (size_t i = 0; i < count; i++) number[top[i]] = labels_number(&labels, top[i]);
+    labels_write(&labels, &answer->json);
+    drawn->number = number;
+    error = write_drawn(drawn, points, count, answer, names);
+  }
+  labels_destroy(&labels);
+  free(number);
+  free(most);
+  return error;
+}
+
+/* Writes the curve of the row of the table that has this text. */
+static wn_status write_one(struct drawn *drawn, const char *text, size_t points, struct answer *answer) {
+  static const char *const names[] = {"held", "low", "high"};
+  struct labels labels;
+  bool *chosen = NULL;
+  uint32_t *number = calloc(drawn->tree->label_count + 1, sizeof *number);
+  wn_status error = labels_create(&labels, drawn->tree, drawn->report->names);
+  if (!error) error = views_choose(&labels, text, &chosen);
+  if (!error && !number) error = error_set(WN_ENOMEM, "not enough memory for the chart");
+  for (size_t label = 0; !error && label < drawn->tree->label_count; label++)
+    number[label] = chosen[label] ? 0 : NO_KEY;
+  drawn->number = number;
+  if (!error) error = write_drawn(drawn, points, 1, answer, names);
+  labels_destroy(&labels);
+  free(number);
+  free(chosen);
+  return error;
+}
+
+/* Of the table over all rows that the query selects. It is not the answers' table, which the other views
+ * of this query share. */
+static wn_status write_functions(struct answers *answers, const struct request *request,
+                                 struct answer *answer) {
+  struct table table;
+  wn_status error =
+      report_table(&answers->report, MEASURE_ALLOCATED, request->grouping, TABLE_TREE_ONLY, &table);
+  if (error) return error;
+  struct drawn drawn = {.report = &answers->report, .tree = &table.tree};
+  error = request->of ? write_one(&drawn, request->of, request->points, answer)
+                      : write_top(&drawn, request->points, answer);
+  table_destroy(&table);
+  return error;
+}
+
 /* ---- shared ---- */
 
 wn_status view_time(struct answers *answers, const struct request *request, struct answer *answer) {
+  if (request->of) return write_functions(answers, request, answer);
   struct report *report = &answers->report;
   size_t count = request->points;
   struct moment *moments = calloc(count, sizeof *moments);
@@ -125,6 +241,7 @@ wn_status view_time(struct answers *answers, const struct request *request, stru
   bool done = moments && flow;
   free(moments);
   free(flow);
-  return done ? WN_OK : error_set(WN_ENOMEM, "not enough memory for the chart");
+  return done ? write_functions(answers, request, answer)
+              : error_set(WN_ENOMEM, "not enough memory for the chart");
 }
 /* SPDX-License-Identifier: MIT */

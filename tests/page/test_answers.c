@@ -1,72 +1,8 @@
 /* Answers: what they count is neither lost nor counted twice, views agree with each other, and wrong
  * questions are told. */
-#include "page/tales.h"
-
-#include "page/answers.h"
-#include <math.h>
-#include <string.h>
-
-/* ---- reading an answer ---- */
-
-struct told {
-  char *bytes, *json;
-  size_t size;
-};
-
-static struct told ask(struct answers *answers, const char *request) {
-  struct told told;
-  assert_int_equal(answers_ask(answers, request, strlen(request), &told.bytes, &told.size), WN_OK);
-  uint32_t length = (uint32_t)(told.bytes[0] & 0xff) | (uint32_t)(told.bytes[1] & 0xff) << 8 |
-                    (uint32_t)(told.bytes[2] & 0xff) << 16 | (uint32_t)(told.bytes[3] & 0xff) << 24;
-  assert_true(8 + length <= told.size);
-  told.json = strndup(told.bytes + 8, length);
-  return told;
-}
-
-static void drop(struct told *told) {
-  free(told->bytes);
-  free(told->json);
-}
-
-/* A column of an answer, found by its name in the member `columns`. */
-static const void *column(const struct told *told, const char *name, size_t *count) {
-  char quoted[64];
-  unsigned long at, length;
-  snprintf(quoted, sizeof quoted, "\"%s\": {", name);
-  const char *columns = strstr(told->json, "\"columns\": {"),
-             *found = columns ? strstr(columns, quoted) : NULL;
-  if (!found) fail_msg("no column %s in %.400s", name, told->json);
-  assert_int_equal(sscanf(strstr(found, "\"at\":"), "\"at\": %lu, \"count\": %lu", &at, &length), 2);
-  *count = length;
-  return told->bytes + 8 + (strlen(told->json) + 7) / 8 * 8 + at;
-}
-
-static bool is_failure(const struct told *told, const char *said) {
-  return strstr(told->json, "\"error\": ") && strstr(told->json, said);
-}
+#include "page/asking.h"
 
 /* ---- random questions ---- */
-
-static const char *pick(struct tale *tale, const char *const *words, size_t count) {
-  return words[tale_draw(tale, count)];
-}
-#define PICK(tale, ...) \
-  pick(tale, (const char *const[]){__VA_ARGS__}, sizeof(const char *[]){__VA_ARGS__} / sizeof(char *))
-
-static void random_query(struct tale *tale, char *text, size_t size) {
-  *text = 0;
-  for (uint64_t terms = tale_draw(tale, 4); terms; terms--)
-    snprintf(text + strlen(text), size - strlen(text), "%s%s%s", *text ? " and " : "",
-             tale_draw(tale, 5) ? "" : "not ",
-             PICK(tale, "fn = parse", "fn ~ alloc", "size > 100", "size <= 1K", "life > 1us", "born > 300ns",
-                  "alive = yes", "thread = 1", "module ~ story", "live = 2us", "promoted = yes"));
-  if (!tale_draw(tale, 3))
-    snprintf(text + strlen(text), size - strlen(text), "%s%s", *text ? " and " : "",
-             PICK(tale, "hide = parse", "from = parse", "hide ~ std", "from ~ . and hide = main"));
-  if (tale_draw(tale, 2))
-    snprintf(text + strlen(text), size - strlen(text), "%sat = %s", *text ? " and " : "",
-             PICK(tale, "end", "peak", "500ns", "1us"));
-}
 
 static void random_question(struct tale *tale, char *text, size_t size) {
   char query[512];
@@ -100,8 +36,6 @@ static struct tree tree_of(const struct told *told) {
   return tree;
 }
 
-static bool nearly(double a, double b) { return fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b)) + 1e-6; }
-
 static void check_accounts(const char *question, const struct tree *tree) {
   assert_int_equal(tree->next[0], tree->count);
   for (size_t box = 0; box < tree->count; box++) {
@@ -115,12 +49,6 @@ static void check_accounts(const char *question, const struct tree *tree) {
       fail_msg("%s: box %zu has %f blocks, its parts have %f", question, box, tree->blocks[box], blocks);
     assert_true(tree->low[box] <= tree->bytes[box] && tree->bytes[box] <= tree->high[box]);
   }
-}
-
-static struct recording *tell(unsigned kind, uint64_t seed) {
-  struct recording *recording = tale_tell(kind, seed, 3000);
-  assert_non_null(recording);
-  return recording;
 }
 
 /* 1,000 random questions about six recordings. */
@@ -152,99 +80,6 @@ static void boxes_add_up_to_their_callers(void **state) {
     recording_free(recording);
   }
   assert_true(answered > 700);
-}
-
-/* The first box of the flame graph for a moment. */
-static double held_at(struct answers *answers, const char *where, double time_ns) {
-  char question[600];
-  size_t count;
-  snprintf(question, sizeof question, "view=flame\nwhere=%s and at = %.0fns\n", where, time_ns);
-  struct told told = ask(answers, question);
-  double held = ((const double *)column(&told, "bytes", &count))[0];
-  drop(&told);
-  return held;
-}
-
-/* The chart of a random query, at ten moments. */
-static void check_moments(struct answers *answers, struct tale *tale) {
-  char query[512], question[600];
-  size_t count;
-  do random_query(tale, query, sizeof query);
-  while (!*query || strstr(query, "at = "));
-  snprintf(question, sizeof question, "view=time\nwhere=%s\npoints=10\n", query);
-  struct told told = ask(answers, question);
-  const double *time = column(&told, "time", &count), *held = column(&told, "held", &count);
-  assert_int_equal(count, 10);
-  for (size_t at = 0; at < count; at++) {
-    double total = held_at(answers, query, time[at]);
-    if (!nearly(held[at], total)) fail_msg("%s at %f: %f, not %f", query, time[at], held[at], total);
-  }
-  drop(&told);
-}
-
-/* 1,000 random questions: each total of the graph is what the chart says. */
-static void the_chart_and_the_flame_graph_agree_at_each_moment(void **state) {
-  (void)state;
-  static const unsigned kinds[] = {0, TALE_RESIZES, TALE_COLLECTED, TALE_LOST | TALE_KILLED};
-  struct tale tale = {.kind = 0};
-  random_seed(&tale.random, 4, 0, 0);
-  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-    struct recording *recording = tell(kinds[i], 3);
-    struct answers answers;
-    answers_create(&answers, recording, NULL);
-    for (int n = 0; n < 25; n++) check_moments(&answers, &tale);
-    answers_destroy(&answers);
-    recording_free(recording);
-  }
-}
-
-/* Where no block of the query can have been born yet, the chart has no range; from there on it has. */
-static void the_range_of_the_chart_begins_with_the_births(void **state) {
-  (void)state;
-  struct recording *recording = tell(0, 3);
-  struct answers answers;
-  double end = (double)recording->samples->end_ns, from = 0.55 * end, later = 0.7 * end;
-  char question[256];
-  const struct {
-    const char *where;
-    double from;
-  } cases[] = {{"born >= %.0fns and born < %.0fns", from},
-               {"size >= 1 and (born > %.0fns or born = %.0fns)", from},
-               {"not born < %.0fns or born >= %.0fns", 0},
-               {"size >= 1 or born >= %.0fns and born >= %.0fns", 0},
-               {"born >= %.0fns and born >= %.0fns", later}};
-  answers_create(&answers, recording, NULL);
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    size_t count;
-    int length = snprintf(question, sizeof question, "view=time\npoints=40\nwhere=");
-    snprintf(question + length, sizeof question - (size_t)length, cases[i].where, from, later);
-    struct told told = ask(&answers, strcat(question, "\n"));
-    const double *time = column(&told, "time", &count), *high = column(&told, "high", &count);
-    for (size_t at = 0; at < count; at++) assert_int_equal(high[at] > 0, time[at] >= cases[i].from);
-    drop(&told);
-  }
-  answers_destroy(&answers);
-  recording_free(recording);
-}
-
-static void areas_of_the_chart_add_up_to_what_was_held(void **state) {
-  (void)state;
-  struct recording *recording = tell(TALE_COLLECTED, 4);
-  struct answers answers;
-  size_t count;
-  answers_create(&answers, recording, NULL);
-  struct told told = ask(&answers, "view=time\npoints=100\n");
-  const double *held = column(&told, "held", &count), *minor = column(&told, "minor", &count),
-               *major = column(&told, "major", &count), *outside = column(&told, "outside", &count);
-  double most[3] = {0};
-  for (size_t i = 0; i < count; i++) {
-    if (fabs(held[i] - (minor[i] + major[i] + outside[i])) > 1e-6 * held[i] + 1) fail_msg("at %zu", i);
-    most[0] = fmax(most[0], minor[i]), most[1] = fmax(most[1], major[i]), most[2] = fmax(most[2], outside[i]);
-  }
-  assert_true(most[0] > 0 && most[1] > 0 && most[2] > 0);
-  drop(&told);
-  answers_destroy(&answers);
-  recording_free(recording);
 }
 
 static void the_map_of_kinds_has_all_bytes(void **state) {
@@ -615,9 +450,6 @@ static void any_bytes_are_a_question(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(boxes_add_up_to_their_callers),
-      cmocka_unit_test(the_chart_and_the_flame_graph_agree_at_each_moment),
-      cmocka_unit_test(the_range_of_the_chart_begins_with_the_births),
-      cmocka_unit_test(areas_of_the_chart_add_up_to_what_was_held),
       cmocka_unit_test(the_map_of_kinds_has_all_bytes),
       cmocka_unit_test(the_curve_of_lives_is_that_of_the_blocks_that_count),
       cmocka_unit_test(medians_of_all_rows_are_those_of_each_row),

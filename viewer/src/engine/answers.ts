@@ -29,7 +29,8 @@ export interface Request {
   measure?: Measure;
   by?: Grouping;
   direction?: Direction;
-  /** Flame: only this label's frames: its callees merged below it, or its callers (see `direction`). */
+  /** Flame: only this label's frames: its callees merged below it, or its callers (see `direction`).
+   *  Details, source, time: the row of the table that is asked about. */
   of?: string;
   /** Flame: the path of labels (texts, outermost first, separated by U+001F) whose subtree is wanted. */
   focus?: string;
@@ -202,8 +203,10 @@ export interface Heap {
   } & Record<`${'minor' | 'slice' | 'stop'}_${'count' | 'ns'}`, number>;
 }
 
-/** view=time (where, points). Columns over the moments: */
+/** view=time (where, by, points). Columns over the moments: */
 export interface Time {
+  /** The rows of the table that held the most themselves at one of the moments, largest first; at most TOP. */
+  labels: Label[];
   at_ns: number; // of the question
   peak_ns: number;
   /** Local peaks of what was held, in order of time. */
@@ -219,6 +222,10 @@ export interface Time {
     minor: Float64Array;
     major: Float64Array;
     outside: Float64Array;
+    /** What those rows held themselves, row by row, with its interval. */
+    top_held: Float32Array;
+    top_low: Float32Array;
+    top_high: Float32Array;
     /** Bytes allocated since the moment before, divided by that time in seconds. */
     rate: Float64Array;
     /** The process: its own moments. Not filtered. */
@@ -235,6 +242,13 @@ export interface Time {
     pause_ns: Float64Array;
     pause_kind: Uint32Array;
   };
+}
+
+export const TOP = 5;
+
+/** view=time with `of`: what that row of the table held itself at the same moments, with its interval. */
+export interface TimeOfRow {
+  columns: Record<'held' | 'low' | 'high', Float32Array>;
 }
 
 /** What a box or a row stands for. `function` may be empty for groupings by file or module. */
