@@ -102,10 +102,12 @@ static struct label label_of(const struct frame *frame, enum grouping grouping) 
   case BY_THREAD:
   case BY_STACK: break;
   }
-  return (struct label){.function = frame->function, .module = frame->module};
+  return (struct label){.function = frame->function, .module = frame->module, .source = frame->file};
 }
 
-static bool same_label(const struct label *a, const struct label *b) { return !memcmp(a, b, sizeof *a); }
+static bool same_label(const struct label *a, const struct label *b) {
+  return !memcmp(a, b, offsetof(struct label, source));
+}
 
 /* The number of a label; UINT32_MAX without memory. */
 static uint32_t label_number(struct building *building, const struct label *label) {
@@ -118,7 +120,11 @@ static uint32_t label_number(struct building *building, const struct label *labe
     if (!(found = index_at(&building->labels, key))) return UINT32_MAX;
     if (!*found || same_label(&paths->labels[*found - 1], label)) break;
   }
-  if (*found) return *found - 1;
+  if (*found) {
+    struct label *known = &paths->labels[*found - 1];
+    if (!known->source) known->source = label->source;
+    return *found - 1;
+  }
   if (paths->label_count == building->label_capacity &&
       !grow((void **)&paths->labels, &building->label_capacity, sizeof *paths->labels))
     return UINT32_MAX;

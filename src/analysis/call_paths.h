@@ -21,6 +21,7 @@ const char *grouping_name(enum grouping grouping);
  * compilers of C tell none that a trace could name. */
 struct label {
   uint32_t function, module, file, line, first_column, last_column;
+  uint32_t source; /* of a function its source file, if one is known; it distinguishes no labels */
 };
 
 /* Which frames of the stacks paths have. All zeros: every one. */

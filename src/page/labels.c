@@ -70,7 +70,7 @@ void label_write(const struct call_tree *tree, const struct names *names, const 
   json_string(json, "text", text);
   json_string(json, "function", strings_text(names->strings, of->function));
   json_string(json, "module", strings_text(names->strings, of->module));
-  json_string(json, "file", strings_text(names->strings, of->file));
+  json_string(json, "file", strings_text(names->strings, of->file ? of->file : of->source));
   json_integer(json, "line", of->line);
   json_end(json, '}');
 }

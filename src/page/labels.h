@@ -27,8 +27,8 @@ void labels_join(struct labels *labels, const struct joined *joined, const struc
 /* The number of a label of the tree. */
 uint32_t labels_number(struct labels *labels, uint32_t label);
 
-/* Writes the member `labels`: for each, its text, its function, module, file and
- * line. */
+/* Writes the member `labels`: for each, its text, its function, module, file and line. A function has
+ * the file of its source. */
 void labels_write(const struct labels *labels, struct json *json);
 
 /* Writes one label of a tree as an element of `labels`. `after`: the label is that of a comparison's

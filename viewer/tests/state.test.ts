@@ -5,7 +5,7 @@ import { requestText, type Table } from '../src/engine/answers.ts';
 import { digestsIn } from '../src/digest.ts';
 import { ADDRESS_MOST, decode, digest, encode, GROUPINGS, MEASURES, SCALES, SORTS, START, TABS, type View } from '../src/state/address.ts';
 import { bounds, comparison, join, moment, quote, split, withBounds, withClauses, withMoment } from '../src/state/clauses.ts';
-import { clauseOf, completions } from '../src/state/fields.ts';
+import { clauseOf, clauseOfWord, completions, isQuery } from '../src/state/fields.ts';
 import { perOf, whereOf } from '../src/state/questions.ts';
 import { csvText } from '../src/views/export.ts';
 import { inSight, rowsOf, samplesOf } from '../src/views/rows.ts';
@@ -176,6 +176,17 @@ test('a name alone stands for the functions whose names have it', () => {
   assert.equal(clauseOf('operator new'), 'fn ~ "operator new"');
   assert.equal(clauseOf('size >= 1K'), 'size >= 1K');
   assert.equal(clauseOf(' '), '');
+});
+
+test('a text is a query if it begins with a field or has an operator between blanks; else it is a word', () => {
+  for (const query of ['size', 'fn ~ parse', 'size>=1K', 'not size > 1K', '(fn = a or', 'siez > 1K', 'module ', 'time < 1s']) assert.equal(isQuery(query), query !== 'size', query);
+  for (const word of ['parse', 'vector<int>', 'operator==', 'f(int)', 'operator new', 'sizes', 'a->b', '<T as Clone>', '']) assert.ok(!isQuery(word), word);
+});
+
+test('a word becomes the clause that keeps what it marks', () => {
+  assert.equal(clauseOfWord(' f(int) '), 'fn ~ "f\\(int\\)"');
+  assert.equal(clauseOfWord('operator=='), 'fn ~ operator==');
+  for (const pattern of ['^sqlite3', 'Step$', 'a|b', 'get.*Row']) assert.equal(clauseOfWord(pattern), `fn ~ ${pattern}`);
 });
 
 test('a question is the same text whatever the order of its keys', () => {

@@ -1,9 +1,13 @@
-/* Colours of boxes: the hue says the module, by a hash of its name, at one lightness and one chroma
- * for each theme. So a module has the same colour in each run, view and export, and lightness is
- * free to show states: hover, selection, match. Frames of the C runtime are grey.
+/* Colours of boxes: the hue says where the code is from. Functions of the program are grouped by their namespace, or by
+ * their file, and those of libraries by their module. A group's hue is a hash of its name, so that it is the same in each
+ * view and run, but for a step aside where a larger group has a hue that is near. At most HUES groups have one;
+ * smaller ones, the C runtime and what is not known are grey. All have one lightness and one chroma for each theme, so
+ * lightness is free to show states: hover, selection, match.
  *
  * Colours are made in OKLCH, whose lightness is what the eye sees: two hues of equal lightness
  * carry the same text equally well. A colour that sRGB cannot show loses chroma, never lightness. */
+
+import { type Flame, type Label, NO_LABEL } from '../engine/answers.ts';
 
 export type Rgb = readonly [red: number, green: number, blue: number];
 export type Scheme = 'light' | 'dark';
@@ -104,18 +108,133 @@ function hash(text: string): number {
   return (state ^ (state >>> 16)) >>> 0;
 }
 
-/** The hue of a module in degrees, or null: the C runtime, the kernel or nothing known, which are grey. */
-export function hueOf(module: string): number | null {
-  const file = module.slice(module.lastIndexOf('/') + 1);
-  if (file === '' || RUNTIME.test(file) || KERNEL.test(file)) return null;
-  return (hash(stem(module)) / 2 ** 32) * 360;
+const isRuntime = (file: string): boolean => file === '' || RUNTIME.test(file) || KERNEL.test(file);
+
+/* ---- groups ---- */
+
+/** Code of one origin: what has one hue. */
+export interface Group {
+  kind: 'module' | 'file' | 'namespace';
+  /** As queries compare it; of a module without its version. */
+  name: string;
 }
+
+/** What brackets enclose says nothing of where a function is from; nor does the type that it returns. */
+const BRACKETS = /<[^<>]*>|\([^()]*\)/g;
+
+/** "Http" of "Http::Parser::parse(char const*)", "alloc" of "<alloc::vec::Vec<T> as core::clone::Clone>::clone". */
+function namespaceOf(name: string): string {
+  let rest = name.slice(0, 1000).replace(/^</, '').replace(/ as .*/, '');
+  for (let before = ''; before !== rest; ) rest = (before = rest).replace(BRACKETS, '');
+  const path = rest.replace(/^.* (?=\S)/, '').replace(/^::/, '');
+  const end = path.indexOf('::');
+  return end > 0 ? path.slice(0, end) : '';
+}
+
+/** The group of a label; null: the C runtime, the kernel or nothing known. */
+export function groupOf({ function: name, module, file }: Label): Group | null {
+  const binary = module.slice(module.lastIndexOf('/') + 1);
+  if (binary === '') return file ? { kind: 'file', name: file } : null;
+  if (isRuntime(binary)) return null;
+  if (/\.so($|[.-])|^\[/.test(binary)) return { kind: 'module', name: stem(binary) };
+  const namespace = namespaceOf(name);
+  if (namespace) return { kind: 'namespace', name: namespace };
+  return file ? { kind: 'file', name: file } : { kind: 'module', name: stem(binary) };
+}
+
+/* ---- hues ---- */
+
+export const HUES = 8;
+/** How far two hues are apart if there is room, and else; degrees. */
+const APART = [40, 30, 20];
+const STEP = 4;
+
+/** The hue of a name, in degrees. */
+const usualHue = (name: string): number => (hash(name) / 2 ** 32) * 360;
+
+const distance = (one: number, other: number): number => Math.abs(((one - other + 540) % 360) - 180);
+
+/** The hue next to the wanted one that is not near any that is taken: below it or above it, by turns. */
+function freeHue(wanted: number, taken: number[]): number {
+  for (const apart of APART)
+    for (let off = 0; off <= 180; off += STEP)
+      for (const hue of [wanted + off, wanted - off + 360]) if (taken.every((one) => distance(one, hue % 360) >= apart)) return hue % 360;
+  return wanted;
+}
+
+export interface Hued {
+  group: Group;
+  hue: number;
+  /** A label of it. */
+  label: Label;
+  /** Of the area of the graph. */
+  part: number;
+}
+
+const keyOf = ({ kind, name }: Group): string => `${kind} ${name}`;
+const nameOf = ({ kind, name }: Group): string => (kind === 'file' ? name.slice(name.lastIndexOf('/') + 1) : name);
+
+interface Palette {
+  /** The groups that have a hue, the largest first. */
+  hued: Hued[];
+  byKey: Map<string, number>;
+  byLabel: (number | null)[];
+}
+let palettes = new WeakMap<Flame, Palette>();
+/** Hues that groups have in every view: those of the view that a recording opens with. */
+let usual = new Map<string, number>();
+
+/** Which group has which hue in a graph: its groups by the area that they have in it. */
+function makePalette({ labels, columns }: Flame): Palette {
+  const groups = labels.map(groupOf);
+  const found = new Map<string, { group: Group; label: Label; area: number }>();
+  let whole = 0;
+  columns.label.forEach((label, node) => {
+    if (!node || label === NO_LABEL) return;
+    const bytes = columns.bytes[node]!;
+    const group = groups[label];
+    whole += bytes;
+    if (!group) return;
+    const known = found.get(keyOf(group));
+    if (known) known.area += bytes;
+    else found.set(keyOf(group), { group, label: labels[label]!, area: bytes });
+  });
+  const largest = [...found.values()].sort((one, other) => other.area - one.area).slice(0, HUES);
+  const byKey = new Map(largest.map(({ group }) => keyOf(group)).filter((key) => usual.has(key)).map((key) => [key, usual.get(key)!]));
+  for (const { group } of largest) if (!byKey.has(keyOf(group))) byKey.set(keyOf(group), freeHue(usualHue(nameOf(group)), [...byKey.values()]));
+  const hued = largest.map(({ group, label, area }) => ({ group, label, part: area / whole, hue: byKey.get(keyOf(group))! }));
+  return { hued, byKey, byLabel: groups.map((group) => (group ? (byKey.get(keyOf(group)) ?? null) : null)) };
+}
+
+/** From now on the groups of this graph have their hues in all graphs. */
+export function keepHues(flame: Flame): void {
+  usual = new Map();
+  usual = makePalette(flame).byKey;
+  palettes = new WeakMap();
+}
+
+export function paletteIn(flame: Flame): Palette {
+  let palette = palettes.get(flame);
+  if (!palette) palettes.set(flame, (palette = makePalette(flame)));
+  return palette;
+}
+
+/** The hue of a label beside a graph; null: grey. Where the graph has no such group, it has its usual one. */
+export function hueIn(flame: Flame | null, label: Label): number | null {
+  const group = groupOf(label);
+  if (!group) return null;
+  return (flame && paletteIn(flame).byKey.get(keyOf(group))) ?? usual.get(keyOf(group)) ?? usualHue(nameOf(group));
+}
+
+export const groupName = nameOf;
+
+/* ---- fills ---- */
 
 const FILL = { light: { lightness: 0.865, chroma: 0.064 }, dark: { lightness: 0.375, chroma: 0.062 } } as const;
 const GREY_CHROMA = 0.006;
 const GREY_HUE = 260;
 
-/* Functions of one module differ by a shade of its hue, so that neighbours are told apart. */
+/* Functions of one group differ by a shade of its hue, so that neighbours are told apart. */
 const SHADES = 5;
 const SHADE = 3; // degrees
 
@@ -123,18 +242,29 @@ const SHADE = 3; // degrees
 export const shadeOf = (functionName: string): number =>
   functionName === '' ? 0 : (hash(functionName) % SHADES) - (SHADES - 1) / 2;
 
-/** The fill of a function's boxes, or without a function the one that stands for the module. */
-export function moduleFill(module: string, scheme: Scheme, functionName = ''): Rgb {
-  const hue = hueOf(module);
+/** The fill of a function's boxes, or without a function the one that stands for its group. */
+export function hueFill(hue: number | null, scheme: Scheme, functionName = ''): Rgb {
   const { lightness, chroma } = FILL[scheme];
   if (hue === null) return oklch(lightness, GREY_CHROMA, GREY_HUE);
   return oklch(lightness, chroma, hue + shadeOf(functionName) * SHADE);
 }
 
-/** The fill of a box of a comparison. `change` is from -1, all is gone: blue, over 0: grey, to 1, all is
+/** Of a layer of the chart over time. The first of a hue is the strongest. */
+export function layerColours(hue: number | null, nth: number, scheme: Scheme): { fill: Rgb; stroke: Rgb } {
+  const { lightness, chroma } = FILL[scheme];
+  const away = (scheme === 'light' ? -1 : 1) * (0.17 - 0.055 * nth);
+  const [strength, angle] = hue === null ? [GREY_CHROMA, GREY_HUE] : [1.6 * chroma, hue];
+  const line = scheme === 'light' ? 0.6 : 0.72;
+  return { fill: oklch(lightness + away, strength, angle), stroke: oklch(line, strength, angle) };
+}
+
+/** The least strength of a change that is sure: it is never pale. */
+const LEAST_CHANGE = 0.45;
+
+/** The fill of a box of a comparison. `change` is from -1, all is gone: blue, over 0, not sure: grey, to 1, all is
  *  new: orange. */
 export function changeFill(change: number, scheme: Scheme): Rgb {
-  const strength = Math.min(1, Math.abs(change));
+  const strength = change === 0 ? 0 : LEAST_CHANGE + (1 - LEAST_CHANGE) * Math.min(1, Math.abs(change));
   const { lightness, chroma } = FILL[scheme];
   const hue = change < 0 ? 250 : 55;
   return oklch(lightness, GREY_CHROMA + (1.5 * chroma - GREY_CHROMA) * strength, strength === 0 ? GREY_HUE : hue);

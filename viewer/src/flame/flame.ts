@@ -239,7 +239,7 @@ export class FlameGraph {
   private prepare(): void {
     const data = this.data!;
     this.labels = new Labels(data, this.words, this.glyphs);
-    this.fills = new Fills(data.flame.labels, this.theme);
+    this.fills = new Fills(data.flame, this.theme);
     this.findMatches();
   }
 

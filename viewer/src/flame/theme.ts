@@ -6,9 +6,9 @@
  *   --flame-font-size    in px; else 12
  * Everything else follows from the two colours. With forced colours, boxes have no fill but lines. */
 
-import type { Label } from '../engine/answers.ts';
+import type { Flame } from '../engine/answers.ts';
 import { TONES } from './data.ts';
-import { changeFill, mix, moduleFill, oklch, pixelOf, type Rgb, type Scheme, schemeOf, shadeOf } from './colours.ts';
+import { changeFill, hueFill, mix, oklch, paletteIn, pixelOf, type Rgb, type Scheme, schemeOf, shadeOf } from './colours.ts';
 
 export interface Theme {
   scheme: Scheme;
@@ -155,15 +155,17 @@ export class Fills implements Shades {
   readonly faded: Uint32Array;
   readonly dimmed: Uint32Array;
 
-  constructor(labels: Label[], theme: Theme) {
+  constructor(flame: Flame, theme: Theme) {
     this.tones = toneShades(theme);
     /* There are far fewer shades than labels. */
     const known = new Map<string, [usual: number, faded: number, dimmed: number]>();
-    const pixels = labels.map(({ module, file, text }) => {
-      const key = `${shadeOf(text)} ${module || file}`;
+    const { byLabel } = paletteIn(flame);
+    const pixels = flame.labels.map(({ text }, label) => {
+      const hue = byLabel[label]!;
+      const key = `${shadeOf(text)} ${hue}`;
       let shades = known.get(key);
       if (shades === undefined) {
-        const fill = theme.forced ? theme.background : moduleFill(module || file, theme.scheme, text);
+        const fill = theme.forced ? theme.background : hueFill(hue, theme.scheme, text);
         shades = [pixelOf(fill), pixelOf(fadedFill(fill, theme)), pixelOf(dimmedFill(fill, theme))];
         known.set(key, shades);
       }

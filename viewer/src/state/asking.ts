@@ -16,6 +16,7 @@ import {
   type Source as SourceLines,
   type Table,
   type Time,
+  type TimeOfRow,
   type Totals,
 } from '../engine/answers.ts';
 import { type Answered, Refusal, type Source, Superseded } from '../engine/source.ts';
@@ -70,7 +71,7 @@ const stable = (make: () => Request): ReadonlySignal<Request> => {
 
 const requests = {
   totals: stable(() => ({ view: 'totals', where: givenWhere.value })),
-  time: stable(() => ({ view: 'time', where: moment(view.value.where).rest || undefined, points: POINTS })),
+  time: stable(() => ({ view: 'time', where: moment(view.value.where).rest || undefined, by: view.value.by, points: POINTS })),
   flame: stable(() => ({
     view: 'flame',
     where: givenWhere.value,
@@ -112,20 +113,26 @@ const requestOfChosen = (view: 'details' | 'source', by: Request['by']): Request
 });
 const detailsRequest = stable(() => requestOfChosen('details', view.value.by));
 const sourceRequest = stable(() => requestOfChosen('source', view.value.by));
+/** What the chosen row held over time, unless the chart has it among the largest. */
+const rowRequest = stable(() => ({ ...requests.time.value, of: chosen.value || undefined }));
+const isDrawn = computed(() => time.value.answer?.labels.some(({ text }) => text === chosen.value));
 const hasSource = computed(() => head.value?.source_files != null);
 
 export const details = signal<Asked<Details>>(nothing);
 export const sourceLines = signal<Asked<SourceLines>>(nothing);
 export const totals = signal<Asked<Totals>>(nothing);
 export const time = signal<Asked<Time>>(nothing);
+export const timeOfRow = signal<Asked<TimeOfRow>>(nothing);
 export const flame = signal<Asked<Flame>>(nothing);
 export const all = signal<Asked<Flame>>(nothing);
+/** The graph that a recording opens with: its hues are those of all. */
+export const opening = signal<Asked<Flame>>(nothing);
 export const table = signal<Asked<Table>>(nothing);
 export const compare = signal<Asked<Compare>>(nothing);
 export const kinds = signal<Asked<Kinds>>(nothing);
-/** Kinds of block are far down the page: what is not in sight is not asked for, and an older answer
- *  does not stay there. */
-export const kindsInSight = signal(true);
+/** Kinds of block are folded until a person unfolds them: they are not asked for before, and an older answer does not
+ *  stay there. */
+export const kindsOpen = signal(false);
 /** Totals of the whole trace: the verdict, which no query changes. */
 export const verdict = signal<Asked<Totals>>(nothing);
 
@@ -235,8 +242,7 @@ function follow<T>(slot: string, request: ReadonlySignal<Request>, into: Shown<T
     const from = source.value;
     const wanted = request.value;
     void growth.value;
-    const isNamed = (wanted.view !== 'details' && wanted.view !== 'source') || wanted.of;
-    if (from && isNamed && (isWanted?.value ?? true)) ask(from, slot, wanted, into);
+    if (from && (isWanted?.value ?? true)) ask(from, slot, wanted, into);
     else dismiss(slot, into as Shown<unknown>);
   });
 }
@@ -308,7 +314,7 @@ export async function begin(opened: Promise<Source>): Promise<void> {
     };
     from.onChange = () => {
       growth.value++;
-      if (!kindsInSight.peek()) kinds.value = nothing;
+      if (!kindsOpen.peek()) kinds.value = nothing;
       void askHead(from);
     };
     const { answer, state } = await from.ask<Head>({ view: 'head' }, 'head');
@@ -327,6 +333,7 @@ export function followRequests(): void {
   });
   follow('verdict', computed(() => VERDICT), verdict);
   /* In this order they are answered: the graph is what most people look at. */
+  follow('opening', computed(() => OPENING), opening, computed(() => opening.value.answer === null && !comparing.value));
   follow('flame', requests.flame, flame);
   follow('totals', requests.totals, totals);
   follow('all', allRequest, all, isPart);
@@ -334,15 +341,18 @@ export function followRequests(): void {
   follow('table', requests.table, table, single);
   follow('compare', requests.compare, compare, comparing);
   follow('time', requests.time, time);
-  follow('details', detailsRequest, details, single);
-  follow('source', sourceRequest, sourceLines, hasSource);
-  follow('kinds', requests.kinds, kinds, computed(() => kindsInSight.value && single.value));
+  const isChosen = computed(() => chosen.value !== '');
+  follow('row', rowRequest, timeOfRow, computed(() => isChosen.value && time.value.answer !== null && !isDrawn.value));
+  follow('details', detailsRequest, details, computed(() => isChosen.value && single.value));
+  follow('source', sourceRequest, sourceLines, computed(() => isChosen.value && hasSource.value));
+  follow('kinds', requests.kinds, kinds, computed(() => kindsOpen.value && single.value));
   effect(() => {
     const { of } = kinds.value;
-    if (of && !kindsInSight.value && !isSame(of, requests.kinds.value)) kinds.value = nothing;
+    if (of && !kindsOpen.value && !isSame(of, requests.kinds.value)) kinds.value = nothing;
   });
 }
 const VERDICT: Request = { view: 'totals' };
+const OPENING: Request = { view: 'flame', measure: 'held', by: 'function', direction: 'callees' };
 
 /** The query without its moment, for the command line and for messages. */
 export const filter = computed(() => withMoment(view.value.where, null));

@@ -58,6 +58,20 @@ export function clauseOf(typed: string): string {
   return text === '' || /[=!~<>]/.test(text) ? text : `fn ~ ${quote(literally(text))}`;
 }
 
+/** Whether a text is a query, or on its way to one: it begins with a field, or has an operator between blanks. Any other is a
+ *  word that names have. */
+export function isQuery(typed: string): boolean {
+  const begin = /^\s*(?:not\s+|\(\s*)*([a-z_]+)\s*(\s|[=!~<>])/.exec(typed)?.[1];
+  return ['function', 'time', ...FIELDS.map(({ name }) => name)].includes(begin ?? '') || /\s([=~<>]|!=|!~|<=|>=)\s/.test(typed);
+}
+
+/** The clause that keeps what a word marks: the word as it is, or where its marks say so, as a regular expression. */
+export function clauseOfWord(word: string): string {
+  const text = word.trim();
+  if (!/^\^|\$$|\||\.[*+]/.test(text)) return `fn ~ ${quote(literally(text))}`;
+  return `fn ~ ${quote(text)}`;
+}
+
 /** What may stand next in a clause that was typed so far; `names`: those of a field as they are. */
 export function completions(typed: string, collected: boolean, names: (field: string) => string[]): Completion[] {
   const fields = FIELDS.filter((field) => collected || !field.collectedOnly);

@@ -1,10 +1,13 @@
-/* The questions of the page: what each tab asks for and how its population is called. */
+/* The questions of the page: what each asks for, how its population is called, and the tabs that have them.
+ *
+ * A question is named `tab` in the address and in `View`. Some share a tab of the page, which has a control for them: what
+ * was held at the peak and at another moment; what was freed soon, of all sizes and of large ones. The tab *More* has the
+ * questions that are asked less often. */
 import type { Compare, Direction, Estimate, Head, Measure, Totals } from '../engine/answers.ts';
 import { bytes, duration, estimatedOf, queryTime, withError } from '../numbers.ts';
 import { moment, withClauses } from './clauses.ts';
-import { readTime } from '../numbers.ts';
 import { running } from './server.ts';
-import { type Scale, TABS, type Tab, type View } from './address.ts';
+import type { Scale, Tab, View } from './address.ts';
 
 export interface Question {
   tab: Tab;
@@ -17,21 +20,28 @@ export interface Question {
 }
 
 const QUESTIONS: Record<Tab, Omit<Question, 'tab'>> = {
-  peak: { measure: 'held', title: 'At the peak', direction: 'callees', asks: 'Which functions held the memory when it was most?' },
-  end: { measure: 'held', title: 'At the end', direction: 'callees', asks: 'Which functions hold memory at a moment?' },
-  churn: { measure: 'churn', title: 'Freed within 1\u202f% of the run', direction: 'callers', asks: 'Which functions allocate blocks that die at once?' },
-  alive: { measure: 'alive', title: 'Still alive', direction: 'callees', asks: 'What was never freed?' },
+  peak: { measure: 'held', title: 'Held', direction: 'callees', asks: 'Which functions held the memory, at the peak or at another moment?' },
+  end: { measure: 'held', title: 'Held', direction: 'callees', asks: 'Which functions held the memory, at the peak or at another moment?' },
+  alive: { measure: 'alive', title: 'Growing', direction: 'callees', asks: 'What is still alive, and what of it grows?' },
+  churn: { measure: 'churn', title: 'Churn', direction: 'callers', asks: 'Which functions allocate blocks that die at once?' },
   lasting: { measure: 'lasting', title: 'Lives long', direction: 'callees', asks: 'What lives for half of the run or longer?' },
   promoted: { measure: 'promoted', title: 'Promoted', direction: 'callers', asks: 'What did the minor collections keep?' },
-  large: { measure: 'churn', title: 'Large, freed within 1\u202f%', direction: 'callers', asks: 'Which functions get large blocks again and again?' },
+  large: { measure: 'churn', title: 'Churn', direction: 'callers', asks: 'Which functions get large blocks again and again?' },
   compare: { measure: 'held', title: 'Compare', direction: 'callees', asks: 'What changed between two runs, or two moments of one?' },
   allocated: { measure: 'allocated', title: 'All allocated', direction: 'callees', asks: 'Which functions allocated, over the whole run?' },
 };
 
-/** The tabs of a trace, in the order of the keys 1–8. Promotion is a thing of collected heaps; for malloc, large blocks
- *  are a question. */
-export const questionsOf = (head: Head | null): Question[] =>
-  TABS.filter((tab) => tab !== (head?.collected ? 'large' : 'promoted')).map((tab) => ({ tab, ...QUESTIONS[tab] }));
+export const questionOf = (tab: Tab): Question => ({ tab, ...QUESTIONS[tab] });
+
+/** The tabs of the page, each by its first question, and the questions of the tab More. */
+export const MAIN: readonly Tab[] = ['peak', 'alive', 'churn', 'compare'];
+export const moreOf = (head: Head | null): Tab[] => ['lasting', head?.collected ? 'promoted' : 'large', 'allocated'];
+
+/** Promotion is a thing of collected heaps; large blocks, which the system gives and takes, are one of malloc. */
+export const hasQuestion = (tab: Tab, head: Head | null): boolean => tab !== (head?.collected ? 'large' : 'promoted');
+
+/** The tab of the page in which a question is. */
+export const mainOf = (tab: Tab): Tab => (tab === 'end' ? 'peak' : tab === 'large' ? 'churn' : tab);
 
 /** Such a block usually gets memory of its own from the system, which it gives back when it is freed: that is the
  *  default of glibc's M_MMAP_THRESHOLD. */
@@ -55,15 +65,6 @@ export const againstOf = (view: View, head: Head | null): string | undefined =>
   view.tab !== 'compare' || !head ? undefined : head.before ? 'before' : view.against || queryTime(head.trace.duration_ns / 2);
 
 export const directionOf = (view: View): Direction => view.direction ?? QUESTIONS[view.tab].direction;
-
-/** The title of a tab; that of the second names the moment that was chosen. */
-export function titleOf(question: Question, view: View): string {
-  if (question.tab !== 'end') return question.title;
-  const { at } = moment(view.where);
-  if (at === null || at === 'end' || at === 'peak') return running.value ? 'Now' : question.title;
-  const ns = readTime(at);
-  return `At ${ns === null ? at : duration(ns)}`;
-}
 
 /** Where two moments are compared, the later one is not the end if the program freed what it had as it ended. */
 export const lastOf = (view: View, head: Head | null): string =>

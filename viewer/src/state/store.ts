@@ -7,7 +7,7 @@ import { batch, computed, signal } from '@preact/signals-core';
 import type { Head } from '../engine/answers.ts';
 import { decode, encode, START, type Sort, type Tab, usualSort, type View } from './address.ts';
 import { moment, withClauses, withMoment } from './clauses.ts';
-import { directionOf, questionsOf, whereOf } from './questions.ts';
+import { directionOf, hasQuestion, MAIN, mainOf, moreOf, whereOf } from './questions.ts';
 
 export type Theme = 'light' | 'dark' | 'system';
 
@@ -112,7 +112,7 @@ export const NO_PLACE = { focus: [], open: '', shortFocus: '', selected: null, r
 
 /** Goes to a question. What was looked at (the query) stays; where it was looked at does not. */
 export function openTab(tab: Tab): void {
-  if (!questionsOf(head.value).some((question) => question.tab === tab)) return;
+  if (!hasQuestion(tab, head.value)) return;
   const parts: Partial<View> = { tab, direction: null, ...NO_PLACE };
   if (tab === 'peak') parts.where = withMoment(view.value.where, null);
   change({ ...parts, ...sortOn(tab) });
@@ -126,10 +126,18 @@ export function sortOn(tab: Tab): Partial<View> {
   return isUsual || lacks ? { sort: usualSort(tab), descending: true } : {};
 }
 
-export const openTabNumber = (number: number): void => {
-  const question = questionsOf(head.value)[number - 1];
-  if (question) openTab(question.tab);
-};
+/** Goes to a tab of the page. The first one shows the moment that the query names; the tab that is open stays as it is. */
+export function openMain(main: Tab): void {
+  const { tab, where } = view.value;
+  if (mainOf(tab) !== main) openTab(main === 'peak' && moment(where).at !== null ? 'end' : main);
+}
+
+/** The tabs, then what More has: the keys 1 to 7. */
+export function openNumber(number: number): void {
+  const more = moreOf(head.value)[number - MAIN.length - 1];
+  if (more) openTab(more);
+  else if (MAIN[number - 1]) openMain(MAIN[number - 1]!);
+}
 
 export function setQuery(text: string): void {
   const next: Partial<View> = { where: text, zoom: null };
@@ -207,7 +215,7 @@ export function toggleTheme(): void {
 
 /* ---- panels ---- */
 
-export type Panel = 'help' | 'export' | null;
+export type Panel = 'help' | 'export' | 'more' | null;
 export const panel = signal<Panel>(null);
 /** Charts that are shown as tables. */
 export const asTable = signal<Record<string, boolean>>({});

@@ -1,17 +1,18 @@
-/* The panel around the flame graph: search, the trail of the focus, the line that describes a box, the menu of a box. */
+/* The panel around the flame graph: the trail of the focus, its hues, the line that describes a box, the menu of a box. */
 import { computed, effect, signal } from '@preact/signals-core';
 import type { Flame, Label } from '../engine/answers.ts';
 import { type FlameBox, FlameGraph, type FlameView, type Words } from '../flame/flame.ts';
 import { toggled } from '../flame/chains.ts';
+import { cssColour, groupName, type Hued, hueFill, keepHues, paletteIn } from '../flame/colours.ts';
 import { cleanName } from '../flame/names.ts';
 import { bytes, changeOf, changeRange, count, error, numberOf, share, shortCount, withError } from '../numbers.ts';
-import { ageOf, compare, comparing, flame, missing } from '../state/asking.ts';
+import { ageOf, compare, comparing, flame, missing, opening } from '../state/asking.ts';
 import { sidesOf } from '../state/questions.ts';
 import { whole } from '../state/whole.ts';
-import { literally } from '../state/clauses.ts';
+import { literally, quote, split } from '../state/clauses.ts';
 import { digestsIn } from '../digest.ts';
 import { digest, type View } from '../state/address.ts';
-import { change, direction, head, isDark, PAPER, printing, same, view } from '../state/store.ts';
+import { addClauses, change, direction, head, isDark, PAPER, printing, same, view } from '../state/store.ts';
 import { compactName, island, Name } from './island.tsx';
 import { type Item, openMenu } from './menu.tsx';
 
@@ -31,20 +32,17 @@ const words: Words = {
 export let graph: FlameGraph | null = null;
 export const hovered = signal<FlameBox | null>(null);
 export const selectedBox = signal<FlameBox | null>(null);
-/** Whether the text of the search is no regular expression. */
-const badSearch = signal('');
 
 /* ---- search ---- */
 
+/** Finds the text as it is, and what it matches as a regular expression. */
 function readSearch(text: string): RegExp | null {
-  badSearch.value = '';
   if (!text) return null;
+  const itself = literally(text);
   try {
-    return new RegExp(text, 'i');
-  } catch (problem) {
-    const message = problem instanceof Error ? problem.message : String(problem);
-    badSearch.value = message.slice(message.lastIndexOf(': ') + 1).trim();
-    return null;
+    return new RegExp(`${itself}|(?:${text})`, 'i');
+  } catch {
+    return new RegExp(itself, 'i');
   }
 }
 
@@ -247,36 +245,41 @@ function Stacks() {
   );
 }
 
-function Search() {
+/** The clause that selects the stacks with a group's code. */
+function clauseOf({ group: { kind, name }, label }: Hued): string {
+  if (kind === 'namespace') return `fn ~ ${quote(`^<?${literally(name)}::`)}`;
+  return kind === 'file' ? `file = ${quote(name)}` : `module = ${quote(label.module)}`;
+}
+
+/** Which graph the hues of all graphs are of. */
+export const huesAre = computed(() => {
+  const { answer } = opening.value;
+  if (answer) keepHues(answer);
+  return answer;
+});
+
+/** What the hues stand for, the largest first. */
+function Hues() {
+  const { answer } = flame.value;
+  void huesAre.value;
+  if (!answer || comparing.value) return null;
+  const chosen = split(view.value.where);
+  const { hued } = paletteIn(answer);
+  const scheme = isDark.value ? 'dark' : 'light';
   return (
-    <span class="search">
-      <input
-        id="search-box"
-        type="search"
-        aria-label="Search names (regular expression)"
-        placeholder="Search names"
-        spellcheck={false}
-        autocomplete="off"
-        value={view.value.search}
-        aria-invalid={badSearch.value !== ''}
-        onInput={(event) => change({ search: event.currentTarget.value, row: '' }, true)}
-        onKeyDown={(event) => {
-          if (event.key === 'Enter') {
-            event.preventDefault();
-            graph?.selectMatch(event.shiftKey ? -1 : 1);
-          } else if (event.key === 'Escape') {
-            event.stopPropagation();
-            if (view.value.search) change({ search: '' }, true);
-            else event.currentTarget.blur();
-          }
-        }}
-      />
-      {badSearch.value && (
-        <span class="error" role="alert">
-          {badSearch.value}
-        </span>
-      )}
-    </span>
+    <ul class="hues" aria-label="Colours: namespaces and files of the program, and libraries">
+      {hued.map((one) => {
+        const clause = clauseOf(one);
+        return (
+          <li>
+            <button type="button" title={`${one.group.kind} ${cleanName(one.group.name, 200)}: keep only stacks with it`} disabled={chosen.includes(clause)} onClick={() => addClauses(clause)}>
+              <span class="swatch" style={{ background: cssColour(hueFill(one.hue, scheme)) }} aria-hidden="true" />
+              <Name text={compactName(groupName(one.group), 20)} title="" />
+            </button>
+          </li>
+        );
+      })}
+    </ul>
   );
 }
 
@@ -289,7 +292,7 @@ function sayWhy(): string {
 
 export function followFlame(): void {
   const section = document.getElementById('flame')!;
-  const parts = ['flame-head', 'flame-host', 'flame-tip', 'flame-empty', 'flame-line'].map((id) => {
+  const parts = ['flame-head', 'flame-hues', 'flame-host', 'flame-tip', 'flame-empty', 'flame-line'].map((id) => {
     const part = document.createElement('div');
     part.id = id;
     return part;
@@ -300,9 +303,9 @@ export function followFlame(): void {
       <Trail />
       <Stacks />
       <Widths />
-      <Search />
     </>
   ));
+  island('flame-hues', () => <Hues />);
   island('flame-empty', () => {
     const why = sayWhy();
     return why ? <p class="empty">{why}</p> : null;
@@ -334,22 +337,9 @@ function resolveFocus(answer: Flame): void {
   change({ focus: found, shortFocus: '' }, true);
 }
 
-const HOST_LEAST = 135;
-const HOST_FRAME = 15; // its lines, and the room for the handle
-const HOST_STEP = 100;
-/** The height that the style sheet gives the host, and the one that it was given last. */
-let hostMost = 0;
-let hostFitted = '';
-
-/** Makes the host as high as the rows need, in steps, so that what stands below seldom moves, and within bounds. The
- *  height depends on the answer alone: a link shows what was seen. A host whose corner a person dragged stays. */
-function fitHost(shown: FlameGraph, host: HTMLElement): void {
-  hostMost ||= Number.parseFloat(getComputedStyle(host).height); // also of a host that is not shown
-  if (hostFitted && host.style.height !== hostFitted) return;
-  const steps = Math.max(0, Math.ceil((shown.contentHeight + HOST_FRAME - HOST_LEAST) / HOST_STEP));
-  hostFitted = `${Math.min(HOST_LEAST + steps * HOST_STEP, hostMost)}px`;
-  host.style.height = hostFitted;
-}
+/** Tells the style sheet how high the rows are: where the graph does not fill the window, it is as high as they are. The
+ *  height depends on the answer alone: a link shows what was seen. */
+const fitHost = (shown: FlameGraph, host: HTMLElement): void => host.style.setProperty('--content', `${shown.contentHeight}px`);
 
 const widthShown = computed(() => (comparing.value ? 'bytes' : view.value.width));
 /* That another answer is awaited changes nothing of what is seen. */
@@ -360,6 +350,7 @@ const wholeShown = computed(() => whole.value?.[widthShown.value]);
 
 function followGraph(shown: FlameGraph, section: HTMLElement): void {
   effect(() => {
+    void huesAre.value;
     const answer = answered.value;
     const { of } = flame.peek();
     const width = widthShown.value;
@@ -383,7 +374,7 @@ function followGraph(shown: FlameGraph, section: HTMLElement): void {
     selectedBox.value = shown.selectedBox;
   });
   effect(() => {
-    void isDark.value;
+    void [isDark.value, huesAre.value];
     shown.redraw(printing.value ? PAPER : 0);
   });
   effect(() => shown.setSearch(marked.value));

@@ -1,4 +1,5 @@
-/* The header: what was run, what is known of it, and the verdict in five numbers. */
+/* The header: what was run, when and how long; the verdict with its numbers; and at the foot of the page what else is known
+ * of the recording. */
 import { effect } from '@preact/signals-core';
 import type { Head, Totals } from '../engine/answers.ts';
 import { amount, axisBytes, bytes, duration, error, estimatedCount, isExact, numberOf, share, shareWithError } from '../numbers.ts';
@@ -89,31 +90,42 @@ function sourceFact({ source_files: files }: Head): string {
 }
 
 function growthsIn({ trace: { growths } }: Head): string {
-  return growths ? `; ${numberOf(growths, 'growth')} by realloc` : '';
+  return growths ? `; ${numberOf(growths, 'growth')} by realloc, each of which counts as allocating the whole block` : '';
+}
+
+/** "2026-11-27 19:54", where the reader is. */
+function dateOf(ns: number): string {
+  const at = new Date(ns / 1e6);
+  const two = (value: number) => String(value).padStart(2, '0');
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}`;
 }
 
 function Facts({ head }: { head: Head }) {
-  const { trace } = head;
+  const { trace, before } = head;
   const facts = [
+    trace.started_ns > 0 && dateOf(trace.started_ns),
     `ran ${trace.complete || running.value ? '' : 'at least '}${duration(trace.duration_ns)}`,
-    `${numberOf(trace.samples, 'sampled block')}, ${rateInWords(head)}${growthsIn(head)}`,
-    trace.heap !== 'malloc' && `heap: ${trace.heap}`,
-    trace.processes ? `${trace.processes.length} processes` : trace.pid > 0 && `pid ${trace.pid}`,
+    numberOf(trace.samples, 'sampled block'),
+    trace.processes && `${trace.processes.length} processes`,
     running.value && 'still running',
-    sourceFact(head),
   ].filter(Boolean);
-  const { before } = head;
   return (
-    <>
-      <p class="facts" title={trace.growths ? 'Each growth by realloc counts as allocating the whole block.' : undefined}>{facts.join(' · ')}</p>
+    <p class="facts">
+      {facts.join(' · ')}
       {before && (
-        <p class="facts">
-          compared with <Name text={[baseName(before.trace.command[0] ?? 'trace'), ...before.trace.command.slice(1)].join(' ')} />, which ran {duration(before.trace.duration_ns)} ·{' '}
+        <>
+          , compared with <Name text={[baseName(before.trace.command[0] ?? 'trace'), ...before.trace.command.slice(1)].join(' ')} />, which ran {duration(before.trace.duration_ns)} ·{' '}
           {numberOf(before.trace.samples, 'sampled block')}
-        </p>
+        </>
       )}
-    </>
+    </p>
   );
+}
+
+/** What else is known of the recording. */
+function aboutOf(head: Head): string {
+  const { trace } = head;
+  return [`${rateInWords(head)}${growthsIn(head)}`, `heap: ${trace.heap}`, !trace.processes && trace.pid > 0 && `pid ${trace.pid}`, trace.host && `on ${trace.host}`, sourceFact(head)].filter(Boolean).join(' · ');
 }
 
 function Tools() {
@@ -178,12 +190,21 @@ export function followHeader(): void {
     main.classList.toggle('gone', server.value?.answers === false);
   });
   island('foot', () => {
-    const hint = head.value?.hint;
-    return hint && (
-      <details>
-        <summary>Some names are missing</summary>
-        <p class="hint"><Words text={hint} /></p>
-      </details>
+    const shown = head.value;
+    if (!shown) return null;
+    return (
+      <>
+        <details>
+          <summary>About this recording</summary>
+          <p class="hint">{aboutOf(shown)}</p>
+        </details>
+        {shown.hint && (
+          <details>
+            <summary>Some names are missing</summary>
+            <p class="hint"><Words text={shown.hint} /></p>
+          </details>
+        )}
+      </>
     );
   });
   island('verdict', () => {

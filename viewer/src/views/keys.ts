@@ -1,11 +1,12 @@
 /* The keys of the page. Those of the flame graph are its own. */
 import { GROUPINGS } from '../state/address.ts';
 import { openMoment } from '../state/moments.ts';
-import { change, direction, letters, openTabNumber, panel, redo, setDirection, toggleTable, toggleTheme, undo, view } from '../state/store.ts';
+import { change, direction, letters, openNumber, panel, redo, setDirection, toggleTable, toggleTheme, undo, view } from '../state/store.ts';
 import { copyLink } from './export.ts';
 import { graph, selectedBox, showWholeStacks } from './flame.tsx';
 import { drop, hide, keepOnly, menu } from './menu.tsx';
 import { showCallers } from '../state/store.ts';
+import { showKinds } from './tabs.tsx';
 import { growRange, stepCollection, stepPeak } from './time.tsx';
 
 interface Key {
@@ -17,7 +18,9 @@ export const KEYS: { title: string; keys: Key[] }[] = [
   {
     title: 'Questions',
     keys: [
-      { shown: ['1', '–', '8'], does: 'the questions, by their numbers' },
+      { shown: ['1', '–', '4'], does: 'held, growing, churn, compare' },
+      { shown: ['5', '6', '7'], does: 'lives long; promoted, or large blocks that are freed soon; all allocated' },
+      { shown: ['8'], does: 'sizes and lives of the blocks' },
       { shown: ['p'], does: 'the peak' },
       { shown: ['e'], does: 'the end' },
       { shown: [',', '.'], does: 'the local peak before, after' },
@@ -28,8 +31,7 @@ export const KEYS: { title: string; keys: Key[] }[] = [
   {
     title: 'Query and view',
     keys: [
-      { shown: ['f'], does: 'to the query box' },
-      { shown: ['/'], does: 'search names' },
+      { shown: ['/', 'f'], does: 'search names, or filter by a query' },
       { shown: ['n', 'N'], does: 'next, previous match' },
       { shown: ['g'], does: 'group by the next of function, line, file, module' },
       { shown: ['i'], does: 'callees or callers' },
@@ -79,7 +81,7 @@ const ACTIONS: Record<string, () => void> = {
   ',': () => stepPeak(-1),
   '.': () => stepPeak(1),
   f: () => focusOn('query-box'),
-  '/': () => focusOn('search-box'),
+  '/': () => focusOn('query-box'),
   n: () => void graph?.selectMatch(1),
   N: () => void graph?.selectMatch(-1),
   g: groupByNext,
@@ -111,9 +113,10 @@ const ACTIONS: Record<string, () => void> = {
     const chosen = label();
     if (chosen) showCallers(chosen.text);
   },
+  '8': showKinds,
   '?': () => (panel.value = 'help'),
 };
-for (let number = 1; number <= 8; number++) ACTIONS[number] = () => openTabNumber(number);
+for (let number = 1; number <= 7; number++) ACTIONS[number] = () => openNumber(number);
 
 /** With Shift, by their places: what a comma becomes with Shift differs between keyboards. */
 const GROWING: Record<string, () => void> = { Comma: () => growRange(-1), Period: () => growRange(1) };

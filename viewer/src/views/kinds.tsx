@@ -2,7 +2,7 @@
 import { computed, effect, signal } from '@preact/signals-core';
 import type { Kinds } from '../engine/answers.ts';
 import { axisBytes, axisDuration, between, bytes, duration, querySize, queryTime, readSize, readTime, share, shortCount } from '../numbers.ts';
-import { ageOf, comparing, kinds, kindsInSight, missing } from '../state/asking.ts';
+import { ageOf, comparing, kinds, kindsOpen, missing } from '../state/asking.ts';
 import { bounds, withBounds } from '../state/clauses.ts';
 import { asTable, setQuery, toggleTable, view } from '../state/store.ts';
 import { DataTable } from './data.tsx';
@@ -101,6 +101,9 @@ function Ticks({ scale, write, vertical }: { scale: number[]; write: (value: num
   );
 }
 
+/** Of the cell with the least. */
+const FAINT = 0.1;
+
 function Cells({ of }: { of: Sums }) {
   const cells = [];
   for (let cell = 0; cell < of.cells.length; cell++) {
@@ -114,7 +117,7 @@ function Cells({ of }: { of: Sums }) {
         y={of.sizes - 1 - size + 0.03}
         width={0.94}
         height={0.94}
-        fill-opacity={(0.1 + 0.9 * Math.sqrt(value / of.most)).toFixed(3)}
+        fill-opacity={(FAINT + (1 - FAINT) * Math.sqrt(value / of.most)).toFixed(3)}
       />,
     );
   }
@@ -198,6 +201,7 @@ function HeatMap({ answer, of }: { answer: Kinds; of: Sums }) {
       <Ticks scale={answer.life_ns} write={axisDuration} />
       <p class="axis">
         <span>life →</span>
+        <Scale most={of.most} />
         <span class="quiet">
           <span class="swatch dead" aria-hidden="true" /> died <span class="swatch alive" aria-hidden="true" /> alive at the end
         </span>
@@ -366,51 +370,70 @@ const Toggle = ({ chart }: { chart: string }) => (
   </button>
 );
 
-/** What is not in sight is asked for as soon as it comes near, or is printed. */
-function followSight(section: HTMLElement): void {
-  new IntersectionObserver((entries) => (kindsInSight.value = entries.at(-1)!.isIntersecting), { rootMargin: '300px' }).observe(section);
-  window.addEventListener('beforeprint', () => (kindsInSight.value = true));
+const scaleOf = (strength: number, most: number) => bytes(most * ((strength - FAINT) / (1 - FAINT)) ** 2);
+
+/** What the strength of a cell says. */
+const Scale = ({ most }: { most: number }) => (
+  <span class="scale" role="img" aria-label={`From little, over ${scaleOf(0.55, most)} in the middle, to ${bytes(most)} at most in one cell`}>
+    {scaleOf(FAINT, most)}
+    <span class="steps" aria-hidden="true">
+      {[FAINT, 0.325, 0.55, 0.775, 1].map((strength) => (
+        <span style={{ opacity: strength }} />
+      ))}
+    </span>
+    {bytes(most)}
+  </span>
+);
+
+function Charts({ answer, of }: { answer: Kinds; of: Sums }) {
+  return (
+    <div class={`kinds${ageOf(kinds.value)}`}>
+      <div>
+        <div class="heading">
+          <h2>Size and life of the blocks, by bytes</h2>
+          <Toggle chart="map" />
+        </div>
+        {asTable.value.map ? (
+          <>
+            <SizesTable answer={answer} of={of} />
+            <MapTable answer={answer} of={of} />
+          </>
+        ) : (
+          <HeatMap answer={answer} of={of} />
+        )}
+        <p class="line">
+          <Readout answer={answer} of={of} />
+        </p>
+        <Fields />
+      </div>
+      <div>
+        <div class="heading">
+          <h2>Share of the blocks that live longer</h2>
+          <Toggle chart="survival" />
+        </div>
+        {asTable.value.survival ? <SurvivalTable answer={answer} /> : <Survival answer={answer} />}
+      </div>
+    </div>
+  );
+}
+
+function Content() {
+  const { answer } = kinds.value;
+  const of = sums.value;
+  if (!answer || !of) return <p class="empty">{missing(kinds.value, 'Sorting blocks by size and life…')}</p>;
+  if (of.most === 0) return <p class="empty">No sampled block is in this view, so there are no kinds of block.</p>;
+  return <Charts answer={answer} of={of} />;
 }
 
 export function followKinds(): void {
-  followSight(document.getElementById('kinds')!);
   effect(() => {
     document.getElementById('kinds')!.hidden = comparing.value;
   });
-  island('kinds', () => {
-    const { answer } = kinds.value;
-    const of = sums.value;
-    if (!answer || !of) return <p class="empty">{missing(kinds.value, 'Sorting blocks by size and life…')}</p>;
-    if (of.most === 0) return <p class="empty">No sampled block is in this view, so there are no kinds of block.</p>;
-    return (
-      <div class={`kinds${ageOf(kinds.value)}`}>
-        <div>
-          <div class="heading">
-            <h2>Size and life of the blocks, by bytes</h2>
-            <Toggle chart="map" />
-          </div>
-          {asTable.value.map ? (
-            <>
-              <SizesTable answer={answer} of={of} />
-              <MapTable answer={answer} of={of} />
-            </>
-          ) : (
-            <HeatMap answer={answer} of={of} />
-          )}
-          <p class="line">
-            <Readout answer={answer} of={of} />
-          </p>
-          <Fields />
-        </div>
-        <div>
-          <div class="heading">
-            <h2>Share of the blocks that live longer</h2>
-            <Toggle chart="survival" />
-          </div>
-          {asTable.value.survival ? <SurvivalTable answer={answer} /> : <Survival answer={answer} />}
-        </div>
-      </div>
-    );
-  });
+  island('kinds', () => (
+    <details open={kindsOpen.value} onToggle={(event) => (kindsOpen.value = event.currentTarget.open)}>
+      <summary>Sizes and lives of the blocks</summary>
+      {kindsOpen.value && <Content />}
+    </details>
+  ));
 }
 /* SPDX-License-Identifier: MIT */

@@ -7,6 +7,7 @@ import { graph } from './flame.tsx';
 import { KEYS } from './keys.ts';
 import { closeMenu, type Item, menu } from './menu.tsx';
 import { rows } from './table.tsx';
+import { moreItems } from './tabs.tsx';
 
 /* ---- menus ---- */
 
@@ -26,12 +27,15 @@ function walk(event: KeyboardEvent): void {
   event.stopPropagation();
 }
 
+/** The buttons of the menus. */
+const buttons: Record<string, string> = { export: 'export-button', more: 'tab-more' };
+
 function closeAll(): void {
   if (menu.value) closeMenu();
-  if (panel.value === 'export') {
-    panel.value = null;
-    document.getElementById('export-button')?.focus();
-  }
+  const from = panel.value && buttons[panel.value];
+  if (!from) return;
+  panel.value = null;
+  document.getElementById(from)?.focus();
 }
 
 function Menu({ items, name, x, y }: { items: Item[]; name: string; x: number; y: number }) {
@@ -107,7 +111,7 @@ function Help() {
       <h2>Numbers</h2>
       <p>
         Memory is sampled, so a number is an estimate: of 100 intervals, 95 contain the true value. “188 MB ±2 %” is the estimate and its interval; where the interval is wide or
-        lopsided, its ends are given: “131–335 kB”. “≈”, and in the graph hatching, marks a number whose interval spans more than a factor of five; “samples” is the number of sampled blocks of the whole row. Grey boxes are code of the C runtime or of an unknown module, and small boxes that were merged.
+        lopsided, its ends are given: “131–335 kB”. “≈”, and in the graph hatching, marks a number whose interval spans more than a factor of five; “samples” is the number of sampled blocks of the whole row. The hue of a box says where its code is from: the namespace or the file in the program, or the library. Grey boxes are of the C runtime, of what is not known or has no hue, and small boxes that were merged.
       </p>
       <form method="dialog">
         <button type="submit">Close</button>
@@ -122,11 +126,11 @@ export function followOverlay(): void {
   effect(() => {
     const open = menu.value;
     const what = panel.value;
-    const button = what === 'export' ? document.getElementById('export-button')!.getBoundingClientRect() : null;
+    const button = what && buttons[what] ? document.getElementById(buttons[what])!.getBoundingClientRect() : null;
     render(
       <>
         {open && <Menu {...open} />}
-        {button && <Menu name="Export" items={EXPORTS} x={button.left} y={button.bottom + 2} />}
+        {button && <Menu name={what === 'more' ? 'More' : 'Export'} items={what === 'more' ? moreItems() : EXPORTS} x={button.left} y={button.bottom + 2} />}
         {what === 'help' && <Help />}
       </>,
       host,
@@ -138,9 +142,10 @@ export function followOverlay(): void {
   });
   document.addEventListener('pointerdown', (event) => {
     const target = event.target as HTMLElement;
-    if ((menu.value || panel.value === 'export') && !target.closest('.menu, #export-button')) {
+    const isMenu = panel.value !== null && panel.value in buttons;
+    if ((menu.value || isMenu) && !target.closest('.menu, #export-button, #tab-more')) {
       menu.value = null;
-      if (panel.value === 'export') panel.value = null;
+      if (isMenu) panel.value = null;
     }
   });
 }

@@ -1,15 +1,20 @@
-/* The query: its clauses as chips, and a box for the next one. The text is the language of the command. */
+/* The query: its clauses as chips, and a box for the next one. The text is the language of the command. A word that is no
+ * query marks the names that have it, as it is typed; Enter makes a clause of it. */
 import { computed, effect, signal } from '@preact/signals-core';
 import { complaintOf, queryError, samplesOf, table, totals } from '../state/asking.ts';
 import { join, split } from '../state/clauses.ts';
-import { clauseOf, type Completion, completions } from '../state/fields.ts';
+import { clauseOf, clauseOfWord, type Completion, completions, isQuery } from '../state/fields.ts';
 import { numberOf } from '../numbers.ts';
 import { GROUPINGS } from '../state/address.ts';
 import { addClauses, change, direction, head, leaveFunction, setDirection, setQuery, undo, view } from '../state/store.ts';
+import { graph } from './flame.tsx';
 import { island, Name } from './island.tsx';
 
 const whereText = computed(() => view.value.where);
+/** A query that is being typed. */
 const typed = signal('');
+/** What the box has: that, or the word that is marked. */
+const text = computed(() => typed.value || view.value.search);
 const complaint = signal('');
 const open = signal(false);
 const active = signal(-1);
@@ -25,28 +30,36 @@ function namesOf(field: string): string[] {
 }
 
 const offers = computed<Completion[]>(() =>
-  open.value ? completions(typed.value, head.value?.collected ?? false, namesOf) : [],
+  open.value ? completions(text.value, head.value?.collected ?? false, namesOf) : [],
 );
 
 const box = () => document.getElementById('query-box') as HTMLInputElement;
 
 async function commit(): Promise<void> {
-  const text = clauseOf(typed.value);
-  if (text) complaint.value = await complaintOf(text);
+  const { search } = view.value;
+  const clause = search ? clauseOfWord(search) : clauseOf(typed.value);
+  if (clause) complaint.value = await complaintOf(clause);
   if (complaint.value) return;
   const place = editing.value;
   leaveEditing();
   if (place >= 0) {
     const clauses = split(view.value.where);
-    clauses.splice(place, 1, ...split(text));
+    clauses.splice(place, 1, ...split(clause));
     setQuery(join(clauses));
-  } else if (text) {
-    addClauses(...split(text));
+  } else if (clause) {
+    addClauses(...split(clause));
   }
 }
 
+function enter(value: string): void {
+  const isWord = editing.value < 0 && !isQuery(value);
+  typed.value = isWord ? '' : value;
+  const search = isWord ? value : '';
+  if (search !== view.value.search) change({ search, row: '' }, true);
+}
+
 function leaveEditing(): void {
-  typed.value = '';
+  enter('');
   complaint.value = '';
   editing.value = -1;
   close();
@@ -59,7 +72,7 @@ function close(): void {
 
 function edit(index: number): void {
   editing.value = index;
-  typed.value = split(view.value.where)[index]!;
+  enter(split(view.value.where)[index]!);
   complaint.value = '';
   box().focus();
 }
@@ -72,7 +85,7 @@ function removeClause(index: number): void {
 }
 
 function take(completion: Completion): void {
-  typed.value = completion.text;
+  enter(completion.text);
   active.value = -1;
   open.value = completion.text.endsWith(' ');
   box().focus();
@@ -94,9 +107,9 @@ function onKey(event: KeyboardEvent): void {
   } else if (event.key === 'Escape') {
     event.stopPropagation();
     if (open.value && length) close();
-    else if (typed.value) leaveEditing();
+    else if (text.value) leaveEditing();
     else box().blur();
-  } else if (event.key === 'Backspace' && typed.value === '') {
+  } else if (event.key === 'Backspace' && text.value === '') {
     const last = split(view.value.where).length - 1;
     if (last >= 0) {
       event.preventDefault();
@@ -236,6 +249,25 @@ function Nothing() {
   );
 }
 
+/** What Enter does with the text, and the way from match to match. */
+function Hint() {
+  if (!text.value) return null;
+  if (!view.value.search) return <span class="hint quiet">Enter filters</span>;
+  return (
+    <>
+      <span class="hint quiet">marked · Enter keeps only these</span>
+      <span class="switch" role="group" aria-label="Matches">
+        <button type="button" aria-label="Previous match" title="Previous match (N)" onClick={() => graph?.selectMatch(-1)}>
+          ◂
+        </button>
+        <button type="button" aria-label="Next match" title="Next match (n)" onClick={() => graph?.selectMatch(1)}>
+          ▸
+        </button>
+      </span>
+    </>
+  );
+}
+
 export function followQuery(): void {
   island('query', () => {
     const error = complaint.value || queryError.value;
@@ -250,19 +282,19 @@ export function followQuery(): void {
                 id="query-box"
                 type="text"
                 role="combobox"
-                aria-label="Add a clause to the query"
+                aria-label="Search names, or filter by a query"
                 aria-expanded={list.length > 0}
                 aria-controls="query-offers"
                 aria-autocomplete="list"
                 aria-activedescendant={active.value >= 0 ? `offer-${active.value}` : undefined}
                 aria-invalid={error !== ''}
                 aria-describedby={error ? 'query-error' : undefined}
-                placeholder={view.value.where ? 'and …' : 'Filter: fn ~ parse and size >= 1K'}
+                placeholder={view.value.where ? 'and …' : 'Search names, or filter: size >= 1K'}
                 autocomplete="off"
                 spellcheck={false}
-                value={typed.value}
+                value={text.value}
                 onInput={(event) => {
-                  typed.value = event.currentTarget.value;
+                  enter(event.currentTarget.value);
                   complaint.value = '';
                   open.value = true;
                   active.value = -1;
@@ -273,6 +305,7 @@ export function followQuery(): void {
               />
               <Offers />
             </span>
+            <Hint />
           </div>
           <Controls />
         </div>

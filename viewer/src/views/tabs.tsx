@@ -1,51 +1,129 @@
-/* The questions, and the sentence that says what the view below them is about. */
+/* The tabs, the choice that some of them have, and the sentence that says what the view below is about. */
 import { effect } from '@preact/signals-core';
-import { ageOf, compare, compareError, comparing, flame, isAnswered, isAwaited, totals } from '../state/asking.ts';
-import { populationOf, questionsOf, titleOf, type Whole } from '../state/questions.ts';
+import type { Tab } from '../state/address.ts';
+import { ageOf, compare, compareError, comparing, flame, isAnswered, isAwaited, kindsOpen, totals } from '../state/asking.ts';
+import { moment } from '../state/clauses.ts';
+import { hasQuestion, MAIN, mainOf, moreOf, populationOf, questionOf, type Whole } from '../state/questions.ts';
 import { through, whole } from '../state/whole.ts';
-import { head, openTab, view } from '../state/store.ts';
+import { running } from '../state/server.ts';
+import { openMoment } from '../state/moments.ts';
+import { head, openMain, openTab, panel, view } from '../state/store.ts';
 import { CompareControls, comparedText } from './compare.tsx';
 import { compactName, island } from './island.tsx';
+import type { Item } from './menu.tsx';
+import { MomentField, PeakSteps } from './time.tsx';
 import { bytes, withError } from '../numbers.ts';
 
 function walk(event: KeyboardEvent): void {
   const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
   if (!step) return;
-  const tabs = questionsOf(head.value).map((question) => question.tab);
-  const next = tabs[(tabs.indexOf(view.value.tab) + step + tabs.length) % tabs.length]!;
+  const next = MAIN[(MAIN.indexOf(mainOf(view.value.tab)) + step + MAIN.length) % MAIN.length]!;
   event.preventDefault();
   event.stopPropagation();
-  openTab(next);
+  openMain(next);
   document.getElementById(`tab-${next}`)?.focus();
 }
 
+/** Unfolds the kinds of block, or folds them. */
+export function showKinds(): void {
+  kindsOpen.value = !kindsOpen.value;
+  if (kindsOpen.value) requestAnimationFrame(() => document.getElementById('kinds')!.scrollIntoView({ block: 'end' }));
+}
+
+/** What More has. */
+export function moreItems(): Item[] {
+  const questions = moreOf(head.value).map((tab, index): Item & { tab: Tab } => ({ tab, text: questionOf(tab).title, key: `${MAIN.length + 1 + index}`, act: () => openTab(tab) }));
+  return [...questions.filter(({ tab }) => tab !== 'large'), { text: 'Sizes and lives of the blocks', key: '8', act: showKinds }];
+}
+
+/** The tabs, and More beside them, which is a menu. */
 export function followTabs(): void {
-  const panel = document.getElementById('panel')!;
-  panel.setAttribute('role', 'tabpanel');
-  panel.setAttribute('aria-labelledby', 'tab-peak');
+  const shownPanel = document.getElementById('panel')!;
+  shownPanel.setAttribute('role', 'tabpanel');
   island('tabs', () => {
-    const shown = view.value;
-    panel.setAttribute('aria-labelledby', `tab-${shown.tab}`);
+    const main = mainOf(view.value.tab);
+    const isMore = !MAIN.includes(main);
+    shownPanel.setAttribute('aria-labelledby', isMore ? 'tab-more' : `tab-${main}`);
     return (
-      <div role="tablist" aria-label="Questions" onKeyDown={walk}>
-        {questionsOf(head.value).map((question, index) => (
-          <button
-            type="button"
-            role="tab"
-            id={`tab-${question.tab}`}
-            aria-controls="panel"
-            aria-selected={question.tab === shown.tab}
-            tabIndex={question.tab === shown.tab ? 0 : -1}
-            title={question.asks}
-            onClick={() => openTab(question.tab)}
-          >
-            <kbd>{index + 1}</kbd>
-            {titleOf(question, shown)}
-          </button>
-        ))}
-      </div>
+      <>
+        <div role="tablist" aria-label="Questions" onKeyDown={walk}>
+          {MAIN.map((tab, index) => (
+            <button
+              type="button"
+              role="tab"
+              id={`tab-${tab}`}
+              aria-controls="panel"
+              aria-selected={tab === main}
+              tabIndex={tab === main || (isMore && !index) ? 0 : -1}
+              title={questionOf(tab).asks}
+              onClick={() => openMain(tab)}
+            >
+              <kbd>{index + 1}</kbd>
+              {questionOf(tab).title}
+            </button>
+          ))}
+        </div>
+        <button
+          type="button"
+          id="tab-more"
+          aria-haspopup="menu"
+          aria-expanded={panel.value === 'more'}
+          aria-current={isMore ? 'true' : undefined}
+          onClick={() => (panel.value = panel.value === 'more' ? null : 'more')}
+        >
+          {isMore ? questionOf(main).title : 'More'}
+          <span aria-hidden="true"> ▾</span>
+        </button>
+      </>
     );
   });
+}
+
+/* ---- the choice within a tab ---- */
+
+function Choice({ tab, text, title, act }: { tab: Tab; text: string; title?: string; act?: () => void }) {
+  return (
+    <button type="button" aria-pressed={view.value.tab === tab} title={title} onClick={act ?? (() => openTab(tab))}>
+      {text}
+    </button>
+  );
+}
+
+const isAtEnd = (): boolean => view.value.tab === 'end' && (moment(view.value.where).at ?? 'end') === 'end';
+
+/** The moment at which memory was held. */
+function Moments() {
+  return (
+    <div class="controls">
+      <div class="switch" role="group" aria-label="When">
+        <Choice tab="peak" text="At the peak" title="p" act={() => openMoment('peak')} />
+        <button type="button" aria-pressed={isAtEnd()} title="e" onClick={() => openMoment('end')}>
+          {running.value ? 'Now' : 'At the end'}
+        </button>
+      </div>
+      <MomentField />
+      <PeakSteps />
+    </div>
+  );
+}
+
+function Controls() {
+  const { tab } = view.value;
+  switch (mainOf(tab)) {
+    case 'compare':
+      return <CompareControls />;
+    case 'peak':
+      return <Moments />;
+    case 'churn':
+      return hasQuestion('large', head.value) ? (
+        <div class="switch" role="group" aria-label="Which blocks">
+          <Choice tab="churn" text="All sizes" />
+          <Choice tab="large" text="128 KiB and larger" title="malloc usually gets such a block from the system, and gives it back when it is freed" />
+        </div>
+      ) : null;
+    default:
+      return null;
+  }
 }
 
 /** The last sentence whose answers were there: it stays until those of the next one are. */
@@ -82,7 +160,7 @@ export function followPopulation(): void {
     const age = waits ? (isAwaited.value ? ' stale' : ' old') : ageOf(asked, flame.value);
     return (
       <>
-        <CompareControls />
+        <Controls />
         {comparing.value && compareError.value && (
           <p class="error" role="alert">
             {compareError.value}

@@ -1,8 +1,10 @@
-/* Over time: the charts, the moment and the range as fields, and the way from peak to peak. */
+/* Over time: the chart, its legend, the moment as a field, and the way from peak to peak. */
 import { computed, effect, signal } from '@preact/signals-core';
-import type { Time } from '../engine/answers.ts';
+import type { Label, Time } from '../engine/answers.ts';
+import { cssColour, hueIn, layerColours, type Rgb } from '../flame/colours.ts';
+import { cleanName } from '../flame/names.ts';
 import { bytes, duration, queryTime, range, readTime } from '../numbers.ts';
-import { ageOf, comparing, missing, time } from '../state/asking.ts';
+import { ageOf, chosen, comparing, flame, missing, time, timeOfRow } from '../state/asking.ts';
 import { bounds, moment, withBounds } from '../state/clauses.ts';
 import { openMoment, timeOf } from '../state/moments.ts';
 import { asTable, head, isDark, PAPER, printing, setQuery, toggleTable, view } from '../state/store.ts';
@@ -11,10 +13,12 @@ import { compareEnds, moments } from './compare.tsx';
 import { DataTable } from './data.tsx';
 import { accepts } from './entry.ts';
 import { say } from './export.ts';
-import { island } from './island.tsx';
-import { atMoments, TimeChart } from './timechart.ts';
+import { huesAre, selectLabel } from './flame.tsx';
+import { compactName, island, Name } from './island.tsx';
+import { atMoments, type Curve, type Layer, TimeChart } from './timechart.ts';
 
-const under = signal<number | null>(null);
+/** What the pointer is over: a moment, and a layer if it is on one. */
+const under = signal<{ index: number; layer: number | null } | null>(null);
 
 /** The moment that is shown, in nanoseconds; null: the question is about no moment. */
 const shownMoment = computed<number | null>(() => {
@@ -101,44 +105,118 @@ function TimeField({ label, value, set }: { label: string; value: string; set: (
   );
 }
 
-const asField = (text: string | null) => text ?? '';
+/** The moment that is shown, or that is to be. */
+export const MomentField = () => (
+  <TimeField label="Moment" value={shownMoment.value === null ? '' : queryTime(shownMoment.value)} set={(ns) => openMoment(ns === null ? 'peak' : exact(ns))} />
+);
 
-function Controls() {
-  const { where } = view.value;
-  const born = bounds(where, 'born');
+export const PeakSteps = () => (
+  <div class="switch" role="group" aria-label="Local peaks">
+    <button type="button" aria-label="Local peak before" title="Local peak before (,)" onClick={() => stepPeak(-1)}>
+      ◂
+    </button>
+    <button type="button" aria-label="Local peak after" title="Local peak after (.)" onClick={() => stepPeak(1)}>
+      ▸
+    </button>
+  </div>
+);
+
+/** When the blocks were born: what a drag over the chart sets. */
+function Births() {
+  const born = bounds(view.value.where, 'born');
   const from = born.from === null ? null : readTime(born.from);
   const to = born.to === null ? null : readTime(born.to);
-  const shown = shownMoment.value;
+  if (comparing.value || (born.from === null && born.to === null && !asTable.value.time)) return null;
   return (
-    <div class="controls">
-      <div class="switch" role="group" aria-label="Local peaks">
-        <button type="button" aria-label="Local peak before" title="Local peak before (,)" onClick={() => stepPeak(-1)}>
-          ◂
-        </button>
-        <button type="button" aria-label="Local peak after" title="Local peak after (.)" onClick={() => stepPeak(1)}>
-          ▸
-        </button>
-      </div>
-      <TimeField label="Moment" value={shown === null ? '' : queryTime(shown)} set={(ns) => openMoment(ns === null ? 'peak' : exact(ns))} />
-      <TimeField label="Born from" value={asField(born.from)} set={(ns) => setRange(ns, to)} />
-      <TimeField label="to" value={asField(born.to)} set={(ns) => setRange(from, ns)} />
+    <span class="controls">
+      <TimeField label="Born from" value={born.from ?? ''} set={(ns) => setRange(ns, to)} />
+      <TimeField label="to" value={born.to ?? ''} set={(ns) => setRange(from, ns)} />
       {(from !== null || to !== null) && (
         <button type="button" onClick={() => setRange(null, null)}>
           All
         </button>
       )}
-    </div>
+    </span>
   );
 }
 
-function Key({ kind, text }: { kind: string; text: string }) {
+/* ---- layers ---- */
+
+/** What the chart is of: what was held, or where the question is what was allocated, how fast that was. */
+const isOfRate = computed(() => ['allocated', 'churn'].includes(measureOf(view.value, head.value)) && !comparing.value);
+
+const byArea = signal(false);
+const AREAS = { minor: 'minor heap', major: 'major heap', outside: 'outside' } as const;
+const areaNames = Object.keys(AREAS) as (keyof typeof AREAS)[];
+const isByArea = computed(() => byArea.value && head.value?.collected === true);
+
+interface Drawn extends Layer {
+  /** Of a row of the table. */
+  label?: Label;
+  low?: Float32Array;
+  high?: Float32Array;
+  /** The colours of a heap's area are those of the style sheet. */
+  area?: string;
+}
+
+/** Rows of the table, in the colours of the graph; those of one hue differ by their lightness. */
+const topLayers = computed((): Drawn[] => {
+  const { answer } = time.value;
+  if (!answer) return [];
+  void huesAre.value;
+  const points = answer.columns.time.length;
+  const part = (column: Float32Array, index: number) => column.subarray(index * points, (index + 1) * points);
+  const seen = new Map<number | null, number>();
+  return answer.labels.map((label, index): Drawn => {
+    const hue = hueIn(flame.value.answer, label);
+    const nth = seen.get(hue) ?? 0;
+    seen.set(hue, nth + 1);
+    const { top_held, top_low, top_high } = answer.columns;
+    const colours = layerColours(hue, nth, isDark.value ? 'dark' : 'light');
+    return { label, values: part(top_held, index), low: part(top_low, index), high: part(top_high, index), ...colours };
+  });
+});
+
+const layers = computed((): Drawn[] => {
+  const { answer } = time.value;
+  if (!answer || isOfRate.value) return [];
+  if (!isByArea.value) return topLayers.value;
+  const style = getComputedStyle(document.documentElement);
+  const read = (name: string) => style.getPropertyValue(name).trim();
+  void isDark.value;
+  return areaNames.map((area) => ({ area, values: answer.columns[area], fill: read(`--${area}-fill`), stroke: read(`--${area}`) }));
+});
+
+/** What the chosen row of the table held itself. */
+const chosenCurve = computed<{ text: string; values: Curve } | null>(() => {
+  const text = chosen.value;
+  if (!text || isOfRate.value) return null;
+  const values = topLayers.value.find(({ label }) => label?.text === text)?.values ?? (timeOfRow.value.of?.of === text ? timeOfRow.value.answer?.columns.held : undefined);
+  return values?.length === time.value.answer?.columns.time.length && values?.some((value) => value > 0) ? { text, values } : null;
+});
+
+/* ---- legend ---- */
+
+const swatchOf = (fill: Rgb | string, stroke: Rgb | string) => {
+  const css = (colour: Rgb | string) => (typeof colour === 'string' ? colour : cssColour(colour));
+  return { background: css(fill), borderTopColor: css(stroke) };
+};
+
+function Key({ kind, text, style }: { kind: string; text: string; style?: Record<string, string> }) {
   return (
     <span class="key">
-      <span class={`swatch ${kind}`} aria-hidden="true" />
+      <span class={`swatch ${kind}`} style={style} aria-hidden="true" />
       {text}
     </span>
   );
 }
+
+const Row = ({ layer }: { layer: Drawn & { label: Label } }) => (
+  <button type="button" class="plain key" title={cleanName(layer.label.text, 2000)} onClick={() => selectLabel(layer.label.text)}>
+    <span class="swatch layer" style={swatchOf(layer.fill, layer.stroke)} aria-hidden="true" />
+    <Name text={compactName(layer.label.text, 18)} title="" />
+  </button>
+);
 
 /* The resident size has other things than blocks in it. Where it is many times what was held, it is
  * not drawn unless a person wants it: nothing else would be seen. */
@@ -150,6 +228,7 @@ const isDwarfing = computed(() => {
   return held > 0 && largestResident.value > DWARFING * held;
 });
 const residentShown = computed(() => wantsResident.value ?? !isDwarfing.value);
+const hasResident = computed(() => !isOfRate.value && (time.value.answer?.columns.memory_time.length ?? 0) > 0);
 
 function Resident() {
   const shown = residentShown.value;
@@ -165,25 +244,29 @@ function Resident() {
   );
 }
 
-function Legend() {
-  const { answer } = time.value;
-  const isCollected = head.value?.collected;
-  const resident = (answer?.columns.memory_time.length ?? 0) > 0;
-  const ends = answer?.columns.collection_major;
+function Held() {
+  const rest = layers.value.length > 0 && !isByArea.value;
   return (
     <>
-      {isCollected ? (
-        <>
-          <Key kind="minor" text="minor heap" />
-          <Key kind="major" text="major heap" />
-          <Key kind="outside" text="outside" />
-        </>
-      ) : (
-        <Key kind="held" text="held" />
+      {layers.value.map((layer) => (layer.label ? <Row layer={layer as Drawn & { label: Label }} /> : <Key kind="layer" style={swatchOf(layer.fill, layer.stroke)} text={AREAS[layer.area as keyof typeof AREAS]} />))}
+      {(rest || !layers.value.length) && <Key kind="rest" text={rest ? 'the rest' : 'held'} />}
+      <Key kind="band" text="95 %" />
+      {chosenCurve.value && <Key kind="these" text={compactName(chosenCurve.value.text, 22)} />}
+      {hasResident.value && <Resident />}
+      {head.value?.collected && (
+        <button type="button" class="link" onClick={() => (byArea.value = !byArea.value)}>
+          {byArea.value ? `by ${view.value.by}` : 'by heap'}
+        </button>
       )}
-      <Key kind="band" text="95 % range" />
-      {resident && <Resident />}
-      <Key kind="rate" text="allocated a second" />
+    </>
+  );
+}
+
+function Legend() {
+  const ends = time.value.answer?.columns.collection_major;
+  return (
+    <>
+      {isOfRate.value ? <Key kind="rate" text="allocated a second" /> : <Held />}
       {ends?.includes(0) && <Key kind="collection small" text="minor collection" />}
       {ends?.includes(1) && <Key kind="collection" text="end of a major cycle" />}
     </>
@@ -192,15 +275,24 @@ function Legend() {
 
 function Readout() {
   const { answer } = time.value;
-  const index = under.value;
-  if (!answer || index === null || index >= answer.columns.time.length)
-    return <span class="quiet">{moments.value ? 'Click: a moment before or after. Drag: both.' : 'Click: the moment. Drag: blocks born in that time.'}</span>;
+  const at = under.value;
+  if (!answer || at === null || at.index >= answer.columns.time.length)
+    return null;
   const { columns } = answer;
-  const rss = atMoments(columns.time, columns.memory_time, columns.rss)[index];
+  const { index } = at;
+  const layer = at.layer === null ? null : layers.value[at.layer];
+  const rss = hasResident.value && atMoments(columns.time, columns.memory_time, columns.rss)[index];
   return (
     <span>
       {duration(columns.time[index]!)}: held {bytes(columns.held[index]!)} ({range(columns.low[index]!, columns.high[index]!)})
       {rss ? `, resident ${bytes(rss)}` : ''}, {bytes(columns.rate[index]!)}/s
+      {layer && (
+        <>
+          {' · '}
+          {layer.label ? <Name text={compactName(layer.label.text, 30)} /> : AREAS[layer.area as keyof typeof AREAS]} {bytes(layer.values[index]!)}
+          {layer.low && layer.high ? ` (${range(layer.low[index]!, layer.high[index]!)})` : ''}
+        </>
+      )}
     </span>
   );
 }
@@ -223,9 +315,9 @@ function AsTable() {
   if (!answer) return null;
   const { columns } = answer;
   const rss = atMoments(columns.time, columns.memory_time, columns.rss);
-  const areas = head.value?.collected ? (['minor', 'major', 'outside'] as const) : [];
+  const areas = head.value?.collected ? areaNames : [];
   const collections = columns.collection_time.length ? collectionsOf(columns) : null;
-  const heads = ['time', 'held', '95 % range', ...areas, 'resident', 'allocated a second', ...(collections ? ['collections', 'ends of major cycles'] : [])];
+  const heads = ['time', 'held', '95 % range', ...areas, 'resident', 'allocated a second', ...(collections ? ['collections', 'ends of major cycles'] : []), ...topLayers.value.map(({ label }) => compactName(label!.text, 30))];
   const rows = Array.from(columns.time, (at, index) => [
     duration(at),
     bytes(columns.held[index]!),
@@ -234,8 +326,9 @@ function AsTable() {
     rss[index] === null ? '–' : bytes(rss[index]!),
     bytes(columns.rate[index]!),
     ...(collections?.[index] ?? []),
+    ...topLayers.value.map(({ values }) => bytes(values[index]!)),
   ]);
-  return <DataTable label="The charts over time as a table" heads={heads} rows={rows} />;
+  return <DataTable label="The chart over time as a table" heads={heads} rows={rows} />;
 }
 
 const description = computed(() => {
@@ -255,48 +348,46 @@ function rangeInSeconds(): [number, number] | null {
 
 export function followTime(): void {
   const section = document.getElementById('time')!;
-  const parts = ['time-head', 'time-chart', 'time-foot'].map((id) => {
+  const parts = ['time-chart', 'time-foot'].map((id) => {
     const part = document.createElement('div');
     part.id = id;
     return part;
   });
   section.replaceChildren(...parts);
-  const host = parts[1]!;
+  const host = parts[0]!;
   host.setAttribute('role', 'img');
-  island('time-head', () => (
-    <>
-      <h2>Over time</h2>
-      <Controls />
-    </>
-  ));
   island('time-foot', () => (
     <>
       {!time.value.answer && <p class="empty">{missing(time.value, 'Following the blocks over time…')}</p>}
       <div class="legend" hidden={!time.value.answer}>
         <Legend />
-        <span class="readout">
-          <Readout />
-        </span>
+        <Births />
         <button type="button" class="link" aria-expanded={asTable.value.time === true} onClick={() => toggleTable('time')}>
           {asTable.value.time ? 'hide the table' : 'show as table'}
         </button>
       </div>
+      <p class="readout">
+        <Readout />
+      </p>
       {asTable.value.time && <AsTable />}
     </>
   ));
+  effect(() => {
+    host.title = moments.value ? 'Click: a moment before or after. Drag: both.' : 'Click: the moment. Drag: blocks that were born then.';
+  });
   const chart = new TimeChart(host, {
     onMoment: (at) => openMoment(exact(at * 1e9)),
     onRange: (from, to) => setRange(from * 1e9, to * 1e9),
-    onHover: (index) => (under.value = index),
+    onHover: (at) => (under.value = at),
   });
   followChart(chart, host, section);
 }
 
 function followChart(chart: TimeChart, host: HTMLElement, section: HTMLElement): void {
-  effect(() => chart.showResident(residentShown.value));
   effect(() => {
     const { answer } = time.value;
-    if (answer?.columns.time.length) chart.show(answer, head.value?.collected ?? false);
+    if (!answer?.columns.time.length) return;
+    chart.show({ answer, layers: layers.value, isOfRate: isOfRate.value, chosen: chosenCurve.value?.values ?? null, resident: hasResident.value && residentShown.value });
   });
   effect(() => {
     const { answer } = time.value;

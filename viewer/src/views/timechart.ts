@@ -1,6 +1,7 @@
-/* The two charts over time: what was held, and below it how fast was allocated. */
+/* The chart over time: what was held, in layers, or how fast was allocated. */
 import uPlot from 'uplot';
 import type { Time } from '../engine/answers.ts';
+import { cssColour, type Rgb } from '../flame/colours.ts';
 import { axisBytes, axisMoment } from '../numbers.ts';
 
 export interface Marks {
@@ -13,11 +14,29 @@ export interface Marks {
 export interface ChartHandlers {
   onMoment(seconds: number): void;
   onRange(from: number, to: number): void;
-  onHover(index: number | null): void;
+  onHover(at: { index: number; layer: number | null } | null): void;
 }
 
-const HELD_HEIGHT = 120;
-const RATE_HEIGHT = 56;
+export type Curve = Float32Array | Float64Array;
+
+/** A part of what was held; the first one lies at the bottom. */
+export interface Layer {
+  values: Curve;
+  fill: Rgb | string;
+  stroke: Rgb | string;
+}
+
+/** What is drawn. */
+export interface Picture {
+  answer: Time;
+  isOfRate: boolean;
+  layers: Layer[];
+  /** A curve of its own over the layers. */
+  chosen: Curve | null;
+  resident: boolean;
+}
+
+const HEIGHT = 112; // with the moments below it
 const LEFT = 58;
 /** Distances of the labels of time, in seconds. */
 const STEPS = [
@@ -29,12 +48,6 @@ const WHOLE = Array.from({ length: 16 }, (_, power) => [1, 2, 2.5, 5].map((step)
 const CLICK = 4; // px that a click may move
 const HEADROOM = 1.06;
 
-/** The largest of 1, 2, 5, 10, 20, ... that is not above the value. */
-function roundBelow(value: number): number {
-  const power = 10 ** Math.floor(Math.log10(value));
-  return power * (value >= 5 * power ? 5 : value >= 2 * power ? 2 : 1);
-}
-
 /** The colours of the page as it is now. */
 function colours(host: HTMLElement) {
   const style = getComputedStyle(host);
@@ -44,11 +57,10 @@ function colours(host: HTMLElement) {
     muted: read('--muted'),
     rule: read('--rule'),
     accent: read('--accent'),
-    area: read('--area'),
+    rest: [read('--strong-rule'), read('--same-fill')] as const,
     band: read('--band'),
-    minor: [read('--minor'), read('--minor-fill')] as const,
-    major: [read('--major'), read('--major-fill')] as const,
-    outside: [read('--outside'), read('--outside-fill')] as const,
+    minor: read('--minor'),
+    major: read('--major'),
     wash: read('--wash'),
     font: `11px ${style.fontFamily}`,
   };
@@ -75,15 +87,24 @@ export function atMoments(moments: ArrayLike<number>, times: ArrayLike<number>, 
 }
 
 const seconds = (values: Float64Array) => Array.from(values, (value) => value / 1e9);
+const css = (colour: Rgb | string): string => (typeof colour === 'string' ? colour : cssColour(colour));
+const line = (stroke: string | undefined, fill?: string, width = 1): uPlot.Series => ({ stroke, fill, width, points: { show: false } });
+
+/** Which series a picture has, and how they look. */
+const looksOf = ({ isOfRate, layers, chosen, resident }: Picture): string => JSON.stringify([isOfRate, resident, chosen !== null, layers.map(({ fill, stroke }) => [fill, stroke])]);
+
+/** For each layer the sum of it and of those below it, but not more than all. */
+function sumsOf(layers: Layer[], held: Float64Array): number[][] {
+  const sum = new Float64Array(held.length);
+  return layers.map(({ values }) => Array.from(held, (all, index) => Math.min(all, (sum[index]! += values[index]!))));
+}
 
 export class TimeChart {
-  private held: uPlot | null = null;
-  private rate: uPlot | null = null;
+  private chart: uPlot | null = null;
   private colours: Colours;
-  private answer: Time | null = null;
+  private picture: Picture | null = null;
+  private sums: number[][] = [];
   private marks: Marks = { moment: null, peak: 0, range: null };
-  private stacked = false;
-  private resident = true;
   private fixed = 0;
 
   constructor(
@@ -94,35 +115,24 @@ export class TimeChart {
     new ResizeObserver(() => this.resize()).observe(host);
   }
 
-  show(answer: Time, collected: boolean): void {
-    const rebuild = !this.held || collected !== this.stacked;
-    this.answer = answer;
-    this.stacked = collected;
-    if (rebuild) this.build();
-    else {
-      this.held!.setData(this.heldData());
-      this.rate!.setData(this.rateData());
-    }
-  }
-
-  /** Whether the resident size is drawn: it may be so large that nothing else is seen. */
-  showResident(shown: boolean): void {
-    if (shown === this.resident) return;
-    this.resident = shown;
-    if (this.answer) this.build();
+  /** A trace that grows changes the numbers alone: a drag that is on its way goes on. */
+  show(picture: Picture): void {
+    const isSame = this.chart !== null && looksOf(picture) === looksOf(this.picture!);
+    this.picture = picture;
+    if (isSame) this.chart!.setData(this.data(this.series(picture)));
+    else this.build();
   }
 
   mark(marks: Marks): void {
     this.marks = marks;
-    this.held?.redraw(false);
-    this.rate?.redraw(false);
+    this.chart?.redraw(false);
   }
 
   /** Reads the colours again. A fixed width is that of paper; 0: as wide as the page. */
   refresh(fixed = this.fixed): void {
     this.fixed = fixed;
     this.colours = colours(this.host);
-    if (this.answer) this.build();
+    if (this.picture) this.build();
   }
 
   private get width(): number {
@@ -130,55 +140,35 @@ export class TimeChart {
   }
 
   private resize(): void {
-    const width = this.width;
-    if (!width) return;
-    this.held?.setSize({ width, height: HELD_HEIGHT });
-    this.rate?.setSize({ width, height: RATE_HEIGHT });
+    const { width } = this;
+    if (width) this.chart?.setSize({ width, height: HEIGHT });
   }
 
-  private heldData(): uPlot.AlignedData {
-    const { columns } = this.answer!;
-    const time = seconds(columns.time);
-    const rss = atMoments(columns.time, columns.memory_time, columns.rss);
-    const held = Array.from(columns.held);
-    const both = Array.from(columns.minor, (minor, index) => minor + columns.major[index]!);
-    const parts = this.stacked ? [held, both, Array.from(columns.minor)] : [held];
-    return [time, ...parts, Array.from(columns.low), Array.from(columns.high), rss] as uPlot.AlignedData;
-  }
-
-  private rateData(): uPlot.AlignedData {
-    const { columns } = this.answer!;
-    return [seconds(columns.time), Array.from(columns.rate)];
+  /** Series and their data, those that lie behind first: all that was held, then the layers from the topmost down. */
+  private series({ answer: { columns }, isOfRate, layers, chosen, resident }: Picture): [uPlot.Series, ArrayLike<number | null>][] {
+    const { muted, wash, rest, accent } = this.colours;
+    if (isOfRate) return [[line(muted, wash), columns.rate]];
+    this.sums = sumsOf(layers, columns.held);
+    const rss = resident ? atMoments(columns.time, columns.memory_time, columns.rss) : [];
+    return [
+      [line(...rest), columns.held],
+      ...layers.map(({ fill, stroke }, index): [uPlot.Series, number[]] => [line(css(stroke), css(fill)), this.sums[index]!]).reverse(),
+      [line(undefined), columns.low],
+      [line(undefined), columns.high],
+      ...(resident ? [[{ ...line(muted, undefined, 1.25), dash: [4, 3] }, rss] as [uPlot.Series, (number | null)[]]] : []),
+      ...(chosen ? [[line(accent, undefined, 2), chosen] as [uPlot.Series, ArrayLike<number>]] : []),
+    ];
   }
 
   private build(): void {
-    this.held?.destroy();
-    this.rate?.destroy();
-    const width = Math.max(200, this.width);
-    this.held = new uPlot(this.heldOptions(width), this.heldData(), this.host);
-    this.rate = new uPlot(this.rateOptions(width), this.rateData(), this.host);
-    for (const chart of [this.held, this.rate]) this.listen(chart);
+    this.chart?.destroy();
+    const all = this.series(this.picture!);
+    this.chart = new uPlot(this.options(this.picture!, all.map(([series]) => series)), this.data(all), this.host);
+    this.listen(this.chart);
   }
 
-  private common(width: number, height: number): Omit<uPlot.Options, 'series'> {
-    return {
-      width,
-      height,
-      padding: [8, 18, 0, 0],
-      legend: { show: false },
-      cursor: {
-        y: false,
-        points: { show: false },
-        drag: { x: true, y: false, setScale: false, dist: CLICK },
-        sync: { key: 'time', setSeries: false },
-      },
-      scales: { x: { time: false }, y: { range: (_, __, most) => [0, (most || 1) * HEADROOM] } },
-      hooks: {
-        drawClear: [(chart) => this.drawRange(chart)],
-        setSelect: [(chart) => this.takeRange(chart)],
-        setCursor: [(chart) => this.handlers.onHover(chart.cursor.idx ?? null)],
-      },
-    };
+  private data(all: [uPlot.Series, ArrayLike<number | null>][]): uPlot.AlignedData {
+    return [seconds(this.picture!.answer.columns.time), ...all.map(([, values]) => Array.from(values))] as uPlot.AlignedData;
   }
 
   private axis(values: (value: number) => string): uPlot.Axis {
@@ -191,39 +181,33 @@ export class TimeChart {
     };
   }
 
-  private heldOptions(width: number): uPlot.Options {
-    const { accent, area, band, minor, major, outside, muted } = this.colours;
-    const plain = (stroke: string | undefined, fill: string | undefined, width = 1): uPlot.Series => ({ stroke, fill, width, points: { show: false } });
-    const parts = this.stacked
-      ? [plain(...outside), plain(...major), plain(...minor)]
-      : [plain(accent, area, 1.5)];
-    const low = 1 + parts.length;
-    const options = this.common(width, HELD_HEIGHT);
+  private options({ isOfRate, layers }: Picture, series: uPlot.Series[]): uPlot.Options {
+    const end = () => (this.picture!.answer.columns.time.at(-1) ?? 0) / 1e9;
+    const low = 2 + layers.length;
+    const perSecond = isOfRate ? '/s' : '';
     return {
-      ...options,
-      series: [{}, ...parts, plain(undefined, undefined, 0), plain(undefined, undefined, 0), { ...plain(muted, undefined, 1.25), dash: [4, 3], show: this.resident }],
-      bands: [{ series: [low + 1, low], fill: band }],
+      width: Math.max(200, this.width),
+      height: HEIGHT,
+      padding: [8, 18, 0, 0],
+      legend: { show: false },
+      cursor: {
+        y: false,
+        points: { show: false },
+        drag: { x: true, y: false, setScale: false, dist: CLICK },
+      },
+      scales: { x: { time: false }, y: { range: (_, __, most) => [0, (most || 1) * HEADROOM] } },
+      series: [{}, ...series],
+      bands: isOfRate ? [] : [{ series: [low + 1, low], fill: this.colours.band }],
       axes: [
-        { show: false },
-        { ...this.axis((value) => (value ? axisBytes(value) : '')), size: LEFT, gap: 6, space: 24, incrs: WHOLE },
+        { ...this.axis((value) => axisMoment(value, end())), size: 20, gap: 4, space: 70, incrs: STEPS, grid: { show: false } },
+        { ...this.axis((value) => (value ? `${axisBytes(value)}${perSecond}` : '')), size: LEFT, gap: 6, space: 24, incrs: WHOLE },
       ],
-      hooks: { ...options.hooks, draw: [(chart) => this.drawMarks(chart, true)] },
-    };
-  }
-
-  private rateOptions(width: number): uPlot.Options {
-    const { muted, wash } = this.colours;
-    const end = (this.answer?.columns.time.at(-1) ?? 0) / 1e9;
-    const options = this.common(width, RATE_HEIGHT);
-    return {
-      ...options,
-      padding: [4, 18, 0, 0],
-      series: [{}, { stroke: muted, fill: wash, width: 1, points: { show: false } }],
-      axes: [
-        { ...this.axis((value) => axisMoment(value, end)), size: 20, gap: 4, space: 70, incrs: STEPS, grid: { show: false } },
-        { ...this.axis((value) => (value > 1 ? `${axisBytes(value)}/s` : '')), size: LEFT, gap: 6, splits: (_, __, ___, most) => [roundBelow(most / HEADROOM)] },
-      ],
-      hooks: { ...options.hooks, draw: [(chart) => this.drawMarks(chart, false)] },
+      hooks: {
+        drawClear: [(chart) => this.drawRange(chart)],
+        draw: [(chart) => this.drawMarks(chart)],
+        setSelect: [(chart) => this.takeRange(chart)],
+        setCursor: [(chart) => this.hover(chart)],
+      },
     };
   }
 
@@ -240,13 +224,19 @@ export class TimeChart {
     chart.over.addEventListener('mouseleave', () => this.handlers.onHover(null));
   }
 
+  private hover(chart: uPlot): void {
+    const { idx, top = -1 } = chart.cursor;
+    if (idx == null || top < 0) return this.handlers.onHover(null);
+    const value = chart.posToVal(top, 'y');
+    const layer = this.picture!.isOfRate ? -1 : this.sums.findIndex((sum) => value <= sum[idx]!);
+    this.handlers.onHover({ index: idx, layer: layer < 0 ? null : layer });
+  }
+
   private takeRange(chart: uPlot): void {
     const { left, width } = chart.select;
     if (width < CLICK) return;
     const [from, to] = [chart.posToVal(left, 'x'), chart.posToVal(left + width, 'x')];
-    const none = { left: 0, top: 0, width: 0, height: 0 };
-    this.held?.setSelect(none, false);
-    this.rate?.setSelect(none, false);
+    chart.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
     this.handlers.onRange(Math.max(0, from), to);
   }
 
@@ -263,12 +253,12 @@ export class TimeChart {
     ctx.restore();
   }
 
-  private drawMarks(chart: uPlot, isHeld: boolean): void {
+  private drawMarks(chart: uPlot): void {
     const { ctx, bbox } = chart;
     const ratio = devicePixelRatio;
     ctx.save();
-    if (isHeld) this.drawPeak(chart, ratio);
-    else this.drawCollections(chart, ratio);
+    if (!this.picture!.isOfRate) this.drawPeak(chart, ratio);
+    this.drawCollections(chart, ratio);
     const { moment } = this.marks;
     if (moment !== null) {
       const x = Math.round(chart.valToPos(moment, 'x', true));
@@ -292,14 +282,14 @@ export class TimeChart {
 
   /** Ticks at the foot: long ones where a major cycle ended. */
   private drawCollections(chart: uPlot, ratio: number): void {
-    const { columns } = this.answer!;
+    const { columns } = this.picture!.answer;
     const { ctx, bbox } = chart;
     const bottom = bbox.top + bbox.height;
     columns.collection_time.forEach((time, index) => {
       const isMajor = columns.collection_major[index] === 1;
       const x = chart.valToPos(time / 1e9, 'x', true);
-      ctx.fillStyle = isMajor ? this.colours.major[0] : this.colours.minor[0];
-      const height = (isMajor ? 12 : 5) * ratio;
+      ctx.fillStyle = isMajor ? this.colours.major : this.colours.minor;
+      const height = (isMajor ? 9 : 4) * ratio;
       ctx.fillRect(x, bottom - height, ratio, height);
     });
   }

@@ -1,9 +1,10 @@
-/* Colours: one hue for a module everywhere, and text that can be read on all of them. */
+/* Colours: one hue for a group of code everywhere, and text that can be read on all of them. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { changeFill, contrast, hueOf, mix, moduleFill, oklch, pixelOf, type Rgb, schemeOf } from '../../src/flame/colours.ts';
+import { type Flame, type Label, NO_LABEL } from '../../src/engine/answers.ts';
+import { changeFill, contrast, groupName, groupOf, hueFill, hueIn, HUES, keepHues, mix, oklch, paletteIn, pixelOf, type Rgb, schemeOf } from '../../src/flame/colours.ts';
 import { dimmedFill, fadedFill, hoveredFill, paletteOf } from '../../src/flame/theme.ts';
 
 const PAGES: { background: Rgb; text: Rgb }[] = [
@@ -18,7 +19,7 @@ test('text has a contrast of 4.5 on all fills and states of both themes', () => 
     const theme = paletteOf(background, text);
     const scheme = schemeOf(background);
     for (let index = 0; index < 2000; index++) {
-      const fill = moduleFill(`lib${index}.so`, scheme, `f${index}`);
+      const fill = hueFill((index * 7) % 360, scheme, `f${index}`);
       const states: [string, Rgb, Rgb][] = [
         ['fill', fill, text],
         ['number', fill, theme.muted],
@@ -32,7 +33,7 @@ test('text has a contrast of 4.5 on all fills and states of both themes', () => 
         ['rest', theme.rest, theme.muted],
       ];
       for (const [state, under, over] of states) {
-        assert.ok(contrast(under, over) >= 4.5, `${scheme}, ${state}, lib${index}: ${contrast(under, over)}`);
+        assert.ok(contrast(under, over) >= 4.5, `${scheme}, ${state}, ${index}: ${contrast(under, over)}`);
       }
     }
   }
@@ -42,26 +43,87 @@ test('the frames of selected boxes and of matches have a contrast of 3 to their 
   for (const { background, text } of PAGES) {
     const theme = paletteOf(background, text);
     for (let index = 0; index < 500; index++) {
-      const fill = moduleFill(`lib${index}.so`, schemeOf(background));
+      const fill = hueFill(index, schemeOf(background));
       assert.ok(contrast(fill, theme.selected) >= 3);
       assert.ok(contrast(fill, theme.match) >= 3);
     }
   }
 });
 
-test('the hue is of the file alone: not of its folder, not of its version', () => {
-  assert.equal(hueOf('/usr/lib/x86_64-linux-gnu/libxml2.so.2.9.14'), hueOf('libxml2.so.2'));
-  assert.equal(hueOf('/opt/app/server'), hueOf('server'));
-  assert.notEqual(hueOf('libxml2.so.2'), hueOf('libxslt.so.1'));
+const label = (name: string, module: string, file = ''): Label => ({ text: name, function: name, module, file, line: 0 });
+const groupText = (one: Label) => {
+  const group = groupOf(one);
+  return group && `${group.kind} ${group.name}`;
+};
+
+test('code of a library is of its module, without its folder and version', () => {
+  for (const module of ['/usr/lib/x86_64-linux-gnu/libxml2.so.2.9.14', 'libxml2.so.2']) assert.equal(groupText(label('xml::parse', module, 'parser.c')), 'module libxml2');
+  assert.equal(groupText(label('f', '[anon]')), 'module [anon]');
+});
+
+test('code of the program is of its namespace, else of its file', () => {
+  for (const [name, group] of [
+    ['Http::Parser::parse(char const*)', 'Http'],
+    ['std::vector<Http::Row, std::allocator<Http::Row> >::push_back', 'std'],
+    ['void Store::fill<std::map<int, a::b> >(std::string const&)', 'Store'],
+    ['<alloc::vec::Vec<T> as core::clone::Clone>::clone', 'alloc'],
+    ['::top::f', 'top'],
+  ] as const)
+    assert.equal(groupText(label(name, 'server', 'server.cc')), `namespace ${group}`, name);
+  for (const name of ['main', 'f(std::string)', 'g<a::b>', 'std'.repeat(1000)]) assert.equal(groupText(label(name, 'server', 'src/main.c')), 'file src/main.c', name.slice(0, 20));
+  assert.equal(groupText(label('main', '/opt/server-1.2')), 'module server');
+  assert.equal(groupText(label('eval', '', 'lib/eval.ml')), 'file lib/eval.ml');
 });
 
 test('frames of the runtime and of the kernel are grey', () => {
-  for (const module of ['libc.so.6', '/lib/libc.so.6', 'ld-linux-x86-64.so.2', 'libstdc++.so.6.0.30', '[vdso]', '[kernel.kallsyms]', '']) {
-    assert.equal(hueOf(module), null, module);
-    const [red, green, blue] = moduleFill(module, 'light');
-    assert.ok(Math.max(red, green, blue) - Math.min(red, green, blue) <= 8, module);
+  for (const module of ['libc.so.6', '/lib/libc.so.6', 'ld-linux-x86-64.so.2', 'libstdc++.so.6.0.30', '[vdso]', '[kernel.kallsyms]', '']) assert.equal(groupOf(label('f', module)), null, module);
+  for (const module of ['libcache.so', 'libmath.so', 'libcurl.so.4', 'libdlib.so']) assert.notEqual(groupOf(label('f', module)), null, module);
+  const [red, green, blue] = hueFill(null, 'light');
+  assert.ok(Math.max(red, green, blue) - Math.min(red, green, blue) <= 8);
+});
+
+/** A graph with one box for each of these groups, one below the whole for each. */
+function graphOf(boxes: [name: string, bytes: number][]): Flame {
+  const labels = boxes.map(([name]) => label('f', `libq${name}.so.1`));
+  const sizes = [boxes.reduce((sum, [, bytes]) => sum + bytes, 0), ...boxes.map(([, bytes]) => bytes)];
+  return { labels, columns: { label: Uint32Array.from([NO_LABEL, ...labels.keys()]), bytes: Float64Array.from(sizes) } } as unknown as Flame;
+}
+
+const apart = (one: number, other: number) => Math.abs(((one - other + 540) % 360) - 180);
+
+test('the eight largest groups of a graph have hues that are told apart; the others are grey', () => {
+  const boxes = fc.uniqueArray(fc.tuple(fc.stringMatching(/^[a-z]{1,6}$/), fc.integer({ min: 1, max: 1000 })), { selector: ([name]) => name, minLength: 1, maxLength: 30 });
+  fc.assert(
+    fc.property(boxes, (all) => {
+      const { hued, byLabel } = paletteIn(graphOf(all));
+      const sizes = all.map(([, bytes]) => bytes).sort((one, other) => other - one);
+      assert.deepEqual(hued.map(({ part }) => Math.round(part * sizes.reduce((sum, size) => sum + size))), sizes.slice(0, HUES));
+      for (const [place, { hue }] of hued.entries()) for (const { hue: other } of hued.slice(0, place)) assert.ok(apart(hue, other) >= 20, `${hue} ${other}`);
+      assert.equal(byLabel.filter((hue) => hue !== null).length, Math.min(HUES, all.length));
+    }),
+  );
+});
+
+test('the groups of the graph that a recording opens with have their hues in every graph', () => {
+  const names = 'abcdefghijkl'.split('');
+  const first = graphOf(names.map((name, index) => [name, 100 - index]));
+  keepHues(first);
+  const hues = new Map(paletteIn(first).hued.map(({ group, hue }) => [groupName(group), hue]));
+  for (let turn = 0; turn < names.length; turn++) {
+    const graph = graphOf([...names.slice(turn), 'new', ...names.slice(0, turn)].map((name, index) => [name, 100 - index]));
+    for (const { group, hue, label } of paletteIn(graph).hued) {
+      assert.equal(hue, hues.get(groupName(group)) ?? hue);
+      assert.equal(hueIn(graph, label), hue);
+    }
   }
-  for (const module of ['libcache.so', 'libmath.so', 'libcurl.so.4', 'libdlib.so']) assert.notEqual(hueOf(module), null, module);
+  assert.equal(hueIn(null, first.labels[2]!), hues.get('libqc'));
+  keepHues(graphOf([]));
+});
+
+test('a change that is sure is never pale', () => {
+  const saturation = (colour: Rgb) => Math.max(...colour) - Math.min(...colour);
+  for (const scheme of ['light', 'dark'] as const)
+    for (const change of [-1, -0.5, -0.01, 0.01, 0.5, 1]) assert.ok(saturation(changeFill(change, scheme)) > 3 * saturation(changeFill(0, scheme)) + 15, `${scheme} ${change}`);
 });
 
 test('a colour that sRGB cannot show loses chroma, not lightness', () => {

@@ -65,7 +65,7 @@ test('what is wrong with a comparison is said once', { skip: without }, () =>
 
 test('what is shown of an older question is dimmed where the new one fails, until an answer comes', { skip: without }, () =>
   inFolder(async (folder) => {
-    const { page, faults } = await openPage(makePage(folder, ['named']).page, '#allocated');
+    const { page, faults } = await openPage(makePage(folder, ['named']).page, '#end');
     const said = await population(page);
     const old = (part: string) => page.locator(`${part}.old`).count();
     const enter = async (label: string, text: string) => {
@@ -80,11 +80,11 @@ test('what is shown of an older question is dimmed where the new one fails, unti
     assert.deepEqual([await old('.population'), await old('#flame'), await old('#table *')], [1, 1, 1]);
     await enter('Moment', 'soon');
     assert.match(await page.locator('#query-error').innerText(), /^“soon” cannot be read: expected a time/);
-    await page.locator('#tab-peak').click();
+    await page.getByRole('button', { name: 'At the peak' }).click();
     await settled(page);
     assert.equal(await page.locator('.error, .old').count(), 0);
     assert.equal(await population(page), '');
-    await page.keyboard.press('7');
+    await page.keyboard.press('4');
     await settled(page);
     const compared = await population(page);
     await enter('From', '99h');
@@ -110,7 +110,7 @@ test('the chosen function of a comparison has its numbers before and after', { s
 test('two moments of one run are compared, those of the fields and of a range of the chart', { skip: without }, () =>
   inFolder(async (folder) => {
     const { page, faults } = await openPage(makePage(folder, ['named']).page);
-    await page.keyboard.press('7');
+    await page.keyboard.press('4');
     await settled(page);
     assert.match(await population(page), /^From .* to .*: .* freed, .* new: /);
     await page.getByLabel('From', { exact: true }).fill('peak');

@@ -15,7 +15,8 @@ before(async () => {
 });
 after(() => browser.close());
 
-const PLANTED = { 1: 'spikes', 2: 'caches', 3: 'churns', 4: 'leaks', 5: 'caches' };
+const PLANTED = { 1: 'spikes', e: 'caches', 2: 'leaks', 3: 'churns', 5: 'caches' };
+const TABS: Record<string, RegExp> = { 1: /Held/, e: /Held/, 2: /Growing/, 3: /Churn/, 5: /Lives long/, 6: /Promoted|Churn/ };
 
 for (const [heap, sixth] of [['malloc', 'copies'], ['collected', 'dies_promoted']] as const)
   test(`from opening, one key leads to what was planted for its question, of a ${heap} heap`, { skip: without }, () =>
@@ -29,7 +30,7 @@ for (const [heap, sixth] of [['malloc', 'copies'], ['collected', 'dies_promoted'
         await settled(page);
         await page.keyboard.press(key);
         await settled(page);
-        assert.match(await page.locator('[role=tab][aria-selected=true]').innerText(), new RegExp(`^${key}`));
+        assert.match(await page.locator('#tabs [aria-selected=true], #tabs [aria-current]').innerText(), TABS[key]!);
         assert.equal(await page.locator('.sites tbody tr:not(.gap) th').first().innerText(), name, `key ${key}`);
         await page.close();
       }
@@ -48,7 +49,7 @@ test('the planted leak, churner, cache and early promotion stay first from quest
       await settled(page);
       assert.equal(await page.locator('.sites tbody tr:not(.gap) th').first().innerText(), name, `key ${key}`);
     }
-    await page.keyboard.press('4');
+    await page.keyboard.press('2');
     await settled(page);
     const rows = await page.locator('.sites tbody tr').allInnerTexts();
     assert.match(rows[0]!, /kB\/s[\s\S]*grows steadily[\s\S]*After a quarter/);
@@ -82,8 +83,8 @@ test('a buffer that realloc grows all the time grows steadily, in the page as in
     const rows = await page.locator('.sites tbody tr').allInnerTexts();
     assert.match(rows[0]!, /^appends_history[\s\S]*[kM]B\/s[\s\S]*grows steadily/);
     for (const name of ['writes_log', 'doubles_index']) assert.match(rows.find((row) => row.startsWith(name))!, /uneven/);
-    const facts = await page.locator('.facts').innerText();
-    assert.equal(/([\d,]+) growths by realloc/.exec(facts)![1], /Growths by realloc ([\d,]+)/.exec(said)![1]);
+    const facts = await page.locator('#foot').textContent();
+    assert.equal(/([\d,]+) growths by realloc/.exec(facts!)![1], /Growths by realloc ([\d,]+)/.exec(said)![1]);
     await page.close();
   }));
 /* SPDX-License-Identifier: MIT */

@@ -92,17 +92,17 @@ test('paper has the verdict, all of the charts, the first rows of the table and 
       last: rows.at(-1),
       gaps: document.querySelectorAll('.gap').length,
       first: document.querySelector('.sites tbody tr')!.getAttribute('aria-rowindex'),
-      seen: ['.population', '#flame-host', '#time-chart', '.sites', '[role=tab][aria-selected=true]'].filter(isSeen),
-      unseen: ['.tools', '.controls', '.search', 'button.link'].filter((part) => !isSeen(part)),
+      seen: ['.population', '#flame-host', '#time-chart', '.sites', '#tabs [aria-current]'].filter(isSeen),
+      unseen: ['.tools', '.controls', '.switch', '.hues', '.entry', 'button.link'].filter((part) => !isSeen(part)),
     };
   });
   assert.match(seen.verdict, /Peak[^]*Allocated\s+[\d.]+\s.B/u);
-  assert.equal(seen.canvases.length, 3);
+  assert.equal(seen.canvases.length, 2);
   for (const [left, right] of seen.canvases) assert.ok(left! >= 0 && right! > 600 && right! <= 718, `${left} to ${right}`);
   assert.deepEqual([seen.rows, seen.last, seen.gaps, seen.first], [51, `and ${seen.all - 50} more`, 0, '2']);
   assert.ok(seen.all > 100);
   assert.equal(seen.seen.length, 5);
-  assert.equal(seen.unseen.length, 4);
+  assert.equal(seen.unseen.length, 6);
   await page.close();
 });
 

@@ -63,7 +63,7 @@ test('the served page says what the page in a file says, and takes queries', { s
     await serve([trace], async (url) => {
       const served = await openAt(url);
       const whole = await openAt(pathToFileURL(file).href);
-      for (const key of ['1', '2', '3', '5', '6', '8']) {
+      for (const key of ['1', 'e', '2', '3', '5', '6', '7']) {
         await served.page.keyboard.press(key);
         await whole.page.keyboard.press(key);
         await settled(served.page);
@@ -168,7 +168,7 @@ test('a growing trace is followed, pauses, and ends', { skip: without || (!recor
         const { page, faults } = await openAt(url);
         await page.getByRole('button', { name: 'Pause' }).waitFor();
         assert.match(await factOf(page), /still running/);
-        await page.getByRole('tab', { name: 'Now' }).waitFor();
+        await page.getByRole('button', { name: 'Now', exact: true }).waitFor();
         for (let times = 0; times < 2; times++) await changed(page, await factOf(page));
         await page.getByRole('button', { name: 'Pause' }).click();
         await page.getByText('the program has allocated since').waitFor();
@@ -187,13 +187,14 @@ test('a growing trace is followed, pauses, and ends', { skip: without || (!recor
         assert.ok(Math.abs(against - from) <= 0.01 * from, `${against} s instead of ${from} s`);
         await settled(page);
         assert.match(await textOf(page, '#population'), /new/);
-        await page.getByRole('tab', { name: 'Now' }).click();
+        await page.getByRole('tab', { name: 'Held' }).click();
+        await page.getByRole('button', { name: 'Now', exact: true }).click();
         writeFileSync(`${trace}.stop`, '');
         await ended(recorded);
         await page.getByText('The program has ended').waitFor();
         await settled(page);
         assert.doesNotMatch(await factOf(page), /still running/);
-        await page.getByRole('tab', { name: 'At the end' }).waitFor();
+        await page.locator('#population').getByRole('button', { name: 'At the end' }).waitFor();
         assert.equal(await page.getByRole('button', { name: 'Pause' }).count(), 0);
         assert.deepEqual(faults, []);
         await page.context().close();

@@ -18,25 +18,58 @@ onPage('the first view answers who held the memory at the peak', {}, async (page
   assert.match(await page.locator('h1').innerText(), /^shopserver --port/);
   assert.match(await page.locator('.said').innerText(), /^LEAK LIKELY\s*Session::create, called by Cache::insert: 24.% of the peak, grows 65\.2.kB\/s · pcache1Alloc, called by sqlite3VdbeExec: 18.%, grows 44\.8.kB\/s from start to end · Segment::load.41.%$/u);
   assert.equal(await population(page), ''); // it would repeat the figure
-  assert.equal(await page.locator('[role=tab][aria-selected=true]').innerText().then((text) => text.replace(/\s+/g, ' ')), '1At the peak');
+  assert.equal(await page.locator('[role=tab][aria-selected=true]').innerText().then((text) => text.replace(/\s+/g, ' ')), '1Held');
+  assert.equal(await page.locator('#population [aria-pressed=true]').innerText(), 'At the peak');
   assert.match(await page.locator('.verdict').innerText(), /Peak\s+107\sMB ±4.%\s+at 6.min 2\d.s, in 30,400 blocks/u);
   assert.equal(await page.title(), 'shopserver – Winnow');
   await noOverflow(page);
 });
 
 onPage('each question has a key, a sentence and a place in the address', { of: 'collected' }, async (page) => {
-  const expected = [/^$/, /at the end/, /lived less than/, /not been found dead/, /half of the run/, /moved from the minor/, /freed, .* new: \+/, /over the whole run/];
-  for (let number = 1; number <= 8; number++) {
-    await page.keyboard.press(String(number));
+  const expected = {
+    e: ['#end', /at the end/],
+    2: ['#alive', /not been found dead/],
+    3: ['#churn', /lived less than/],
+    4: ['#compare', /freed, .* new: \+/],
+    5: ['#lasting', /half of the run/],
+    6: ['#promoted', /moved from the minor/],
+    7: ['#allocated', /over the whole run/],
+    p: ['#peak', /^$/],
+  } as const;
+  for (const key of ['e', '1', '2', '3', '4', '5', '6', '7', 'p'] as const) {
+    const [address, said] = expected[key === '1' ? 'e' : key]; // the tab that is open stays as it is
+    await page.keyboard.press(key);
     await settled(page);
-    assert.match(await population(page), expected[number - 1]!);
+    assert.match(await population(page), said);
+    assert.equal(await hash(page), address);
     assert.ok((await page.locator('.sites tbody tr').count()) > 3);
   }
-  assert.equal(await hash(page), '#allocated');
+});
+
+onPage('More is a menu with the questions that have no tab, and says which of them is open', { of: 'collected' }, async (page) => {
+  await page.getByRole('button', { name: 'More' }).click();
+  assert.deepEqual(await page.getByRole('menuitem').allInnerTexts(), ['Lives long\n5', 'Promoted\n6', 'All allocated\n7', 'Sizes and lives of the blocks\n8']);
+  await page.getByRole('menuitem', { name: 'Promoted' }).click();
+  await settled(page);
+  assert.equal(await hash(page), '#promoted');
+  assert.equal(await page.locator('#tabs [aria-current=true]').innerText().then((text) => text.trim()), 'Promoted ▾');
+  assert.equal(await page.locator('[role=tab][aria-selected=true]').count(), 0);
+  assert.match(await page.locator('#heap').innerText(), /minor heap/);
+});
+
+onPage('a tab has one control for its questions', {}, async (page) => {
+  const pressed = () => page.locator('#population [aria-pressed=true]').allInnerTexts();
+  for (const [key, button, address] of [['1', 'At the end', '#end'], ['1', 'At the peak', '#peak'], ['3', '128 KiB and larger', '#large'], ['3', 'All sizes', '#churn']] as const) {
+    await page.keyboard.press(key);
+    await page.locator('#population').getByRole('button', { name: button }).click();
+    await settled(page);
+    assert.equal(await hash(page), address);
+    assert.deepEqual(await pressed(), [button]);
+  }
 });
 
 onPage('the widths are called as the answer that is shown counts them', {}, async (page) => {
-  for (const [key, unit] of [['8', 'calls'], ['1', 'blocks']] as const) {
+  for (const [key, unit] of [['7', 'calls'], ['1', 'blocks']] as const) {
     await page.keyboard.press(key);
     await settled(page);
     assert.equal(await page.locator('.widths button').last().innerText(), unit);
@@ -70,7 +103,7 @@ onPage('the command for churn has the limit that the sentence names', { at: '#ch
 
 for (const width of [320, 400, 1280])
   onPage(`no change and no name of a comparison is cut by the window, ${width} px`, { at: '#compare', width }, async (page) => {
-    for (const key of ['7', '1', '7']) {
+    for (const key of ['4', '1', '4']) {
       await page.keyboard.press(key);
       await settled(page);
       const cut = await page.locator('.sites tbody tr:not(.gap) :is(th, .change)').evaluateAll((cells) =>
@@ -107,8 +140,10 @@ onPage('a dark page is printed dark on white, with its charts', { dark: true }, 
 });
 
 onPage('malloc has no promotion', {}, async (page) => {
-  assert.equal(await page.locator('[role=tab]').count(), 8);
-  assert.equal(await page.getByRole('tab', { name: 'Promoted' }).count(), 0);
+  assert.deepEqual(await page.locator('[role=tab]').allInnerTexts().then((all) => all.map((text) => text.replace(/[\s\d]+/g, ''))), ['Held', 'Growing', 'Churn', 'Compare']);
+  await page.getByRole('button', { name: 'More' }).click();
+  assert.equal(await page.getByRole('menuitem', { name: 'Lives long' }).count(), 1);
+  assert.equal(await page.getByRole('menuitem', { name: 'Promoted' }).count(), 0);
 });
 
 onPage('a name alone that is typed is a filter by function', {}, async (page) => {
@@ -256,7 +291,7 @@ onPage('a click on the chart sets the moment, a drag the time of birth', {}, asy
   await page.waitForFunction(() => document.querySelectorAll('.chip').length === 1);
   await page.keyboard.press('p');
   await settled(page);
-  assert.match(await page.locator('[role=tab][aria-selected=true]').innerText(), /At the peak/);
+  assert.deepEqual(await page.locator('#population [aria-pressed=true]').allInnerTexts(), ['At the peak']);
 });
 
 onPage('fields do what drags do', {}, async (page) => {
@@ -264,6 +299,8 @@ onPage('fields do what drags do', {}, async (page) => {
   await page.keyboard.press('Enter');
   await settled(page);
   assert.match(await population(page), /held 100 s after the start/);
+  await page.keyboard.press('Escape');
+  await page.getByText('Sizes and lives of the blocks').click();
   await page.getByLabel('size from').fill('1K');
   await page.keyboard.press('Enter');
   await settled(page);
@@ -316,6 +353,8 @@ onPage('without collections the keys say so, and with Shift the range of births 
 });
 
 onPage('the map outlines the sizes and lives that the query selects', { height: 1500 }, async (page) => {
+  await page.keyboard.press('8');
+  await page.locator('.heat').waitFor();
   assert.equal(await page.locator('.bounds').count(), 0);
   await page.goto(page.url().replace(/#.*/, '') + '#peak&where=size+%3E%3D+1K+and+life+%3C+1s');
   await page.waitForSelector('.bounds');
@@ -325,6 +364,9 @@ onPage('the map outlines the sizes and lives that the query selects', { height: 
 });
 
 onPage('a drag over the map selects sizes and lives', { height: 1500 }, async (page) => {
+  await page.keyboard.press('8');
+  await page.locator('.heat').waitFor();
+  await rested(page); // it comes into sight
   const map = (await page.locator('.heat').boundingBox())!;
   await page.mouse.move(map.x + map.width * 0.6, map.y + map.height * 0.6);
   await page.mouse.down();
@@ -364,14 +406,86 @@ onPage('the address of a part tells the whole too', {}, async (page) => {
   await page.waitForFunction((text) => document.querySelector('.population')?.textContent!.replace(/\u202f/g, ' ') === text, said);
 });
 
-onPage('the search filters the table and takes regular expressions', {}, async (page) => {
+onPage('a word that is typed marks names, as it is or as a regular expression, and filters by Enter', {}, async (page) => {
+  const before = await population(page);
+  const names = () => page.locator('.sites tbody th').allInnerTexts();
   await page.keyboard.press('/');
   await page.keyboard.type('^sqlite3');
   await page.waitForFunction(() => [...document.querySelectorAll('.sites tbody tr')].every((row) => row.textContent!.startsWith('sqlite3')));
-  await page.keyboard.type('(');
-  await page.waitForSelector('.search .error');
+  assert.equal(await population(page), before);
+  assert.match(await page.locator('#query .hint').innerText(), /marked · Enter keeps only these/);
+  assert.match(await hash(page), /^(#peak&search=.*)?$/);
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('.chip');
+  await settled(page);
+  assert.deepEqual(await chips(page), ['fn ~ ^sqlite3']);
+  assert.match(await population(page), /^Matching blocks/);
+  assert.equal(await page.locator('#query-box').inputValue(), '');
+  assert.ok((await names()).length > 3); // nothing is marked any more
+  await page.locator('#query-box').fill('sorterw(');
+  await page.getByText('No name matches the search.').waitFor();
+  await page.locator('#query-box').fill('sorterw');
+  await page.waitForFunction(() => document.querySelectorAll('.sites tbody th').length === 1);
   await page.keyboard.press('Escape');
-  await page.waitForFunction(() => !document.querySelector('.search .error'));
+  await page.keyboard.press('Escape');
+  await page.waitForFunction(() => document.querySelectorAll('.sites tbody th').length > 3);
+});
+
+onPage('a query that is typed marks nothing', {}, async (page) => {
+  const rows = await page.locator('.sites tbody tr').count();
+  await page.locator('#query-box').fill('size');
+  await page.getByText('No name matches the search.').waitFor();
+  await page.locator('#query-box').fill('size >');
+  await page.waitForFunction((count) => document.querySelectorAll('.sites tbody tr').length === count, rows);
+  assert.equal(await page.locator('#query .hint').innerText(), 'Enter filters');
+  assert.equal(await page.locator('#query-box').inputValue(), 'size >');
+  await rested(page);
+  assert.equal(await hash(page), '#peak');
+});
+
+onPage('the hues are named below the head of the graph, and each is a filter', {}, async (page) => {
+  const named = await page.locator('.hues button').allInnerTexts();
+  assert.ok(named.length === 8 && ['Server', 'Indexer', 'libsqlite3', 'server.cc'].every((name) => named.includes(name)), named.join());
+  for (const [name, clause] of [['libsqlite3', 'module = libsqlite3.so.0'], ['Cache', 'fn ~ ^<?Cache::'], ['server.cc', 'file = src/server.cc']] as const) {
+    await page.locator('.hues button', { hasText: name }).click();
+    await page.waitForSelector('.chip');
+    await settled(page);
+    assert.deepEqual(await chips(page), [clause]);
+    assert.ok(await page.locator('.hues button', { hasText: name }).isDisabled());
+    await page.goBack();
+    await settled(page);
+  }
+});
+
+onPage('a group has its hue in every view', {}, async (page) => {
+  const hues = () => page.locator('.hues li').evaluateAll((all) => all.map((one) => [one.textContent, one.querySelector<HTMLElement>('.swatch')!.style.background] as const));
+  const first = new Map(await hues());
+  for (const key of ['2', '3', '5', '7']) {
+    await page.keyboard.press(key);
+    await settled(page);
+    const common = (await hues()).filter(([name]) => first.has(name));
+    assert.ok(common.length > 1, key);
+    for (const [name, colour] of common) assert.equal(colour, first.get(name), `${key}: ${name}`);
+  }
+});
+
+onPage('graph and table fill the window', { width: 1440, height: 900 }, async (page) => {
+  for (const at of ['#peak', '#churn', '#compare', '#allocated&by=line']) {
+    await page.evaluate((to) => (location.hash = to), at);
+    await settled(page);
+    const tall = await page.evaluate(() => document.documentElement.scrollHeight);
+    assert.ok(tall <= 900, `${at}: ${tall} px`);
+    const [graph, table] = [(await page.locator('#flame').boundingBox())!, (await page.locator('#table').boundingBox())!];
+    assert.ok(graph.y + graph.height > 780 && graph.height > 440, `${at}: ${JSON.stringify(graph)}`);
+    assert.ok(table.x > graph.x + graph.width, at);
+    assert.ok(at === '#compare' || Math.abs(graph.width / 1400 - 0.55) < 0.02, `${at}: ${graph.width}`);
+  }
+});
+
+onPage('a telephone has the verdict, the table, the chart and the graph in this order', { width: 375, height: 812 }, async (page) => {
+  await noOverflow(page);
+  const tops = await page.evaluate(() => ['#verdict', '#tabs', '#table', '#time', '#flame'].map((part) => document.querySelector(part)!.getBoundingClientRect().top));
+  assert.deepEqual(tops, [...tops].sort((one, other) => one - other));
 });
 
 onPage('the whole walk by keyboard alone', {}, async (page) => {
@@ -441,7 +555,7 @@ onPage('single letters can be switched off', {}, async (page) => {
 onPage('names from the trace are only ever text', { of: 'hostile' }, async (page) => {
   assert.equal(await page.locator('img').count(), 0);
   assert.equal(await page.locator('b').count(), 0);
-  await page.keyboard.press('8');
+  await page.keyboard.press('7');
   await settled(page);
   const titles = await page.locator('.sites .name').evaluateAll((names) => names.map((name) => (name as HTMLElement).title));
   assert.match(titles.join('\n'), /<\/script><img src=x onerror=alert\(1\)>/);
