@@ -136,7 +136,7 @@ export function groupOf({ function: name, module, file }: Label): Group | null {
   const binary = module.slice(module.lastIndexOf('/') + 1);
   if (binary === '') return file ? { kind: 'file', name: file } : null;
   if (isRuntime(binary)) return null;
-  if (/\.so($|[.-])|^\[/.test(binary)) return { kind: 'module', name: stem(binary) };
+  if (/\.so($|[.-])/.test(binary)) return { kind: 'module', name: stem(binary) };
   const namespace = namespaceOf(name);
   if (namespace) return { kind: 'namespace', name: namespace };
   return file ? { kind: 'file', name: file } : { kind: 'module', name: stem(binary) };

@@ -72,7 +72,7 @@ test('code of the program is of its namespace, else of its file', () => {
     assert.equal(groupText(label(name, 'server', 'server.cc')), `namespace ${group}`, name);
   for (const name of ['main', 'f(std::string)', 'g<a::b>', 'std'.repeat(1000)]) assert.equal(groupText(label(name, 'server', 'src/main.c')), 'file src/main.c', name.slice(0, 20));
   assert.equal(groupText(label('main', '/opt/server-1.2')), 'module server');
-  assert.equal(groupText(label('eval', '', 'lib/eval.ml')), 'file lib/eval.ml');
+  for (const module of ['', '[ocaml]']) assert.equal(groupText(label('Eval.run', module, 'lib/eval.ml')), 'file lib/eval.ml');
 });
 
 test('frames of the runtime and of the kernel are grey', () => {

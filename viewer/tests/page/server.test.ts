@@ -168,7 +168,7 @@ test('a growing trace is followed, pauses, and ends', { skip: without || (!recor
         const { page, faults } = await openAt(url);
         await page.getByRole('button', { name: 'Pause' }).waitFor();
         assert.match(await factOf(page), /still running/);
-        await page.getByRole('button', { name: 'Now', exact: true }).waitFor();
+        await page.locator('#population').getByRole('button', { name: 'Now' }).waitFor();
         for (let times = 0; times < 2; times++) await changed(page, await factOf(page));
         await page.getByRole('button', { name: 'Pause' }).click();
         await page.getByText('the program has allocated since').waitFor();
@@ -188,7 +188,7 @@ test('a growing trace is followed, pauses, and ends', { skip: without || (!recor
         await settled(page);
         assert.match(await textOf(page, '#population'), /new/);
         await page.getByRole('tab', { name: 'Held' }).click();
-        await page.getByRole('button', { name: 'Now', exact: true }).click();
+        await page.locator('#population').getByRole('button', { name: 'Now' }).click();
         writeFileSync(`${trace}.stop`, '');
         await ended(recorded);
         await page.getByText('The program has ended').waitFor();
@@ -302,7 +302,7 @@ test('all that is shown of a growing trace is of one state, also while others as
         const seen = (count: number) =>
           page.waitForFunction((wanted) => new Set((window as unknown as { pictures: Picture[] }).pictures.map(({ facts }) => facts)).size >= wanted, count, { timeout: 60_000 });
         for (let count = 3; count <= 8; count++) {
-          await page.keyboard.press(count % 2 ? '2' : '1'); /* other questions, in the middle of the answers to the last */
+          await page.keyboard.press(count % 2 ? 'e' : 'p'); /* other questions, in the middle of the answers to the last */
           await seen(count);
         }
         const pictures = await page.evaluate(() => (window as unknown as { pictures: Picture[] }).pictures);

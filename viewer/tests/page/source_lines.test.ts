@@ -19,7 +19,7 @@ test('tabs stay in code, and what turns or hides others is a mark', () => {
 
 test('the lines around the places of a selected function are shown as text, with the bytes of each place', { skip: without }, async () => {
   const { page, context, faults } = await open(browser, { html: ['--source'] });
-  assert.match(await page.locator('#header').innerText(), /has source lines, of 1 file/);
+  assert.match((await page.locator('#foot').textContent())!, /has source lines, of 1 file/);
   await page.getByRole('row', { name: /pcache1Alloc/ }).click();
   await page.getByText('sqlite3.c is not where the page was written').waitFor();
   await page.getByRole('row', { name: /Session::create/ }).click();

@@ -1,0 +1,93 @@
+/* The layout of the page, its tabs and their controls, the box for words and queries, and its hues. */
+import assert from 'node:assert/strict';
+import { after, before } from 'node:test';
+import type { Browser } from 'playwright-core';
+import { chips, hash, launch, onPageOf, rested, settled } from './open.ts';
+
+let browser: Browser;
+before(async () => {
+  browser = await launch();
+});
+after(() => browser.close());
+
+const onPage = onPageOf(() => browser);
+
+onPage('More is a menu with the questions that have no tab, and says which of them is open', { of: 'collected' }, async (page) => {
+  await page.getByRole('button', { name: 'More' }).click();
+  assert.deepEqual(await page.getByRole('menuitem').allInnerTexts(), ['Lives long\n5', 'Promoted\n6', 'All allocated\n7', 'Sizes and lives of the blocks\n8']);
+  await page.getByRole('menuitem', { name: 'Promoted' }).click();
+  await settled(page);
+  assert.equal(await hash(page), '#promoted');
+  assert.equal(await page.locator('#tabs [aria-current=true]').innerText().then((text) => text.trim()), 'Promoted ▾');
+  assert.equal(await page.locator('[role=tab][aria-selected=true]').count(), 0);
+  assert.match(await page.locator('#heap').innerText(), /minor heap/);
+});
+
+onPage('a tab has one control for its questions', {}, async (page) => {
+  const pressed = () => page.locator('#population [aria-pressed=true]').allInnerTexts();
+  for (const [key, button, address] of [['1', 'At the end', '#end'], ['1', 'At the peak', '#peak'], ['3', '128 KiB and larger', '#large'], ['3', 'All sizes', '#churn']] as const) {
+    await page.keyboard.press(key);
+    await page.locator('#population').getByRole('button', { name: button }).click();
+    await settled(page);
+    assert.equal(await hash(page), address);
+    assert.deepEqual(await pressed(), [button]);
+  }
+});
+
+onPage('a query that is typed marks nothing', {}, async (page) => {
+  const rows = await page.locator('.sites tbody tr').count();
+  await page.locator('#query-box').fill('size');
+  await page.getByText('No name matches the search.').waitFor();
+  await page.locator('#query-box').fill('size >');
+  await page.waitForFunction((count) => document.querySelectorAll('.sites tbody tr').length === count, rows);
+  assert.equal(await page.locator('#query .hint').innerText(), 'Enter filters');
+  assert.equal(await page.locator('#query-box').inputValue(), 'size >');
+  await rested(page);
+  assert.equal(await hash(page), '#peak');
+});
+
+onPage('the hues are named below the head of the graph, and each is a filter', {}, async (page) => {
+  const named = await page.locator('.hues button').allInnerTexts();
+  assert.ok(named.length === 8 && ['Server', 'Indexer', 'libsqlite3', 'server.cc'].every((name) => named.includes(name)), named.join());
+  for (const [name, clause] of [['libsqlite3', 'module = libsqlite3.so.0'], ['Cache', 'fn ~ ^<?Cache::'], ['server.cc', 'file = src/server.cc']] as const) {
+    await page.locator('.hues button', { hasText: name }).click();
+    await page.waitForSelector('.chip');
+    await settled(page);
+    assert.deepEqual(await chips(page), [clause]);
+    assert.ok(await page.locator('.hues button', { hasText: name }).isDisabled());
+    await page.goBack();
+    await settled(page);
+  }
+});
+
+onPage('a group has its hue in every view', {}, async (page) => {
+  const hues = () => page.locator('.hues li').evaluateAll((all) => all.map((one) => [one.textContent, one.querySelector<HTMLElement>('.swatch')!.style.background] as const));
+  const first = new Map(await hues());
+  for (const key of ['2', '3', '5', '7']) {
+    await page.keyboard.press(key);
+    await settled(page);
+    const common = (await hues()).filter(([name]) => first.has(name));
+    assert.ok(common.length > 1, key);
+    for (const [name, colour] of common) assert.equal(colour, first.get(name), `${key}: ${name}`);
+  }
+});
+
+onPage('graph and table fill the window', { width: 1440, height: 900 }, async (page) => {
+  for (const at of ['#peak', '#churn', '#compare', '#allocated&by=line']) {
+    await page.evaluate((to) => (location.hash = to), at);
+    await settled(page);
+    const tall = await page.evaluate(() => document.documentElement.scrollHeight);
+    assert.ok(tall <= 900, `${at}: ${tall} px`);
+    const [graph, table] = [(await page.locator('#flame').boundingBox())!, (await page.locator('#table').boundingBox())!];
+    assert.ok(graph.y + graph.height > 780 && graph.height > 440, `${at}: ${JSON.stringify(graph)}`);
+    assert.ok(table.x > graph.x + graph.width, at);
+    assert.ok(at === '#compare' || Math.abs(graph.width / 1400 - 0.55) < 0.02, `${at}: ${graph.width}`);
+  }
+});
+
+onPage('a telephone has the verdict, the table, the chart and the graph in this order', { width: 375, height: 812 }, async (page) => {
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'the page is wider than the window');
+  const tops = await page.evaluate(() => ['#verdict', '#tabs', '#table', '#time', '#flame'].map((part) => document.querySelector(part)!.getBoundingClientRect().top));
+  assert.deepEqual(tops, [...tops].sort((one, other) => one - other));
+});
+/* SPDX-License-Identifier: MIT */
