@@ -3,7 +3,7 @@ import 'uplot/dist/uPlot.min.css';
 import './style.css';
 import { openSource } from './engine/open.ts';
 import { begin, followRequests } from './state/asking.ts';
-import { followAddress, followTheme } from './state/store.ts';
+import { followAddress, followLimits, followTheme } from './state/store.ts';
 import { followDetails } from './views/details.tsx';
 import { followFlame } from './views/flame.tsx';
 import { followHeader } from './views/header.tsx';
@@ -18,6 +18,7 @@ import { followTime } from './views/time.tsx';
 
 followTheme();
 followAddress(window);
+followLimits();
 followHeader();
 followTime();
 followTabs();

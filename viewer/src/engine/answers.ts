@@ -87,6 +87,12 @@ export interface Head {
     stacks_cut: number;
     damaged_chunks: number;
     damaged_bytes: number;
+    /** Totals of stacks, and nothing of moments between: a profile of another tool. */
+    totals?: boolean;
+    /** What such a file tells, in sentences. */
+    note?: string;
+    /** The tool that wrote the file; undefined: Winnow. */
+    writer?: string;
     /** Records are missing: totals are lower bounds. */
     partial: boolean;
     /** The trace has its end, and nothing is missing. */
@@ -94,6 +100,9 @@ export interface Head {
     /** Of several traces, which the page shows as one. */
     processes?: { pid: number; name: string }[];
   };
+  /** What a file of another profiler does not tell: what was held at the peak, what was allocated, what was held at the
+   *  end, when which block was freed, which threads allocated. */
+  limits: { no_peak: boolean; no_total: boolean; no_end: boolean; no_lives: boolean; no_threads: boolean };
   /** The heap is a collected one: it has areas, promotions, collections. */
   collected: boolean;
   /** Whether single collections are in the trace. */
@@ -136,9 +145,9 @@ export interface Totals {
     alive_bytes: Estimate;
     alive_blocks: Estimate;
     /** Bytes of blocks that lived less than brief_ns, and their share of all. */
-    brief_bytes: Estimate;
-    brief_share: Estimate;
-    brief_ns: number;
+    brief_bytes?: Estimate;
+    brief_share?: Estimate;
+    brief_ns?: number;
     /** 0: not measured. */
     peak_rss_bytes: number;
   };

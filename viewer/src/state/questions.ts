@@ -3,11 +3,11 @@
  * A question is named `tab` in the address and in `View`. Some share a tab of the page, which has a control for them: what
  * was held at the peak and at another moment; what was freed soon, of all sizes and of large ones. The tab *More* has the
  * questions that are asked less often. */
-import type { Compare, Direction, Estimate, Head, Measure, Totals } from '../engine/answers.ts';
+import type { Compare, Direction, Estimate, Grouping, Head, Measure, Totals } from '../engine/answers.ts';
 import { bytes, duration, estimatedOf, queryTime, withError } from '../numbers.ts';
 import { moment, withClauses } from './clauses.ts';
 import { running } from './server.ts';
-import type { Scale, Tab, View } from './address.ts';
+import { GROUPINGS, type Scale, type Tab, type View } from './address.ts';
 
 export interface Question {
   tab: Tab;
@@ -34,11 +34,33 @@ const QUESTIONS: Record<Tab, Omit<Question, 'tab'>> = {
 export const questionOf = (tab: Tab): Question => ({ tab, ...QUESTIONS[tab] });
 
 /** The tabs of the page, each by its first question, and the questions of the tab More. */
-export const MAIN: readonly Tab[] = ['peak', 'alive', 'churn', 'compare'];
-export const moreOf = (head: Head | null): Tab[] => ['lasting', head?.collected ? 'promoted' : 'large', 'allocated'];
+const MAIN: readonly Tab[] = ['peak', 'alive', 'churn', 'compare'];
+export const mainsOf = (head: Head | null): Tab[] => MAIN.filter((tab) => hasQuestion(tab, head) || (tab === 'peak' && hasQuestion('end', head)));
+export const moreOf = (head: Head | null): Tab[] =>
+  (['lasting', head?.collected ? 'promoted' : 'large', 'allocated'] as const).filter((tab) => hasQuestion(tab, head));
 
-/** Promotion is a thing of collected heaps; large blocks, which the system gives and takes, are one of malloc. */
-export const hasQuestion = (tab: Tab, head: Head | null): boolean => tab !== (head?.collected ? 'large' : 'promoted');
+/** Whether the recording tells what a question asks. Promotion is a thing of collected heaps; large blocks, which the system
+ *  gives and takes, are one of malloc. */
+export function hasQuestion(tab: Tab, head: Head | null): boolean {
+  if (tab === (head?.collected ? 'large' : 'promoted')) return false;
+  if (!head) return true;
+  const { trace, limits, before } = head;
+  switch (tab) {
+    case 'peak':
+      return !limits.no_peak;
+    case 'end':
+      return !limits.no_end;
+    case 'allocated':
+      return !limits.no_total;
+    case 'compare':
+      return !trace.totals || before !== undefined;
+    default:
+      return !limits.no_lives;
+  }
+}
+
+/** The first question that the recording answers. */
+export const firstOf = (head: Head): Tab => (['peak', 'end', 'allocated'] as const).find((tab) => hasQuestion(tab, head)) ?? 'peak';
 
 /** The tab of the page in which a question is. */
 export const mainOf = (tab: Tab): Tab => (tab === 'end' ? 'peak' : tab === 'large' ? 'churn' : tab);
@@ -51,6 +73,9 @@ export const filterOf = ({ tab, where }: View): string => {
   const { rest } = moment(where);
   return tab === 'large' ? withClauses(rest, [LARGE]) : rest;
 };
+
+/** By what blocks can be grouped. */
+export const groupingsOf = (head: Head | null): Grouping[] => GROUPINGS.filter((by) => by !== 'thread' || !head?.limits.no_threads);
 
 /** What a view counts. In a comparison of two runs that is chosen. */
 export const measureOf = (view: View, head: Head | null): Measure =>
@@ -86,6 +111,7 @@ export function whatOf(view: View, head: Head, totals: Totals): string {
   const blocks = moment(view.where).rest === '' ? 'Blocks' : 'Matching blocks';
   switch (measureOf(view, head)) {
     case 'held':
+      if (head.trace.totals) return `${blocks} held at the ${view.tab === 'peak' ? 'peak' : head.limits.no_peak ? 'moment of the profile' : 'end'}`;
       if (view.tab === 'peak')
         return totals.peak_is_one
           ? `${blocks} held at ${duration(totals.at_ns)}, the moment of highest use`
@@ -94,7 +120,7 @@ export function whatOf(view: View, head: Head, totals: Totals): string {
         ? `${blocks} held ${running.value ? 'now' : 'at the end'}, ${duration(totals.at_ns)} after the start`
         : `${blocks} held ${duration(totals.at_ns)} after the start`;
     case 'churn':
-      return `${blocks}${view.tab === 'large' ? ' of 128 KiB or more' : ''} that lived less than ${duration(totals.totals.brief_ns)}, a hundredth of the run`;
+      return `${blocks}${view.tab === 'large' ? ' of 128 KiB or more' : ''} that lived less than ${duration(totals.totals.brief_ns ?? 0)}, a hundredth of the run`;
     case 'alive':
       if (head.trace.partial) return `${blocks} whose end was not recorded`;
       if (head.closing_ns < head.trace.duration_ns)

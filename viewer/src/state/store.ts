@@ -3,11 +3,11 @@
  * Each committed step is an entry of the browser's history, so Back is undo. A passing state (a drag,
  * the pointer) is in signals of its own and leaves no trace.
  */
-import { batch, computed, signal } from '@preact/signals-core';
+import { batch, computed, effect, signal } from '@preact/signals-core';
 import type { Head } from '../engine/answers.ts';
 import { decode, encode, START, type Sort, type Tab, usualSort, type View } from './address.ts';
 import { moment, withClauses, withMoment } from './clauses.ts';
-import { directionOf, hasQuestion, MAIN, mainOf, moreOf, whereOf } from './questions.ts';
+import { directionOf, firstOf, hasQuestion, mainOf, mainsOf, moreOf, whereOf } from './questions.ts';
 
 export type Theme = 'light' | 'dark' | 'system';
 
@@ -118,6 +118,14 @@ export function openTab(tab: Tab): void {
   change({ ...parts, ...sortOn(tab) });
 }
 
+/** Goes from a question that the recording does not answer, which an address may name, to one that it does. */
+export function followLimits(): void {
+  effect(() => {
+    const shown = head.value;
+    if (shown && !hasQuestion(view.value.tab, shown)) change({ tab: firstOf(shown) }, true);
+  });
+}
+
 /** The usual order of a tab stays usual on another; an order by a column that a table lacks does not stay. */
 export function sortOn(tab: Tab): Partial<View> {
   const { sort, descending, tab: from } = view.value;
@@ -129,14 +137,17 @@ export function sortOn(tab: Tab): Partial<View> {
 /** Goes to a tab of the page. The first one shows the moment that the query names; the tab that is open stays as it is. */
 export function openMain(main: Tab): void {
   const { tab, where } = view.value;
-  if (mainOf(tab) !== main) openTab(main === 'peak' && moment(where).at !== null ? 'end' : main);
+  if (mainOf(tab) === main) return;
+  const isEnd = main === 'peak' && (moment(where).at !== null || !hasQuestion('peak', head.value));
+  openTab(isEnd ? 'end' : main);
 }
 
 /** The tabs, then what More has: the keys 1 to 7. */
 export function openNumber(number: number): void {
-  const more = moreOf(head.value)[number - MAIN.length - 1];
+  const mains = mainsOf(head.value);
+  const more = moreOf(head.value)[number - mains.length - 1];
   if (more) openTab(more);
-  else if (MAIN[number - 1]) openMain(MAIN[number - 1]!);
+  else if (mains[number - 1]) openMain(mains[number - 1]!);
 }
 
 export function setQuery(text: string): void {

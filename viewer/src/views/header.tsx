@@ -59,7 +59,7 @@ function warningsOf({ trace, kept, became }: Head): string[] {
   else if (lost.length) lines.push(`${lost.join('; ')}.`);
   if (trace.stacks_cut > 0)
     lines.push(`The callstacks of ${numberOf(trace.stacks_cut, 'block')} were cut. Record with a larger --stack-depth.`);
-  if (!trace.complete && !running.value)
+  if (!trace.complete && !running.value && !trace.writer)
     lines.push(`The end ${trace.processes ? 'of a process ' : ''}was not recorded: the program was killed, left by _exit, or still runs. Its last moments may be missing.`);
   if (trace.samples > 0 && trace.samples < FEW && trace.rate < 1)
     lines.push(`Only ${numberOf(trace.samples, 'sample')}: a kind of block that matters may have none. Record with a higher --rate for more.`);
@@ -104,8 +104,9 @@ function Facts({ head }: { head: Head }) {
   const { trace, before } = head;
   const facts = [
     trace.started_ns > 0 && dateOf(trace.started_ns),
-    `ran ${trace.complete || running.value ? '' : 'at least '}${duration(trace.duration_ns)}`,
-    numberOf(trace.samples, 'sampled block'),
+    !trace.totals && `ran ${trace.complete || running.value ? '' : 'at least '}${duration(trace.duration_ns)}`,
+    !trace.totals && numberOf(trace.samples, 'sampled block'),
+    trace.writer && `by ${trace.writer}`,
     trace.processes && `${trace.processes.length} processes`,
     running.value && 'still running',
   ].filter(Boolean);
@@ -125,7 +126,7 @@ function Facts({ head }: { head: Head }) {
 /** What else is known of the recording. */
 function aboutOf(head: Head): string {
   const { trace } = head;
-  return [`${rateInWords(head)}${growthsIn(head)}`, `heap: ${trace.heap}`, !trace.processes && trace.pid > 0 && `pid ${trace.pid}`, trace.host && `on ${trace.host}`, sourceFact(head)].filter(Boolean).join(' · ');
+  return [trace.totals ? trace.note : `${rateInWords(head)}${growthsIn(head)}`, `heap: ${trace.heap}`, !trace.processes && trace.pid > 0 && `pid ${trace.pid}`, trace.host && `on ${trace.host}`, sourceFact(head)].filter(Boolean).join(' · ');
 }
 
 function Tools() {
@@ -188,6 +189,8 @@ export function followHeader(): void {
     main.hidden = trouble.value !== '';
     main.classList.toggle('nothing', head.value?.trace.samples === 0);
     main.classList.toggle('gone', server.value?.answers === false);
+    document.getElementById('time')!.hidden = head.value?.trace.totals === true;
+    document.getElementById('kinds')!.hidden = head.value?.limits.no_lives === true;
   });
   island('foot', () => {
     const shown = head.value;
@@ -263,36 +266,41 @@ function figuresOf(head: Head, all: Totals): FigureParts[] {
   const { totals } = all;
   const off = (estimate: { estimate: number; low: number; high: number; samples: number }) =>
     isExact(estimate) || (estimate.samples === 0 && estimate.estimate === 0) ? '' : error(estimate.estimate, estimate.low, estimate.high);
-  const figures: FigureParts[] = [
-    {
+  const { limits, trace } = head;
+  const { brief_share: brief, brief_ns: soon } = totals;
+  const figures: FigureParts[] = [];
+  if (!limits.no_peak)
+    figures.push({
       label: 'Peak',
       value: amount(totals.peak_bytes),
       off: off(totals.peak_bytes),
-      note: `${all.peak_is_one ? 'at' : 'around'} ${duration(totals.peak_at_ns)}${totals.peak_blocks.samples ? `, in ${estimatedCount(totals.peak_blocks)} blocks` : ''}`,
+      note: [!trace.totals && `${all.peak_is_one ? 'at' : 'around'} ${duration(totals.peak_at_ns)}`, totals.peak_blocks.samples && `in ${estimatedCount(totals.peak_blocks)} blocks`].filter(Boolean).join(', '),
       go: () => openMoment('peak'),
-    },
-    {
-      label: head.trace.processes ? 'Not freed' : running.value ? 'Now' : 'At the end',
+    });
+  if (!limits.no_end)
+    figures.push({
+      label: trace.processes ? 'Not freed' : running.value ? 'Now' : limits.no_peak ? 'Held' : 'At the end',
       value: amount(totals.live_at_end_bytes),
       off: off(totals.live_at_end_bytes),
-      note: noteAtEnd(head, all),
-      go: () => (head.trace.processes ? openTab('alive') : openMoment('end')),
-    },
-    {
+      note: limits.no_peak ? 'at the moment of the profile' : noteAtEnd(head, all),
+      go: () => (trace.processes ? openTab('alive') : openMoment('end')),
+    });
+  if (!limits.no_total)
+    figures.push({
       label: 'Allocated',
       value: amount(totals.allocated_bytes),
       off: off(totals.allocated_bytes),
-      note: `${bytes(totals.allocated_bytes_per_second.estimate)} a second${head.collected ? ', without headers' : ''}`,
+      note: trace.totals ? `in ${estimatedCount(totals.allocated_blocks)} blocks` : `${bytes(totals.allocated_bytes_per_second.estimate)} a second${head.collected ? ', without headers' : ''}`,
       go: () => openTab('allocated'),
-    },
-    {
+    });
+  if (brief && soon !== undefined)
+    figures.push({
       label: 'Freed within 1\u202f% of the run',
-      value: share(totals.brief_share.estimate),
-      off: shareWithError(totals.brief_share).replace(/^[^(]*/, '').replace(/[()]/g, ''),
-      note: `lived less than ${duration(totals.brief_ns)}`,
+      value: share(brief.estimate),
+      off: shareWithError(brief).replace(/^[^(]*/, '').replace(/[()]/g, ''),
+      note: `lived less than ${duration(soon)}`,
       go: () => openTab('churn'),
-    },
-  ];
+    });
   const promoted = all.heap?.promoted_share;
   if (head.collected && promoted)
     figures.push({

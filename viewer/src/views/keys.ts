@@ -1,7 +1,7 @@
 /* The keys of the page. Those of the flame graph are its own. */
-import { GROUPINGS } from '../state/address.ts';
+import { groupingsOf } from '../state/questions.ts';
 import { openMoment } from '../state/moments.ts';
-import { change, direction, letters, openNumber, panel, redo, setDirection, toggleTable, toggleTheme, undo, view } from '../state/store.ts';
+import { change, direction, head, letters, openNumber, panel, redo, setDirection, toggleTable, toggleTheme, undo, view } from '../state/store.ts';
 import { copyLink } from './export.ts';
 import { graph, selectedBox, showWholeStacks } from './flame.tsx';
 import { drop, hide, keepOnly, menu } from './menu.tsx';
@@ -69,7 +69,8 @@ function focusOn(id: string): void {
 }
 
 function groupByNext(): void {
-  const next = GROUPINGS[(GROUPINGS.indexOf(view.value.by) + 1) % GROUPINGS.length]!;
+  const all = groupingsOf(head.value);
+  const next = all[(all.indexOf(view.value.by) + 1) % all.length]!;
   change({ by: next, focus: [], selected: null, row: '', zoom: null, of: '' });
 }
 

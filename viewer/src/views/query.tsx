@@ -5,7 +5,7 @@ import { complaintOf, queryError, samplesOf, table, totals } from '../state/aski
 import { join, split } from '../state/clauses.ts';
 import { clauseOf, clauseOfWord, type Completion, completions, isQuery } from '../state/fields.ts';
 import { numberOf } from '../numbers.ts';
-import { GROUPINGS } from '../state/address.ts';
+import { groupingsOf } from '../state/questions.ts';
 import { addClauses, change, direction, head, leaveFunction, setDirection, setQuery, undo, view } from '../state/store.ts';
 import { graph } from './flame.tsx';
 import { island, Name } from './island.tsx';
@@ -182,9 +182,9 @@ function Controls() {
         <select
           value={shown.by}
           aria-label="Group by"
-          onChange={(event) => change({ by: event.currentTarget.value as (typeof GROUPINGS)[number], focus: [], selected: null, row: '', zoom: null, of: '' })}
+          onChange={(event) => change({ by: event.currentTarget.value as ReturnType<typeof groupingsOf>[number], focus: [], selected: null, row: '', zoom: null, of: '' })}
         >
-          {GROUPINGS.map((by) => (
+          {groupingsOf(head.value).map((by) => (
             <option value={by} selected={by === shown.by}>
               {by}
             </option>

@@ -3,7 +3,7 @@ import { effect } from '@preact/signals-core';
 import type { Tab } from '../state/address.ts';
 import { ageOf, compare, compareError, comparing, flame, isAnswered, isAwaited, kindsOpen, totals } from '../state/asking.ts';
 import { moment } from '../state/clauses.ts';
-import { hasQuestion, MAIN, mainOf, moreOf, populationOf, questionOf, type Whole } from '../state/questions.ts';
+import { hasQuestion, mainOf, mainsOf, moreOf, populationOf, questionOf, type Whole } from '../state/questions.ts';
 import { through, whole } from '../state/whole.ts';
 import { running } from '../state/server.ts';
 import { openMoment } from '../state/moments.ts';
@@ -17,7 +17,8 @@ import { bytes, withError } from '../numbers.ts';
 function walk(event: KeyboardEvent): void {
   const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
   if (!step) return;
-  const next = MAIN[(MAIN.indexOf(mainOf(view.value.tab)) + step + MAIN.length) % MAIN.length]!;
+  const mains = mainsOf(head.value);
+  const next = mains[(mains.indexOf(mainOf(view.value.tab)) + step + mains.length) % mains.length]!;
   event.preventDefault();
   event.stopPropagation();
   openMain(next);
@@ -32,8 +33,9 @@ export function showKinds(): void {
 
 /** What More has. */
 export function moreItems(): Item[] {
-  const questions = moreOf(head.value).map((tab, index): Item & { tab: Tab } => ({ tab, text: questionOf(tab).title, key: `${MAIN.length + 1 + index}`, act: () => openTab(tab) }));
-  return [...questions.filter(({ tab }) => tab !== 'large'), { text: 'Sizes and lives of the blocks', key: '8', act: showKinds }];
+  const questions = moreOf(head.value).map((tab, index): Item & { tab: Tab } => ({ tab, text: questionOf(tab).title, key: `${mainsOf(head.value).length + 1 + index}`, act: () => openTab(tab) }));
+  const kinds: Item[] = head.value?.limits.no_lives ? [] : [{ text: 'Sizes and lives of the blocks', key: '8', act: showKinds }];
+  return [...questions.filter(({ tab }) => tab !== 'large'), ...kinds];
 }
 
 /** The tabs, and More beside them, which is a menu. */
@@ -42,12 +44,13 @@ export function followTabs(): void {
   shownPanel.setAttribute('role', 'tabpanel');
   island('tabs', () => {
     const main = mainOf(view.value.tab);
-    const isMore = !MAIN.includes(main);
+    const mains = mainsOf(head.value);
+    const isMore = !mains.includes(main);
     shownPanel.setAttribute('aria-labelledby', isMore ? 'tab-more' : `tab-${main}`);
     return (
       <>
         <div role="tablist" aria-label="Questions" onKeyDown={walk}>
-          {MAIN.map((tab, index) => (
+          {mains.map((tab, index) => (
             <button
               type="button"
               role="tab"
@@ -96,13 +99,15 @@ function Moments() {
   return (
     <div class="controls">
       <div class="switch" role="group" aria-label="When">
-        <Choice tab="peak" text="At the peak" title="p" act={() => openMoment('peak')} />
-        <button type="button" aria-pressed={isAtEnd()} title="e" onClick={() => openMoment('end')}>
-          {running.value ? 'Now' : 'At the end'}
-        </button>
+        {hasQuestion('peak', head.value) && <Choice tab="peak" text="At the peak" title="p" act={() => openMoment('peak')} />}
+        {hasQuestion('end', head.value) && (
+          <button type="button" aria-pressed={isAtEnd()} title="e" onClick={() => openMoment('end')}>
+            {running.value ? 'Now' : hasQuestion('peak', head.value) ? 'At the end' : 'At the moment of the profile'}
+          </button>
+        )}
       </div>
-      <MomentField />
-      <PeakSteps />
+      {!head.value?.trace.totals && <MomentField />}
+      {!head.value?.trace.totals && <PeakSteps />}
     </div>
   );
 }

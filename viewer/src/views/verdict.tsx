@@ -58,7 +58,7 @@ function reasonOf({ kind, bytes: amount, at_ns }: Verdict, { totals }: Totals, {
     case 'no_leak_seen':
       return `level since ${duration(at_ns)}; a leak of a tenth of the peak would show`;
     case 'mostly_short_lived':
-      return `${share(totals.brief_share.estimate)} of what it allocated lived less than ${duration(totals.brief_ns)}, and the peak is small beside that`;
+      return `${share(totals.brief_share?.estimate ?? 0)} of what it allocated lived less than ${duration(totals.brief_ns ?? 0)}, and the peak is small beside that`;
     case 'too_few_samples':
       return collected ? `run it again with WINNOW_RATE=${rate}` : `record it again with --rate ${rate}`;
     case 'freed_not_given_back':
