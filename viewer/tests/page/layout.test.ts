@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import type { Browser } from 'playwright-core';
-import { chips, hash, launch, onPageOf, rested, settled } from './open.ts';
+import { chips, hash, launch, onPageOf, population, rested, settled } from './open.ts';
 
 let browser: Browser;
 before(async () => {
@@ -89,5 +89,39 @@ onPage('a telephone has the verdict, the table, the chart and the graph in this 
   assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'the page is wider than the window');
   const tops = await page.evaluate(() => ['#verdict', '#tabs', '#table', '#time', '#flame'].map((part) => document.querySelector(part)!.getBoundingClientRect().top));
   assert.deepEqual(tops, [...tops].sort((one, other) => one - other));
+});
+
+onPage('a word that is typed marks names, as it is or as a regular expression, and filters by Enter', {}, async (page) => {
+  const before = await population(page);
+  const names = () => page.locator('.sites tbody th').allInnerTexts();
+  await page.keyboard.press('/');
+  await page.keyboard.type('^sqlite3');
+  await page.waitForFunction(() => [...document.querySelectorAll('.sites tbody tr')].every((row) => row.textContent!.startsWith('sqlite3')));
+  assert.equal(await population(page), before);
+  assert.match(await page.locator('#query .hint').innerText(), /marked · Enter keeps only these/);
+  assert.match(await hash(page), /^(#peak&search=.*)?$/);
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('.chip');
+  await settled(page);
+  assert.deepEqual(await chips(page), ['fn ~ ^sqlite3']);
+  assert.match(await population(page), /^Matching blocks/);
+  assert.equal(await page.locator('#query-box').inputValue(), '');
+  assert.ok((await names()).length > 3); // nothing is marked any more
+  await page.locator('#query-box').fill('sorterw(');
+  await page.getByText('No name matches the search.').waitFor();
+  await page.locator('#query-box').fill('sorterw');
+  await page.waitForFunction(() => document.querySelectorAll('.sites tbody th').length === 1);
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Escape');
+  await page.waitForFunction(() => document.querySelectorAll('.sites tbody th').length > 3);
+});
+
+onPage('a name alone that is typed is a filter by function', {}, async (page) => {
+  await page.keyboard.press('f');
+  await page.keyboard.type('Cache');
+  assert.deepEqual(await page.locator('#query-offers li').allInnerTexts(), ['fn ~ Cache\nfunctions whose names have this']);
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('.chip');
+  assert.deepEqual(await chips(page), ['fn ~ Cache']);
 });
 /* SPDX-License-Identifier: MIT */

@@ -124,15 +124,6 @@ onPage('malloc has no promotion', {}, async (page) => {
   assert.equal(await page.getByRole('menuitem', { name: 'Promoted' }).count(), 0);
 });
 
-onPage('a name alone that is typed is a filter by function', {}, async (page) => {
-  await page.keyboard.press('f');
-  await page.keyboard.type('Cache');
-  assert.deepEqual(await page.locator('#query-offers li').allInnerTexts(), ['fn ~ Cache\nfunctions whose names have this']);
-  await page.keyboard.press('Enter');
-  await page.waitForSelector('.chip');
-  assert.deepEqual(await chips(page), ['fn ~ Cache']);
-});
-
 onPage('a clause that is typed becomes a chip, changes the numbers, and is undone by Back', {}, async (page) => {
   const before = await population(page);
   await page.keyboard.press('f');
@@ -382,31 +373,6 @@ onPage('the address of a part tells the whole too', {}, async (page) => {
   assert.ok(said.startsWith(`${all}. Of these `), said);
   await page.reload();
   await page.waitForFunction((text) => document.querySelector('.population')?.textContent!.replace(/\u202f/g, ' ') === text, said);
-});
-
-onPage('a word that is typed marks names, as it is or as a regular expression, and filters by Enter', {}, async (page) => {
-  const before = await population(page);
-  const names = () => page.locator('.sites tbody th').allInnerTexts();
-  await page.keyboard.press('/');
-  await page.keyboard.type('^sqlite3');
-  await page.waitForFunction(() => [...document.querySelectorAll('.sites tbody tr')].every((row) => row.textContent!.startsWith('sqlite3')));
-  assert.equal(await population(page), before);
-  assert.match(await page.locator('#query .hint').innerText(), /marked · Enter keeps only these/);
-  assert.match(await hash(page), /^(#peak&search=.*)?$/);
-  await page.keyboard.press('Enter');
-  await page.waitForSelector('.chip');
-  await settled(page);
-  assert.deepEqual(await chips(page), ['fn ~ ^sqlite3']);
-  assert.match(await population(page), /^Matching blocks/);
-  assert.equal(await page.locator('#query-box').inputValue(), '');
-  assert.ok((await names()).length > 3); // nothing is marked any more
-  await page.locator('#query-box').fill('sorterw(');
-  await page.getByText('No name matches the search.').waitFor();
-  await page.locator('#query-box').fill('sorterw');
-  await page.waitForFunction(() => document.querySelectorAll('.sites tbody th').length === 1);
-  await page.keyboard.press('Escape');
-  await page.keyboard.press('Escape');
-  await page.waitForFunction(() => document.querySelectorAll('.sites tbody th').length > 3);
 });
 
 onPage('the whole walk by keyboard alone', {}, async (page) => {
