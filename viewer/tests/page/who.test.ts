@@ -56,7 +56,7 @@ onPage('a view without a sample has a sentence, no graph and no chart, and the n
   assert.deepEqual([await page.locator('canvas:visible').count(), await page.locator('#table').isVisible()], [0, false]);
   await page.getByRole('button', { name: 'Remove fn = nobody' }).click();
   await settled(page);
-  assert.equal(await page.locator('canvas:visible').count(), 3);
+  assert.equal(await page.locator('canvas:visible').count(), 2);
   assert.ok((await page.locator('#flame-host').boundingBox())!.height > 100);
 });
 

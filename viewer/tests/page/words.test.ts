@@ -85,7 +85,7 @@ test('the chart over time has a label and a table with the numbers of the engine
   for (const { address, filter, by } of WALK) {
     await goTo(page, address);
     const answer = answerOf<Time>(engine, { view: 'time', where: filter, by: by ?? 'function', points: 600 });
-    assert.equal(answer.labels.length, TOP, address);
+    assert.ok(answer.labels.length > 3 && answer.labels.length <= TOP, address);
     const rows = await cellsOf(page, '#time-foot');
     assert.deepEqual(rows.map((row) => row.filter((_, column) => column !== 6)), timeRows(answer), address);
     const label = (await page.locator('#time-chart').getAttribute('aria-label'))!;
