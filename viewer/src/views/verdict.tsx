@@ -72,13 +72,14 @@ function reasonOf({ kind, bytes: amount, at_ns }: Verdict, { totals }: Totals, {
   }
 }
 
-/** Whoever held a smaller part of the peak is not named. */
+/** A function with a smaller part of the peak is not named. */
 const LEAST = 0.1;
 
 export function VerdictLine({ head, totals }: { head: Head; totals: Totals }) {
   const { verdict } = totals;
   if (!verdict) return null;
-  const peak = totals.totals.peak_bytes.estimate;
+  const { no_peak } = head.limits;
+  const peak = totals.totals[no_peak ? 'live_at_end_bytes' : 'peak_bytes']?.estimate ?? 0;
   const part = (of: number) => Math.min(1, of / peak);
   const isGrowing = verdict.culprits.length > 0;
   const named = new Set(verdict.culprits.map(textOf));
@@ -97,7 +98,7 @@ export function VerdictLine({ head, totals }: { head: Head; totals: Totals }) {
   holders.forEach(({ text, bytes: { estimate } }, index) =>
     parts.push(
       <>
-        {!index && !isGrowing && `${parts.length ? 'held' : 'Held'} at the peak: `}
+        {!index && !isGrowing && `${parts.length ? 'held' : 'Held'} at the ${no_peak ? 'moment of the profile' : 'peak'}: `}
         <span class="holder">
           <Function text={text} /> {share(part(estimate))}
         </span>
