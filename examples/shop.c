@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PRODUCTS = 40000, REQUESTS = 400000, SESSIONS = 3000, PAGES = 2000, NAME = 160, PAGE = 8000 };
+enum { PRODUCTS = 40000, REQUESTS = 1600000, SESSIONS = 3000, PAGES = 2000, NAME = 160, PAGE = 8000 };
 
 struct search {
   struct search *next;
@@ -65,7 +65,7 @@ static void find_product(const char *text) {
   char *words = xmalloc(strlen(text) + 200);
   strcpy(words, text);
   unsigned found = next_random();
-  if (found % 2) remember_search(words);
+  if (found % 8 == 1) remember_search(words);
   served += strlen(product[found % PRODUCTS]);
   free(words);
 }
