@@ -185,12 +185,12 @@ let palettes = new WeakMap<Flame, Palette>();
 let usual = new Map<string, number>();
 
 /** Which group has which hue in a graph: its groups by the area that they have in it. */
-function makePalette({ labels, columns }: Flame): Palette {
+function makePalette({ labels, columns, trail }: Flame): Palette {
   const groups = labels.map(groupOf);
   const found = new Map<string, { group: Group; label: Label; area: number }>();
   let whole = 0;
   columns.label.forEach((label, node) => {
-    if (!node || label === NO_LABEL) return;
+    if ((!node && !trail.length) || label === NO_LABEL) return; // the root of a focus is a function
     const bytes = columns.bytes[node]!;
     const group = groups[label];
     whole += bytes;

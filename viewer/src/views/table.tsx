@@ -4,7 +4,7 @@ import type { Table } from '../engine/answers.ts';
 import { amount, between, count, error, isRough, share, shortCount, shortDuration } from '../numbers.ts';
 import { ageOf, chosen, compare, comparing, missing, table } from '../state/asking.ts';
 import type { Sort } from '../state/address.ts';
-import { change, head, sortBy, view } from '../state/store.ts';
+import { change, head, printing, sortBy, view } from '../state/store.ts';
 import { whole } from '../state/whole.ts';
 import { hovered, searched, selectLabel } from './flame.tsx';
 import { cleanName } from '../flame/names.ts';
@@ -26,11 +26,11 @@ export const rows = computed(() => {
   return answer ? rowsOf(answer, searched.value, sort, descending) : new Uint32Array();
 });
 
-/** In the order of own bytes, those that have none are one row. A search shows what it finds. */
+/** In the order of own bytes, those that have none are one row. A search shows what it finds, and paper the first rows. */
 const withOwn = computed(() => {
   const { answer } = table.value;
   const { sort, descending, search } = view.value;
-  return answer && sort === 'self' && descending && !search ? withoutCallers(answer, rows.value, chosen.value) : rows.value;
+  return answer && sort === 'self' && descending && !search && !printing.value ? withoutCallers(answer, rows.value, chosen.value) : rows.value;
 });
 const listed = computed(() => (view.value.allRows ? rows.value : withOwn.value));
 
@@ -150,17 +150,17 @@ const sharedOf = ({ columns }: Table) => (view.value.sort === 'total' ? columns.
 /** The largest total: the bars' whole. */
 const wholeOf = (of: Table) => of.columns.total.reduce((most, total) => Math.max(most, total), 0);
 
-function Callers({ of }: { of: Table }) {
+function Callers() {
   const number = rows.value.length - withOwn.value.length;
   const { allRows, by } = view.value;
   if (!number) return null;
   return (
     <tr class="callers" aria-rowindex={listed.value.length + 2}>
-      <th scope="row" class="name" colSpan={columnsOf(of).length + 1}>
+      <td colSpan={2}>
         <button type="button" class="plain" aria-expanded={allRows} onClick={() => change({ allRows: !allRows })}>
           {count(number)} {by}s that only call {allRows ? '▾' : '▸'}
         </button>
-      </th>
+      </td>
     </tr>
   );
 }
@@ -179,7 +179,7 @@ function Body({ of }: { of: Table }) {
         <Line key={index} of={of} index={index} place={from + step} whole={most} sum={sum} nearby={nearby} />
       ))}
       <Gap rows={order.length - to} />
-      <Callers of={of} />
+      <Callers />
     </tbody>
   );
 }
