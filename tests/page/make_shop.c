@@ -4,7 +4,7 @@
  *     few, none    40 samples, or none at all, in place of 6,000
  *     collected    it has a collected heap
  *     hostile      functions and a command line that would break out of a page
- *     deep         a recursion of 4,000 levels
+ *     deep         a recursion of 1,000 levels
  *     partial      records are missing, and the end
  *     unwritten    less is resident than is held
  *     2, 3 ...     the process of that number, beside the one without a number
@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FRAMES_MOST = 4200, SHOP_MODULES = 16, MEMORIES = 240, COLLECTIONS = 90, PAUSES = 300 };
+enum { FRAMES_MOST = 1100, SHOP_MODULES = 16, MEMORIES = 240, COLLECTIONS = 90, PAUSES = 300 };
 #define RUN_NS 412e9
 #define RATE   1e-4
 
@@ -345,8 +345,8 @@ static void add_blocks(const struct asked *asked) {
   size_t count = 0, most = asked->hostile ? 4 : sizeof usual / sizeof *usual;
   double parts = 0;
   if (asked->deep) {
-    stacks[0] = recursion(4000, "tool::std::map<std::string, int>::insert@server");
-    stacks[1] = recursion(2000, "tool::release@libc.so.6");
+    stacks[0] = recursion(1000, "tool::std::map<std::string, int>::insert@server");
+    stacks[1] = recursion(500, "tool::release@libc.so.6");
     memcpy(kinds, deep, sizeof deep), count = 2;
   }
   for (size_t i = 0; !asked->deep && i < most; i++) kinds[count++] = usual[i];
@@ -391,7 +391,7 @@ int main(int argc, char **argv) {
       .pid = (uint32_t)(4711 + asked.process),
       .rate = RATE,
       .word_bytes = 8,
-      .stack_depth = 8192,
+      .stack_depth = 1024,
       .wall_ns = 1780000000000000000u,
   };
   struct trace_totals totals;

@@ -13,7 +13,7 @@ struct tree_source {
 };
 
 /* The trees of the writers that were opened last, in all files of a test. */
-enum { TREE_WRITERS = 64, TREE_DEEPEST = 8192 };
+enum { TREE_WRITERS = 64, TREE_DEEPEST = 4096 };
 struct tree_of_writer {
   const struct trace_writer *writer;
   struct tree_source source;

@@ -156,7 +156,7 @@ function Callers() {
   if (!number) return null;
   return (
     <tr class="callers" aria-rowindex={listed.value.length + 2}>
-      <td colSpan={2}>
+      <td>
         <button type="button" class="plain" aria-expanded={allRows} onClick={() => change({ allRows: !allRows })}>
           {count(number)} {by}s that only call {allRows ? '▾' : '▸'}
         </button>

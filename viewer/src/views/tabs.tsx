@@ -1,7 +1,7 @@
 /* The tabs, the choice that some of them have, and the sentence that says what the view below is about. */
 import { effect } from '@preact/signals-core';
 import type { Tab } from '../state/address.ts';
-import { ageOf, compare, compareError, comparing, flame, isAnswered, isAwaited, kindsOpen, totals } from '../state/asking.ts';
+import { ageOf, compare, compareError, comparing, flame, isAnswered, isAwaited, kinds, kindsOpen, totals } from '../state/asking.ts';
 import { moment } from '../state/clauses.ts';
 import { hasQuestion, mainOf, mainsOf, moreOf, populationOf, questionOf, type Whole } from '../state/questions.ts';
 import { through, whole } from '../state/whole.ts';
@@ -25,10 +25,20 @@ function walk(event: KeyboardEvent): void {
   document.getElementById(`tab-${next}`)?.focus();
 }
 
+/** Whether the kinds of block come into sight as soon as they are there. */
+let kindsWanted = false;
+
 /** Unfolds the kinds of block, or folds them. */
 export function showKinds(): void {
-  kindsOpen.value = !kindsOpen.value;
-  if (kindsOpen.value) requestAnimationFrame(() => document.getElementById('kinds')!.scrollIntoView({ block: 'end' }));
+  kindsOpen.value = kindsWanted = !kindsOpen.value;
+}
+
+function followWish(): void {
+  effect(() => {
+    if (!kinds.value.answer || !kindsOpen.value || !kindsWanted) return;
+    kindsWanted = false;
+    requestAnimationFrame(() => document.getElementById('kinds')!.scrollIntoView({ block: 'end' }));
+  });
 }
 
 /** What More has. */
@@ -42,6 +52,7 @@ export function moreItems(): Item[] {
 export function followTabs(): void {
   const shownPanel = document.getElementById('panel')!;
   shownPanel.setAttribute('role', 'tabpanel');
+  followWish();
   island('tabs', () => {
     const main = mainOf(view.value.tab);
     const mains = mainsOf(head.value);

@@ -96,14 +96,14 @@ onPage('a focus below a chain has it above in one row, which opens', { at: `${ON
 });
 
 onPage('a search marks a folded box, and selects the frame that it finds', { at: ONE_WAY }, async (page) => {
-  await page.keyboard.press('/');
-  await page.keyboard.type('get_or');
-  await page.keyboard.press('Enter');
+  await page.locator('#query-box').fill('get_or');
+  await page.locator('#query-box').blur();
+  await page.keyboard.press('n');
   await settled(page);
   assert.equal(await spoken(page), FOLDED);
   assert.equal(await page.locator('#details h2').innerText(), 'Cache::get_or_fill');
-  await page.keyboard.press('Escape');
-  await page.keyboard.press('Escape');
+  await page.locator('#query-box').fill('');
+  await page.locator('#query-box').blur();
   await page.keyboard.press('o');
   await settled(page);
   assert.equal(await spoken(page), 'main');
