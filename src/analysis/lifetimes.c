@@ -33,7 +33,8 @@ static bool is_alive(const struct lived *lived) { return lived->key & 1; }
 
 static uint64_t key_of(const struct samples *samples, uint32_t number, enum life_measure measure) {
   const struct row *row = &samples->rows[number];
-  uint64_t life = measure == LIFE_WORDS ? (uint64_t)samples->life_words[number] : row_life_ns(samples, row);
+  double words = fmin(samples->life_words[number], 0x1p62); /* damaged bytes can tell of more */
+  uint64_t life = measure == LIFE_WORDS ? (uint64_t)words : row_life_ns(samples, row);
   return life << 1 | (row->died_ns == STILL_ALIVE);
 }
 
