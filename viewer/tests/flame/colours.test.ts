@@ -86,7 +86,7 @@ test('frames of the runtime and of the kernel are grey', () => {
 function graphOf(boxes: [name: string, bytes: number][]): Flame {
   const labels = boxes.map(([name]) => label('f', `libq${name}.so.1`));
   const sizes = [boxes.reduce((sum, [, bytes]) => sum + bytes, 0), ...boxes.map(([, bytes]) => bytes)];
-  return { labels, columns: { label: Uint32Array.from([NO_LABEL, ...labels.keys()]), bytes: Float64Array.from(sizes) } } as unknown as Flame;
+  return { labels, trail: [], columns: { label: Uint32Array.from([NO_LABEL, ...labels.keys()]), bytes: Float64Array.from(sizes) } } as unknown as Flame;
 }
 
 const apart = (one: number, other: number) => Math.abs(((one - other + 540) % 360) - 180);
