@@ -31,7 +31,7 @@ test('the lines around the places of a selected function are shown as text, with
   const marked = page.locator('.lines .marked');
   assert.equal(await marked.count(), 1);
   assert.match(await marked.locator('th').innerText(), /^197$/);
-  assert.match(await marked.locator('.bytes').innerText(), /25\.\d\sMB/);
+  assert.match(await marked.locator('.bytes').innerText(), /24\.\d\sMB/);
   assert.match((await marked.locator('.code').getAttribute('title'))!, /x{300}/);
   assert.match(await page.locator('.source').innerText(), /changed after the recording/);
   assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
