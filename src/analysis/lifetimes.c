@@ -31,10 +31,14 @@
 static uint64_t life_of(const struct lived *lived) { return lived->key >> 1; }
 static bool is_alive(const struct lived *lived) { return lived->key & 1; }
 
+/* Damaged bytes can tell of more words than a key has room for. */
+static uint64_t life_in_words(const struct samples *samples, uint32_t number) {
+  return (uint64_t)fmin(samples->life_words[number], 0x1p62);
+}
+
 static uint64_t key_of(const struct samples *samples, uint32_t number, enum life_measure measure) {
   const struct row *row = &samples->rows[number];
-  double words = fmin(samples->life_words[number], 0x1p62); /* damaged bytes can tell of more */
-  uint64_t life = measure == LIFE_WORDS ? (uint64_t)words : row_life_ns(samples, row);
+  uint64_t life = measure == LIFE_WORDS ? life_in_words(samples, number) : row_life_ns(samples, row);
   return life << 1 | (row->died_ns == STILL_ALIVE);
 }
 
