@@ -74,11 +74,11 @@ function settle(): void {
 /** Of views and their parts. */
 export const same = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
-/** Starts from the address, and follows Back and Forward. */
 /** What the command wrote into the head of the page: the `view` that it was asked for, as an address; the names of
  *  the traces, `file` and `before`. Empty: not given. */
 export const given = (what: string): string => document.querySelector<HTMLMetaElement>(`meta[name="winnow-${what}"]`)?.content ?? '';
 
+/** Starts from the address, and follows Back and Forward. */
 export function followAddress(window: Window): void {
   shell = window;
   const read = (state: unknown): View => {
@@ -122,7 +122,9 @@ export function openTab(tab: Tab): void {
 export function followLimits(): void {
   effect(() => {
     const shown = head.value;
-    if (shown && !hasQuestion(view.value.tab, shown)) change({ tab: firstOf(shown) }, true);
+    if (!shown || hasQuestion(view.value.tab, shown)) return;
+    change({ tab: firstOf(shown) }, true);
+    settle();
   });
 }
 
