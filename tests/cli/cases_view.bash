@@ -105,7 +105,7 @@ the_server_refuses_strangers() {
   status 200 -H "Host: localhost:$port" "$url"
   status 200 -H "Origin: http://127.0.0.1:$port" --data-binary @request "${url}answer"
   head -c 1100000 /dev/zero | tr '\0' x >huge
-  status 413 -H Expect: --data-binary @huge "${url}answer"
+  status 413 -H 'Expect: 100-continue' --expect100-timeout 20 --data-binary @huge "${url}answer" # before the body is sent
   yes $'view=head\n' | head -n 34 >many
   status 413 --data-binary @many "${url}answer"
   refused 1 "cannot listen on 127.0.0.1:$port: " view --no-open --port "$port" t
