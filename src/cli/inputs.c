@@ -132,6 +132,22 @@ wn_status inputs_open(struct inputs *inputs, const char *const *arguments, size_
   return error;
 }
 
+size_t inputs_of_children(const char *file) {
+  glob_t found;
+  char *pattern = NULL;
+  size_t count = 0;
+  if (strpbrk(file, "*?[\\") || asprintf(&pattern, "%s.[1-9]*", file) < 0) return 0;
+  if (!glob(pattern, 0, NULL, &found)) {
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+      const char *number = found.gl_pathv[i] + strlen(file) + 1;
+      count += !number[strspn(number, "0123456789")] && is_trace(found.gl_pathv[i]);
+    }
+    globfree(&found);
+  }
+  free(pattern);
+  return count;
+}
+
 void inputs_close(struct inputs *inputs) {
   for (size_t i = 0; i < inputs->count; i++) {
     input_close(&inputs->inputs[i]);

@@ -169,12 +169,17 @@ static const char *life_range(char buffer[80], const struct life *life) {
   return buffer;
 }
 
-/* The median life, with "> " if it is longer than the trace can tell. */
+/* The median life. Where S never reaches one half, more than half of the blocks were never freed, and the longest
+ * life says nothing of how long the others lived. */
+static const char *life_text(char text[32], const struct life *life, const char *known) {
+  return strcpy(text, life->known ? known : "to end");
+}
+
 static void print_life(const struct columns *columns, const struct line *line) {
-  char time[32], text[80], range[80];
+  char time[32], text[32], range[80];
   if (!line->group) return print_value(columns, TEXT_COLUMN_life, "", "");
   struct life life = table_life(line->table, line->group, sites_extent(columns->order));
-  snprintf(text, sizeof text, "%s%s", life.known ? "" : "> ", text_time(time, life.median));
+  life_text(text, &life, text_time(time, life.median));
   const char *none = columns->style == TABLE_FULL ? "–" : "";
   print_value(columns, TEXT_COLUMN_life, hides_median(columns, &life) ? none : text,
               life_range(range, &life));
@@ -182,7 +187,7 @@ static void print_life(const struct columns *columns, const struct line *line) {
 
 /* The median life in bytes that were allocated during it. */
 static void print_word_life(const struct columns *columns, const struct line *line) {
-  char value[32], text[80], range[80] = "";
+  char value[32], text[32], range[80] = "";
   if (!line->group) return print_value(columns, TEXT_COLUMN_word_life, "", "");
   struct life life = table_word_life(line->table, line->group, sites_extent(columns->order));
   double word = columns->report->samples->word_bytes;
@@ -190,7 +195,7 @@ static void print_word_life(const struct columns *columns, const struct line *li
                            .low = word * (double)life.low,
                            .high = word * (double)life.high,
                            .samples = life.samples};
-  snprintf(text, sizeof text, "%s%s", life.known ? "" : "> ", text_bytes(value, bytes.estimate));
+  life_text(text, &life, text_bytes(value, bytes.estimate));
   if (life.samples && life.low == NO_BOUND)
     strcpy(range, "too few");
   else if (life.samples && life.high == NO_BOUND)

@@ -191,7 +191,7 @@ void report_print_chart(const struct view *view) {
   if (resident.most > 0) print_row("resident", &resident, columns, scale);
   print_row("held", &held, columns, scale);
   text_time(time, view->report->samples->end_ns);
-  printf("%*s0 s%*s%s\n", CHART_LABEL, "", (int)columns - 3, time, resident.most > 0 ? "  one scale" : "");
+  printf("%*s0 s%*s%s\n", CHART_LABEL, "", (int)columns - 3, time, resident.most > 0 ? "  same scale" : "");
 }
 
 void report_print_time(const struct view *view) {

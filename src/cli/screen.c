@@ -3,6 +3,7 @@
  * side of the interval in percent. */
 #include "cli/screen.h"
 
+#include "cli/inputs.h"
 #include "cli/package.h"
 #include "cli/report_callers.h"
 #include "cli/report_facts.h"
@@ -10,6 +11,7 @@
 #include "cli/report_place.h"
 #include "cli/report_processes.h"
 #include "cli/text.h"
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -106,7 +108,8 @@ static void say_parts(struct paragraph *note, const struct view *view) {
   const struct facts *facts = view->facts;
   double whole = facts_number(facts, FACT_RESIDENT_rss_bytes),
          most = facts_number(facts, FACT_RESIDENT_most_bytes);
-  if (1.02 * whole < most) say(note, "%s ", text_bytes(text, whole));
+  char size[40];
+  if (strcmp(text_bytes(size, whole), text_bytes(text, most))) say(note, "%s ", size);
   say(note, "at %s", text_time(text, facts->resident.time_ns));
   const char *glue = ": ";
   double other = 0;
@@ -170,7 +173,7 @@ static int print_left(const struct view *view) {
     say(&note, "when each process ended"); /* not at one time: it can be more than the peak */
   else if (left > 0 && peak > 0)
     say(&note, "%s of the peak%s", text_share(text, fmin(left / peak, 1)),
-        report->samples->collected ? "" : ", in use or leaked");
+        report->samples->collected ? "" : "; may still be in use");
   if (report->alive_ns < report->samples->end_ns && closing > 0)
     say(&note, "%s%s was freed only at the exit", note.length ? "; " : "", text_bytes(text, closing));
   return print_known(view, FACT_TOTALS_live_at_end_bytes, note.text);
@@ -388,24 +391,25 @@ static void print_command(const struct view *view, const char *command, const ch
   printf("%s%s\n", view->options->file_count > FILES_NAMED ? " ..." : "", behind);
 }
 
-/* How to get names, or else lines, where code without them has LACKING of what is held or allocated. */
-static void print_names_hint(const struct view *view) {
+/* How to get names, or else lines, where code without them has LACKING of what is held or allocated. Returns
+ * whether names are missing. */
+static bool print_names_hint(const struct view *view) {
   static const double LACKING = 0.1, LACKING_LINES = 0.5;
   struct paragraph text = {.length = 0};
   struct lacking held, allocated;
   char package[256], where[320];
   if (!view->options->recording.names.symbols || view->options->grouping == BY_THREAD ||
       place_lacking(view, MEASURE_HELD, &held) || place_lacking(view, MEASURE_ALLOCATED, &allocated))
-    return;
+    return false;
   bool names = held.names >= LACKING || allocated.names >= LACKING;
-  if (!names && held.lines < LACKING_LINES && allocated.lines < LACKING_LINES) return;
+  if (!names && held.lines < LACKING_LINES && allocated.lines < LACKING_LINES) return false;
   const struct lacking *of =
       (names ? held.names >= LACKING : held.lines >= LACKING_LINES) ? &held : &allocated;
   const char *name = strings_text(view->report->names->strings, names ? of->nameless : of->lineless),
              *path = find_module(view, name, false), *hint = view->report->names->hint;
   if (names && hint && strstr(hint, " not ")) { /* files that are missing, or other ones */
     text_paragraph(stdout, hint, 2);
-    return;
+    return true;
   }
   bool packaged = path && package_of_file(path, package, sizeof package);
   say(&text, names ? "Names missing: " : "No lines: ");
@@ -417,6 +421,20 @@ static void print_names_hint(const struct view *view) {
   else
     say(&text, "%s was built without -g.", name);
   text_paragraph(stdout, text.text, 2);
+  return names;
+}
+
+/* The traces of the processes that the program started are beside its own. */
+static void print_children(const struct view *view) {
+  char pattern[PATH_MAX + 2], text[64];
+  const char *file = view->options->files[0];
+  size_t children = view->options->file_count == 1 ? inputs_of_children(file) : 0;
+  if (!children) return;
+  snprintf(pattern, sizeof pattern, "%s*", file);
+  printf("  It started %s, with traces of their own: winnow report ",
+         text_number_of(text, (double)children, "process"));
+  text_file(stdout, pattern);
+  putchar('\n');
 }
 
 void screen_print_foot(const struct view *view) {
@@ -437,9 +455,13 @@ void screen_print_foot(const struct view *view) {
             CULPRIT_COLUMNS, 2),
         wrappers - 1);
   if (wrappers) text_paragraph(stdout, text.text, 2);
-  print_names_hint(view);
+  print_children(view);
+  bool nameless = print_names_hint(view) && view->options->grouping == BY_FUNCTION;
   print_command(view, "  In a browser: winnow view", "");
-  print_command(view, "  Next: winnow report --tree", "   (or --at end, --by stack, --all)");
+  if (nameless) /* of a stripped program, one row may be all that was inlined into one function */
+    print_command(view, "  Next: winnow report --by line", "   (each call apart; or --tree, --all)");
+  else
+    print_command(view, "  Next: winnow report --tree", "   (or --at end, --by stack, --all)");
   text_style(stdout, STYLE_PLAIN);
 }
 

@@ -116,7 +116,11 @@ mapped_memory_of_processes_counts() {
   "$winnow" record -q -f -o run/t -- bash -c "'$program' & '$program' & wait" >said 2>&1 || fail "$(cat said)"
   succeeds report run
   says 'MAPPED, NOT MALLOC '
-  says 'HELD AT THE PEAK, AND MAPPED, .* trend +function .* mapped  [a-z]'
+  says 'HELD AT THE PEAK, AND MAPPED( AT [0-9.]+ m?s)?, .* trend +function .* mapped  [a-z]'
+  ! grep -q 'It started' out || fail "all of them are shown: $(cat out)"
+  touch run/t.12 run/t.12.txt # no traces
+  succeeds report run/t
+  says "It started 2 processes, with traces of their own: winnow report 'run/t\*'"
 }
 
 # An interpreter frees all it has as it ends, also by a signal; before that a list only grew.
@@ -261,6 +265,9 @@ stripped_code_is_said_to_be() {
   succeeds report t
   says 'Names missing: stripped is stripped. --search FOLDER or --debuginfod finds debug files[.]'
   says 'LEAK LIKELY +stripped\+0x'
+  says 'Next: winnow report --by line t +\(each call apart'
+  succeeds report --by line t
+  says 'Next: winnow report --tree t'
   printf '%s\n' '#!/bin/sh' 'echo "diversion by other from: $3"' 'echo "leaks:amd64: $3"' >dpkg-query
   chmod +x dpkg-query
   PATH=$PWD:$PATH succeeds report t
