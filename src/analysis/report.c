@@ -249,19 +249,30 @@ static wn_status add_details(struct table *table, unsigned details) {
 
 static bool shows_all(const struct stack_view *view) { return !view->hidden && !view->begins && !view->fold; }
 
-/* Sums the rows along the paths that the asker keeps, or along those of this view alone. */
+/* The paths that the asker keeps, or those of this view alone, which become `own`. */
+static wn_status find_paths(const struct report *report, const struct samples *samples,
+                            enum grouping grouping, const struct stack_view *view, struct call_paths *own,
+                            const struct call_paths **found) {
+  bool kept = report->paths && (int)grouping < GROUPINGS && shows_all(view);
+  struct call_paths *paths = kept ? &report->paths[grouping] : own;
+  *own = (struct call_paths){.nodes = NULL};
+  *found = paths;
+  return paths->nodes ? WN_OK : call_paths_create(samples, report->names, grouping, view, paths);
+}
+
 static wn_status sum_tree(const struct report *report, const struct samples *samples, enum grouping grouping,
                           const struct stack_view *view, row_measure *rows, void *context,
                           struct call_tree *tree) {
-  struct call_paths own = {.nodes = NULL};
-  struct call_paths *paths =
-      report->paths && (int)grouping < GROUPINGS && shows_all(view) ? &report->paths[grouping] : &own;
-  wn_status error = WN_OK;
-  if (paths == &own || !paths->nodes)
-    error = call_paths_create(samples, report->names, grouping, view, paths);
+  struct call_paths own;
+  const struct call_paths *paths;
+  wn_status error = find_paths(report, samples, grouping, view, &own, &paths);
   if (!error) error = call_tree_sum(samples, paths, rows, context, tree);
-  if (paths == &own) call_paths_destroy(paths);
+  if (paths == &own) call_paths_destroy(&own);
   return error;
+}
+
+static struct stack_view view_of(const struct report *report) {
+  return report->query ? query_view(report->query) : (struct stack_view){0};
 }
 
 /* ---- shared ---- */
@@ -310,7 +321,7 @@ wn_status report_table(const struct report *report, enum measure measure, enum g
                        unsigned details, struct table *table) {
   if (report->samples->process_count > 1) details &= ~(unsigned)TABLE_GROWTH;
   *table = (struct table){.report = report, .measure = measure, .details = details};
-  struct stack_view view = report->query ? query_view(report->query) : (struct stack_view){0};
+  struct stack_view view = view_of(report);
   view.fold = details & TABLE_FOLDED;
   row_measure *rows = measures[measure].measure;
   if (details & TABLE_GROWTH) rows = measure == MEASURE_HELD ? held_or_gone : alive_or_gone;
@@ -319,6 +330,25 @@ wn_status report_table(const struct report *report, enum measure measure, enum g
   if (!error && !(details & TABLE_TREE_ONLY)) error = call_tree_group(&table->tree);
   if (error) table_destroy(table);
   return error;
+}
+
+wn_status report_owners(const struct report *report, enum grouping grouping, struct owners *owners) {
+  struct stack_view view = view_of(report);
+  *owners = (struct owners){.report = report};
+  wn_status error = find_paths(report, report->samples, grouping, &view, &owners->own, &owners->paths);
+  if (error) return error;
+  owners->label_of = malloc(((size_t)owners->paths->stack_count + 1) * sizeof *owners->label_of);
+  for (size_t i = 0; owners->label_of && i <= owners->paths->stack_count; i++)
+    owners->label_of[i] = owners->paths->nodes[owners->paths->own_of[i]].label;
+  if (owners->label_of) return WN_OK;
+  owners_destroy(owners);
+  return error_set(WN_ENOMEM, "not enough memory for the names of what allocated");
+}
+
+void owners_destroy(struct owners *owners) {
+  if (owners->paths == &owners->own) call_paths_destroy(&owners->own);
+  free(owners->label_of);
+  owners->label_of = NULL;
 }
 
 wn_status report_tree(const struct report *report, const struct samples *samples, enum grouping grouping,

@@ -133,6 +133,26 @@ void table_destroy(struct table *table);
 wn_status report_tree(const struct report *report, const struct samples *samples, enum grouping grouping,
                       row_measure *rows, void *context, struct call_tree *tree);
 
+/* What allocated each row, where no sums are needed: they take most of a table's time. The report must
+ * outlive it, and it does not move. */
+struct owners {
+  const struct report *report;
+  const struct call_paths *paths; /* `own`, or those of the report */
+  struct call_paths own;
+  uint32_t *label_of; /* by place: a label of the paths */
+};
+
+/* WN_ENOMEM. */
+wn_status report_owners(const struct report *report, enum grouping grouping, struct owners *owners);
+void owners_destroy(struct owners *owners);
+
+/* The label of a row of the report's samples; 0: none, or the query does not select it. */
+static inline uint32_t owners_label(const struct owners *owners, const struct row *row) {
+  uint32_t place = call_paths_place(owners->paths, row);
+  bool known = place <= owners->paths->stack_count && report_takes(row, (void *)owners->report);
+  return known ? owners->label_of[place] : 0;
+}
+
 /* Adds groups and other details to a table that has not all of them; not TABLE_FOLDED, TABLE_GROWTH.
  * WN_ENOMEM. */
 wn_status table_add(struct table *table, unsigned details);

@@ -26,21 +26,20 @@ static uint64_t time_of(uint64_t end_ns, size_t moment, size_t count) {
 
 /* The moments of a curve. Their times are computed once, since dividing is slow. */
 struct grid {
-  uint64_t end_ns, time_ns[TIMELINE_MOMENTS];
+  uint64_t time_ns[TIMELINE_MOMENTS];
+  double per_ns; /* moments */
   size_t count;
 };
 
 static void make_grid(struct grid *grid, uint64_t end_ns, size_t count) {
-  grid->end_ns = end_ns;
+  grid->per_ns = end_ns ? (double)(count - 1) / (double)end_ns : 0;
   grid->count = count;
   for (size_t i = 0; i < count; i++) grid->time_ns[i] = time_of(end_ns, i, count);
 }
 
 /* The first moment at or after a time. */
 static size_t moment_from(uint64_t time_ns, const struct grid *grid) {
-  double steps = (double)(grid->count - 1);
-  size_t at = grid->end_ns ? (size_t)((double)time_ns / (double)grid->end_ns * steps) : 0;
-  if (at > grid->count) at = grid->count;
+  size_t at = (size_t)fmin((double)time_ns * grid->per_ns, (double)grid->count);
   while (at > 0 && grid->time_ns[at - 1] >= time_ns) at--;
   while (at < grid->count && grid->time_ns[at] < time_ns) at++;
   return at;

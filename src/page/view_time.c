@@ -110,15 +110,15 @@ static void write_pauses(struct answer *answer, const struct samples *samples) {
 /* The rows of the table that are drawn, by label of its tree: the number of each, or NO_KEY. */
 struct drawn {
   const struct report *report;
-  const struct call_tree *tree;
-  uint32_t *number; /* NULL: each label is its own number */
+  struct owners owners;
+  struct call_tree tree; /* the labels of the owners, without nodes */
+  uint32_t *number;      /* NULL: each label is its own number */
 };
 
 /* The row of the table that has a sampled block among its own. */
 static uint32_t drawn_key(const struct row *row, void *context) {
   const struct drawn *drawn = context;
-  uint32_t node = drawn->tree->node_of_row[row - drawn->report->samples->rows],
-           label = node == NO_NODE ? 0 : drawn->tree->nodes[node].label;
+  uint32_t label = owners_label(&drawn->owners, row);
   if (!label) return NO_KEY;
   return drawn->number ? drawn->number[label] : label;
 }
@@ -162,7 +162,7 @@ static size_t choose_top(const double *most, size_t labels, uint32_t top[TOP_MOS
 /* Writes the rows of the table that held the most, and their curves. */
 static wn_status write_top(struct drawn *drawn, size_t points, struct answer *answer) {
   static const char *const names[] = {"top_held", "top_low", "top_high"};
-  const struct call_tree *tree = drawn->tree;
+  const struct call_tree *tree = &drawn->tree;
   struct labels labels = {.tree = NULL};
   uint32_t top[TOP_MOST], *number = calloc(tree->label_count + 1, sizeof *number);
   double *most = calloc(tree->label_count + 1, sizeof *most);
@@ -190,11 +190,11 @@ static wn_status write_one(struct drawn *drawn, const char *text, size_t points,
   static const char *const names[] = {"held", "low", "high"};
   struct labels labels;
   bool *chosen = NULL;
-  uint32_t *number = calloc(drawn->tree->label_count + 1, sizeof *number);
-  wn_status error = labels_create(&labels, drawn->tree, drawn->report->names);
+  uint32_t *number = calloc(drawn->tree.label_count + 1, sizeof *number);
+  wn_status error = labels_create(&labels, &drawn->tree, drawn->report->names);
   if (!error) error = views_choose(&labels, text, &chosen);
   if (!error && !number) error = error_set(WN_ENOMEM, "not enough memory for the chart");
-  for (size_t label = 0; !error && label < drawn->tree->label_count; label++)
+  for (size_t label = 0; !error && label < drawn->tree.label_count; label++)
     number[label] = chosen[label] ? 0 : NO_KEY;
   drawn->number = number;
   if (!error) error = write_drawn(drawn, points, 1, answer, names);
@@ -204,18 +204,17 @@ static wn_status write_one(struct drawn *drawn, const char *text, size_t points,
   return error;
 }
 
-/* Of the table over all rows that the query selects. It is not the answers' table, which the other views
- * of this query share. */
 static wn_status write_functions(struct answers *answers, const struct request *request,
                                  struct answer *answer) {
-  struct table table;
-  wn_status error =
-      report_table(&answers->report, MEASURE_ALLOCATED, request->grouping, TABLE_TREE_ONLY, &table);
+  struct drawn drawn = {.report = &answers->report};
+  wn_status error = report_owners(&answers->report, request->grouping, &drawn.owners);
   if (error) return error;
-  struct drawn drawn = {.report = &answers->report, .tree = &table.tree};
+  drawn.tree = (struct call_tree){.grouping = request->grouping,
+                                  .labels = drawn.owners.paths->labels,
+                                  .label_count = drawn.owners.paths->label_count};
   error = request->of ? write_one(&drawn, request->of, request->points, answer)
                       : write_top(&drawn, request->points, answer);
-  table_destroy(&table);
+  owners_destroy(&drawn.owners);
   return error;
 }
 
