@@ -165,8 +165,9 @@ struct generations table_fates(struct table *table, const struct group *group, e
 struct growth table_growth(struct table *table, const struct group *group, enum extent extent);
 
 /* The growth of the blocks of each key: growths[key], for the keys below `keys`. A block has the key of
- * the tree's node that owns it: key_of_node[node], or if that is NULL, the node's label. WN_ENOMEM. */
-wn_status table_growths(const struct table *table, const uint32_t *key_of_node, size_t keys,
+ * the tree's node that owns it: key_of_node[node], or if that is NULL, the node's label. Of what holds less
+ * than `least` bytes at the end, nothing is told: all zeros. WN_ENOMEM. */
+wn_status table_growths(const struct table *table, const uint32_t *key_of_node, size_t keys, double least,
                         struct growth *growths);
 
 /* Fills in `resized`. WN_ENOMEM. */

@@ -110,7 +110,7 @@ struct growth table_growth(struct table *table, const struct group *group, enum 
   return growth_from(table, &ages);
 }
 
-wn_status table_growths(const struct table *table, const uint32_t *key_of_node, size_t keys,
+wn_status table_growths(const struct table *table, const uint32_t *key_of_node, size_t keys, double least,
                         struct growth *growths) {
   const struct samples *samples = table->report->samples;
   struct ages *ages = calloc(keys + 1, sizeof *ages);
@@ -121,7 +121,8 @@ wn_status table_growths(const struct table *table, const uint32_t *key_of_node, 
       ages_add(&ages[key_of_row(table, key_of_node, (uint32_t)i)], samples, stretch_of(table),
                &(uint32_t){(uint32_t)i}, 1);
   if (done) add_resized_by_key(table, key_of_node, resized, ages);
-  for (size_t key = 0; done && key < keys; key++) growths[key] = growth_from(table, &ages[key]);
+  for (size_t key = 0; done && key < keys; key++)
+    growths[key] = ages[key].all.total >= least ? growth_from(table, &ages[key]) : (struct growth){0};
   free(resized);
   free(ages);
   return done ? WN_OK : error_set(WN_ENOMEM, "not enough memory for the table");

@@ -131,8 +131,9 @@ static wn_status number_pairs(struct suspects *suspects) {
   return done ? WN_OK : error_set(WN_ENOMEM, "not enough memory for the verdict");
 }
 
-/* Judges the stretch that begins after so many STRETCHES of the run. */
-static wn_status judge(struct suspects *suspects, const struct report *report, int stretch) {
+/* Judges the stretch that begins after so many STRETCHES of the run. No rule asks of what holds less than half
+ * of a `leak`, and intervals of a hundred thousand pairs would take most of the time. */
+static wn_status judge(struct suspects *suspects, const struct report *report, int stretch, double leak) {
   uint64_t run_ns = report->alive_ns - report->since_ns;
   suspects->late = stretch > 0;
   suspects->report.since_ns = report->since_ns + run_ns / STRETCHES * (uint64_t)stretch;
@@ -140,10 +141,11 @@ static wn_status judge(struct suspects *suspects, const struct report *report, i
   uint32_t *one = calloc(suspects->table.tree.node_count + 1, sizeof *one);
   wn_status error =
       one ? table_order_resized(&suspects->table) : error_set(WN_ENOMEM, "not enough memory for the verdict");
-  if (!error) error = table_growths(&suspects->table, NULL, labels, suspects->functions);
+  if (!error) error = table_growths(&suspects->table, NULL, labels, leak / 2, suspects->functions);
   if (!error)
-    error = table_growths(&suspects->table, suspects->pair_of_node, suspects->pairs, suspects->paths);
-  if (!error) error = table_growths(&suspects->table, one, 1, &suspects->all);
+    error =
+        table_growths(&suspects->table, suspects->pair_of_node, suspects->pairs, leak / 2, suspects->paths);
+  if (!error) error = table_growths(&suspects->table, one, 1, 0, &suspects->all);
   free(one);
   return error;
 }
@@ -389,7 +391,7 @@ static wn_status judge_growth(const struct report *report, double peak, struct v
   *is_sure = true;
   for (int stretch = 0; !error && stretch < STRETCHES && !verdict->culprits; stretch++) {
     if (stretch > GROWING_LATEST && !*is_sure) break;
-    error = judge(&suspects, report, stretch);
+    error = judge(&suspects, report, stretch, least);
     if (!error && stretch <= GROWING_LATEST) find_culprits(verdict, &suspects, least);
     if (!error && stretch != LEVEL_SKIPS) *is_sure = *is_sure && is_level(&suspects, least);
     if (!verdict->culprits) continue;

@@ -49,7 +49,7 @@ wn_status report_print_growth(const struct view *view) {
   wn_status error = report_table(view->report, MEASURE_ALIVE, grouping, TABLE_GROWTH, &table);
   if (error) return error;
   struct growth *growths = calloc(table.tree.label_count + 1, sizeof *growths);
-  error = growths ? table_growths(&table, NULL, table.tree.label_count, growths)
+  error = growths ? table_growths(&table, NULL, table.tree.label_count, 0, growths)
                   : error_set(WN_ENOMEM, "not enough memory for the table");
   if (!error) say_growing(&paragraph, view, &table, growths);
   if (paragraph.length) text_paragraph(stdout, paragraph.text, 0);

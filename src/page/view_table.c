@@ -86,7 +86,7 @@ static void write_growth(const struct table *table, const struct growth *growths
 static wn_status add_growth(const struct table *table, struct answer *answer) {
   if (!(table->details & TABLE_GROWTH)) return WN_OK;
   struct growth *growths = calloc(table->tree.label_count + 1, sizeof *growths);
-  wn_status error = growths ? table_growths(table, NULL, table->tree.label_count, growths)
+  wn_status error = growths ? table_growths(table, NULL, table->tree.label_count, 0, growths)
                             : error_set(WN_ENOMEM, "not enough memory for the table");
   if (!error) write_growth(table, growths, answer);
   free(growths);
