@@ -1,6 +1,7 @@
 /* Builds as texts, and the names that are addresses in them. */
 #include "analysis/builds.h"
 
+#include "base/array.h"
 #include "base/hash.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,15 +52,7 @@ bool builds_add(struct builds *builds, uint32_t build) {
   if (!build) return false; /* the empty string, which strings_intern returns without memory */
   for (size_t i = 0; i < builds->known_count; i++)
     if (builds->known[i] == build) return true;
-  if (builds->known_count == builds->known_capacity) {
-    size_t larger = builds->known_capacity ? builds->known_capacity * 2 : 16;
-    uint32_t *moved = realloc(builds->known, larger * sizeof *moved);
-    if (!moved) return false;
-    builds->known = moved;
-    builds->known_capacity = larger;
-  }
-  builds->known[builds->known_count++] = build;
-  return true;
+  return ARRAY_ADD(builds->known, builds->known_count, builds->known_capacity, build);
 }
 
 bool builds_mark(struct builds *builds, struct strings *strings, uint32_t name, uint32_t build) {

@@ -11,6 +11,7 @@
  */
 #include "analysis/call_paths.h"
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include <stdio.h>
@@ -78,13 +79,6 @@ static void index_destroy(struct index *index) {
   free(index->values);
 }
 
-static bool grow(void **items, size_t *capacity, size_t size) {
-  size_t larger = *capacity ? *capacity * 2 : 256;
-  void *moved = realloc(*items, larger * size);
-  if (moved) *items = moved, *capacity = larger;
-  return moved != NULL;
-}
-
 static struct label label_of(const struct frame *frame, enum grouping grouping) {
   switch (grouping) {
   case BY_LINE:
@@ -125,8 +119,7 @@ static uint32_t label_number(struct building *building, const struct label *labe
     if (!known->source) known->source = label->source;
     return *found - 1;
   }
-  if (paths->label_count == building->label_capacity &&
-      !grow((void **)&paths->labels, &building->label_capacity, sizeof *paths->labels))
+  if (!array_reserve(&paths->labels, &building->label_capacity, paths->label_count + 1, sizeof *paths->labels))
     return UINT32_MAX;
   paths->labels[paths->label_count++] = *label;
   *found = (uint32_t)paths->label_count;
@@ -144,8 +137,7 @@ static uint32_t child_of(struct building *building, uint32_t parent, uint32_t la
   uint32_t *found = index_at(&building->children, ((uint64_t)parent << 32 | label) + 1);
   if (!found) return UINT32_MAX;
   if (*found) return *found;
-  if (paths->node_count == building->node_capacity &&
-      !grow((void **)&paths->nodes, &building->node_capacity, sizeof *paths->nodes))
+  if (!array_reserve(&paths->nodes, &building->node_capacity, paths->node_count + 1, sizeof *paths->nodes))
     return UINT32_MAX;
   paths->nodes[paths->node_count] = (struct path_node){parent, label};
   *found = (uint32_t)paths->node_count++;
@@ -178,15 +170,13 @@ static bool prepare(struct building *building) {
   paths->node_of = calloc((size_t)paths->stack_count + 1, sizeof *paths->node_of);
   paths->own_of = calloc((size_t)paths->stack_count + 1, sizeof *paths->own_of);
   if (!paths->node_of || !paths->own_of ||
-      !grow((void **)&paths->nodes, &building->node_capacity, sizeof *paths->nodes))
+      !array_reserve(&paths->nodes, &building->node_capacity, 1, sizeof *paths->nodes))
     return false;
   paths->nodes[0] = (struct path_node){0, 0};
   paths->node_count = 1;
   /* The root's label is not in the index, so that no function gets the number 0, not even an
    * unknown one. */
-  if (!grow((void **)&paths->labels, &building->label_capacity, sizeof *paths->labels)) return false;
-  paths->labels[paths->label_count++] = (struct label){0};
-  return true;
+  return ARRAY_ADD(paths->labels, paths->label_count, building->label_capacity, (struct label){0});
 }
 
 /* Callers in a trace have smaller numbers than what they call. */

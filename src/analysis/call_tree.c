@@ -11,6 +11,7 @@
  */
 #include "analysis/call_tree.h"
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include <stdlib.h>
@@ -39,20 +40,11 @@ struct summing {
   bool has_others; /* rows that are not plain */
 };
 
-static bool grow(void **items, size_t *capacity, size_t size) {
-  size_t larger = *capacity ? *capacity * 2 : 256;
-  void *moved = realloc(*items, larger * size);
-  if (moved) *items = moved, *capacity = larger;
-  return moved != NULL;
-}
-
 static bool add_node(struct summing *summing, uint32_t path_node) {
   size_t node = summing->tree->node_count;
-  if (node == summing->path_capacity &&
-      !grow((void **)&summing->path_of, &summing->path_capacity, sizeof *summing->path_of))
+  if (!array_reserve(&summing->path_of, &summing->path_capacity, node + 1, sizeof *summing->path_of))
     return false;
-  if (node == summing->sums_capacity &&
-      !grow((void **)&summing->sums, &summing->sums_capacity, sizeof *summing->sums))
+  if (!array_reserve(&summing->sums, &summing->sums_capacity, node + 1, sizeof *summing->sums))
     return false;
   summing->path_of[node] = path_node;
   summing->sums[node] = (struct plain_sums){.samples = 0};

@@ -15,6 +15,7 @@
 #include "analysis/grown.h"
 
 #include "analysis/samples.h"
+#include "base/array.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -68,14 +69,8 @@ static void depend(struct grown_rows *table, const struct row *rows, size_t coun
 
 bool grown_add(struct grown_rows *table, struct row *row) {
   size_t place = table->count ? table->count : 1;
-  if (place > UINT32_MAX) return false;
-  if (place >= table->capacity) {
-    size_t larger = table->capacity ? table->capacity * 2 : 64;
-    struct grown *moved = realloc(table->items, larger * sizeof *moved);
-    if (!moved) return false;
-    table->items = moved;
-    table->capacity = larger;
-  }
+  if (place > UINT32_MAX || !array_reserve(&table->items, &table->capacity, place + 1, sizeof *table->items))
+    return false;
   table->items[place] = (struct grown){.growth = 0};
   table->count = place + 1;
   row->grown = (uint32_t)place;

@@ -9,21 +9,12 @@
  */
 #include "analysis/heap_life.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 
 /* No heap counts this far. Differences and sums of smaller counters are exact as doubles. */
 #define COUNTER_MOST ((uint64_t)1 << 52)
-
-/* Makes room for one more item. */
-static bool grow(void **items, size_t count, size_t *capacity, size_t size) {
-  if (count < *capacity) return true;
-  size_t larger = *capacity ? *capacity * 2 : 256;
-  void *moved = realloc(*items, larger * size);
-  if (!moved) return false;
-  *items = moved;
-  *capacity = larger;
-  return true;
-}
 
 static bool is_plausible(const struct trace_collection *collection) {
   return collection->minor_words < COUNTER_MOST && collection->promoted_words < COUNTER_MOST &&
@@ -197,22 +188,21 @@ bool heap_life_keep(struct heap_life *life, const struct trace_event *event) {
   case TRACE_COLLECTION:
     life->records.collections++;
     if (!is_plausible(&event->collection)) return life->records.wrong++, true;
-    if (!grow((void **)&life->collections, life->collection_count, &life->collection_capacity,
-              sizeof *life->collections))
+    if (!array_reserve(&life->collections, &life->collection_capacity, life->collection_count + 1, sizeof *life->collections))
       return false;
     life->collections[life->collection_count++] = event->collection;
     return true;
   case TRACE_PAUSE:
     life->records.pauses++;
     if (!is_possible(&event->pause)) return life->records.wrong++, true;
-    if (!grow((void **)&life->pauses, life->pause_count, &life->pause_capacity, sizeof *life->pauses))
+    if (!array_reserve(&life->pauses, &life->pause_capacity, life->pause_count + 1, sizeof *life->pauses))
       return false;
     life->pauses[life->pause_count++] = event->pause;
     return true;
   case TRACE_DOMAIN:
     life->records.domains++;
     if (event->domain.what > TRACE_DOMAIN_ENDS) return life->records.wrong++, true;
-    if (!grow((void **)&life->domains, life->domain_count, &life->domain_capacity, sizeof *life->domains))
+    if (!array_reserve(&life->domains, &life->domain_capacity, life->domain_count + 1, sizeof *life->domains))
       return false;
     life->domains[life->domain_count++] = event->domain;
     return true;

@@ -8,6 +8,7 @@
 #include "analysis/mapped.h"
 
 #include "analysis/samples.h"
+#include "base/array.h"
 #include <stdlib.h>
 
 /* A moment counts as one of (nearly) the largest resident size if at most 1 / ALMOST_ALL (1 /
@@ -20,14 +21,6 @@ enum { EXPLAINED = 5 };
 
 /* A first measurement later than this does not tell what the process had before. */
 #define START_NS ((uint64_t)10 * 1000 * 1000)
-
-static bool grow(void **items, size_t count, size_t *capacity, size_t size) {
-  if (count < *capacity) return true;
-  size_t larger = *capacity ? *capacity * 2 : 64;
-  void *moved = realloc(*items, larger * size);
-  if (moved) *items = moved, *capacity = larger;
-  return moved != NULL;
-}
 
 static int compare(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
 
@@ -73,7 +66,7 @@ static struct row row_of(const struct trace_map *map) {
 }
 
 static bool add_row(struct mapped *mapped, struct row row) {
-  if (!grow((void **)&mapped->rows, mapped->count, &mapped->capacity, sizeof row)) return false;
+  if (!array_reserve(&mapped->rows, &mapped->capacity, mapped->count + 1, sizeof row)) return false;
   mapped->rows[mapped->count++] = row;
   return true;
 }
@@ -225,13 +218,12 @@ bool mapped_keep(struct mapped *mapped, const struct trace_event *event) {
   switch (event->kind) {
   case TRACE_MAP: return add_row(mapped, row_of(&event->map));
   case TRACE_MAP_SIZE:
-    if (!grow((void **)&mapped->sizes, mapped->size_count, &mapped->size_capacity, sizeof *mapped->sizes))
+    if (!array_reserve(&mapped->sizes, &mapped->size_capacity, mapped->size_count + 1, sizeof *mapped->sizes))
       return false;
     mapped->sizes[mapped->size_count++] = event->map_size;
     return true;
   case TRACE_MAP_TOUCHED:
-    if (!grow((void **)&mapped->touches, mapped->touch_count, &mapped->touch_capacity,
-              sizeof *mapped->touches))
+    if (!array_reserve(&mapped->touches, &mapped->touch_capacity, mapped->touch_count + 1, sizeof *mapped->touches))
       return false;
     mapped->touches[mapped->touch_count++] = (struct touch){.mapping = event->map_touched.mapping,
                                                             .time_ns = event->map_touched.time_ns,

@@ -5,6 +5,7 @@
  * to get them. The only error is a lack of memory. */
 #include "analysis/names.h"
 
+#include "base/array.h"
 #include "base/error.h"
 #include "symbols/symbols.h"
 #include <stdio.h>
@@ -24,15 +25,7 @@ struct resolving {
 static const char *base_name(const char *path) { return strrchr(path, '/') ? strrchr(path, '/') + 1 : path; }
 
 static bool append(struct resolving *resolving, struct frame frame) {
-  if (resolving->frame_count == resolving->frame_capacity) {
-    size_t larger = resolving->frame_capacity ? resolving->frame_capacity * 2 : 1024;
-    struct frame *moved = realloc(resolving->names->frame, larger * sizeof *moved);
-    if (!moved) return false;
-    resolving->names->frame = moved;
-    resolving->frame_capacity = larger;
-  }
-  resolving->names->frame[resolving->frame_count++] = frame;
-  return true;
+  return ARRAY_ADD(resolving->names->frame, resolving->frame_count, resolving->frame_capacity, frame);
 }
 
 static uint32_t intern(struct resolving *resolving, const char *text) {

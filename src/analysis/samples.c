@@ -7,17 +7,12 @@
  */
 #include "analysis/samples.h"
 
+#include "base/array.h"
 #include "base/error.h"
 #include "sources/memory_bound.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Appends an item to an array from malloc; an empty array may be NULL. False without memory. */
-#define APPEND(items, count, capacity, item)                                        \
-  ((count) == (capacity) && !grow((void **)&(items), &(capacity), sizeof *(items))) \
-      ? false                                                                       \
-      : ((items)[(count)++] = (item), true)
 
 /* In the order in which changes can happen to a block. */
 enum change_kind { RESIZED, PROMOTED, FREED };
@@ -36,15 +31,6 @@ struct loading {
       row_capacity;
 };
 
-static bool grow(void **items, size_t *capacity, size_t size) {
-  size_t larger = *capacity ? *capacity * 2 : 1024;
-  void *moved = realloc(*items, larger * size);
-  if (!moved) return false;
-  *items = moved;
-  *capacity = larger;
-  return true;
-}
-
 static bool keep_thread_name(struct loading *loading, const struct trace_thread_name *event) {
   struct samples *samples = loading->samples;
   char *name = strndup(event->name.bytes, event->name.length);
@@ -58,11 +44,11 @@ static bool keep_thread_name(struct loading *loading, const struct trace_thread_
     return true;
   }
   struct thread_name entry = {event->thread, name, event->time_ns};
-  return APPEND(samples->threads, samples->thread_count, loading->thread_capacity, entry);
+  return ARRAY_ADD(samples->threads, samples->thread_count, loading->thread_capacity, entry);
 }
 
 static bool keep_change(struct loading *loading, struct change change) {
-  return APPEND(loading->changes, loading->change_count, loading->change_capacity, change);
+  return ARRAY_ADD(loading->changes, loading->change_count, loading->change_capacity, change);
 }
 
 static bool keep_exec(struct samples *samples, const struct trace_text *path) {
@@ -75,7 +61,7 @@ static bool keep(struct loading *loading, const struct trace_event *event) {
   struct samples *samples = loading->samples;
   if (event->at.time_ns > samples->end_ns) samples->end_ns = event->at.time_ns;
   switch (event->kind) {
-  case TRACE_SAMPLE: return APPEND(loading->born, loading->born_count, loading->born_capacity, event->sample);
+  case TRACE_SAMPLE: return ARRAY_ADD(loading->born, loading->born_count, loading->born_capacity, event->sample);
   case TRACE_FREE:
     return keep_change(loading, (struct change){.block = event->free.block,
                                                 .time_ns = event->free.time_ns,
@@ -104,7 +90,7 @@ static bool keep(struct loading *loading, const struct trace_event *event) {
         event->memory.in_use_bytes,
         event->memory.free_bytes,
         source_process_of(event->memory.thread, source_process_count(samples->source))};
-    return APPEND(samples->memory, samples->memory_count, loading->memory_capacity, point);
+    return ARRAY_ADD(samples->memory, samples->memory_count, loading->memory_capacity, point);
   }
   case TRACE_THREAD_NAME: return keep_thread_name(loading, &event->thread_name);
   case TRACE_END:
@@ -229,12 +215,12 @@ static bool join_block(struct loading *loading, const struct trace_sample *born,
     struct row later = next_row(&row, next);
     row.end_ns = later.begin_ns;
     row.last = false;
-    if (!(APPEND(samples->rows, samples->row_count, loading->row_capacity, row))) return false;
+    if (!(ARRAY_ADD(samples->rows, samples->row_count, loading->row_capacity, row))) return false;
     row = later;
     row.end_ns = STILL_ALIVE;
     row.last = true;
   }
-  if (!(APPEND(samples->rows, samples->row_count, loading->row_capacity, row))) return false;
+  if (!(ARRAY_ADD(samples->rows, samples->row_count, loading->row_capacity, row))) return false;
   double growth = growth_of_sizes(born->grown ? born->previous_size : 0, born->size);
   return grown_finish_block(&samples->grown, samples->rows + begin, samples->row_count - begin, growth, rate);
 }

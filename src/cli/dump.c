@@ -8,6 +8,7 @@
  * Of a Winnow trace a line has the time in nanoseconds, the thread, the kind of event and its
  * fields (trace/events.def), and behind a colon the frames, outermost first. Nothing is looked up:
  * frames are those of the trace. */
+#include "base/array.h"
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/input.h"
@@ -125,16 +126,8 @@ struct stack_frames {
 };
 
 static bool collect(struct stack_frames *frames, const struct source *source, uint32_t node) {
-  for (frames->count = 0; node; node = source_stack(source, node).parent) {
-    if (frames->count == frames->capacity) {
-      size_t larger = frames->capacity ? 2 * frames->capacity : 256;
-      uint32_t *moved = realloc(frames->nodes, larger * sizeof *moved);
-      if (!moved) return false;
-      frames->nodes = moved;
-      frames->capacity = larger;
-    }
-    frames->nodes[frames->count++] = node;
-  }
+  for (frames->count = 0; node; node = source_stack(source, node).parent)
+    if (!(ARRAY_ADD(frames->nodes, frames->count, frames->capacity, node))) return false;
   return true;
 }
 

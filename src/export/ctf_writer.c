@@ -1,6 +1,7 @@
 /* Writes traces in the Common Trace Format. */
 #include "export/ctf_writer.h"
 
+#include "base/array.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,16 +64,9 @@ static void put_quoted(FILE *out, const char *name, const char *text) {
 /* ---- packets ---- */
 
 static void put_bytes(struct ctf_writer *writer, const void *bytes, size_t count) {
-  if (writer->count + count > writer->capacity) {
-    size_t capacity = 2 * (writer->count + count);
-    unsigned char *more = writer->failed ? NULL : realloc(writer->bytes, capacity);
-    if (!more) {
-      writer->failed = true;
-      return;
-    }
-    writer->bytes = more;
-    writer->capacity = capacity;
-  }
+  writer->failed =
+      writer->failed || !array_reserve(&writer->bytes, &writer->capacity, writer->count + count, 1);
+  if (writer->failed) return;
   memcpy(writer->bytes + writer->count, bytes, count);
   writer->count += count;
 }

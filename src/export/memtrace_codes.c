@@ -1,6 +1,7 @@
 /* Codes stacks and names. */
 #include "export/memtrace_codes.h"
 
+#include "base/array.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,14 +11,9 @@ enum { LINE_MOST = 0xfffff, START_MOST = 0xff, END_MOST = 0x3ff };
 /* ---- bytes ---- */
 
 void writer_put(struct writer_bytes *to, const void *bytes, size_t count) {
-  if (to->count + count > to->capacity) {
-    size_t capacity = 2 * (to->count + count);
-    unsigned char *grown = realloc(to->bytes, capacity);
-    to->failed |= !grown;
-    if (!grown) return;
-    to->bytes = grown;
-    to->capacity = capacity;
-  }
+  bool room = array_reserve(&to->bytes, &to->capacity, to->count + count, 1);
+  to->failed |= !room;
+  if (!room) return;
   if (count) memcpy(to->bytes + to->count, bytes, count);
   to->count += count;
 }

@@ -6,6 +6,7 @@
  * and, where the recorder completed no packet early, its bytes. */
 #include "export/memtrace_copy.h"
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "export/memtrace_writer.h"
@@ -94,12 +95,7 @@ static size_t places_of(void *context, uint64_t code, const struct writer_place 
 /* The codes of a stack that are known; their number, or SIZE_MAX without memory. */
 static size_t known_codes(struct copy *copy, const struct memtrace_stack *stack) {
   size_t count = 0;
-  if (stack->depth > copy->capacity) {
-    uint64_t *grown = realloc(copy->codes, 2 * stack->depth * sizeof *grown);
-    if (!grown) return SIZE_MAX;
-    copy->codes = grown;
-    copy->capacity = 2 * stack->depth;
-  }
+  if (!array_reserve(&copy->codes, &copy->capacity, stack->depth, sizeof *copy->codes)) return SIZE_MAX;
   for (size_t i = 0; i < stack->depth; i++)
     if (stack->codes[i] != MEMTRACE_LOST && stack->codes[i]) copy->codes[count++] = stack->codes[i];
   return count;

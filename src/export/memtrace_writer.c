@@ -1,6 +1,7 @@
 /* Packets and events. */
 #include "export/memtrace_writer.h"
 
+#include "base/array.h"
 #include "export/memtrace_codes.h"
 #include <stdlib.h>
 #include <string.h>
@@ -154,13 +155,9 @@ static void put_change(struct memtrace_writer *writer, struct writer_domain *dom
 }
 
 static void keep_stack(struct writer_domain *domain, const uint64_t *codes, size_t depth) {
-  if (depth > domain->stack_capacity) {
-    uint64_t *grown = realloc(domain->stack, 2 * depth * sizeof *grown);
-    domain->packet.failed |= !grown;
-    if (!grown) return;
-    domain->stack = grown;
-    domain->stack_capacity = 2 * depth;
-  }
+  bool room = array_reserve(&domain->stack, &domain->stack_capacity, depth, sizeof *domain->stack);
+  domain->packet.failed |= !room;
+  if (!room) return;
   if (depth) memcpy(domain->stack, codes, depth * sizeof *codes);
   domain->depth = depth;
 }

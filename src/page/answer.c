@@ -1,6 +1,7 @@
 /* Collects the columns of an answer, and writes it. */
 #include "page/answer.h"
 
+#include "base/array.h"
 #include "base/error.h"
 #include <stdlib.h>
 #include <string.h>
@@ -19,13 +20,8 @@ static size_t add_column(struct answer *answer, const char *name, enum answer_ty
 /* The place of a column's next value; NULL without memory. */
 static void *next_of(struct answer *answer, size_t number) {
   struct answer_column *column = &answer->columns[number];
-  if (column->count == column->capacity) {
-    size_t larger = column->capacity ? column->capacity * 2 : 64;
-    void *moved = realloc(column->values, larger * item_size(column));
-    if (!moved) return answer->exhausted = true, NULL;
-    column->values = moved;
-    column->capacity = larger;
-  }
+  if (!array_reserve(&column->values, &column->capacity, column->count + 1, item_size(column)))
+    return answer->exhausted = true, NULL;
   return (char *)column->values + column->count++ * item_size(column);
 }
 

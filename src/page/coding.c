@@ -1,17 +1,14 @@
 /* Fields as bytes. */
 #include "page/coding.h"
 
+#include "base/array.h"
 #include "base/error.h"
 #include <stdlib.h>
 
 static bool make_room(struct coding *coding, size_t more) {
-  if (coding->capacity - coding->count >= more) return true;
-  size_t larger = (coding->count + more) * 2 + 64;
-  unsigned char *moved = coding->no_memory ? NULL : realloc(coding->out, larger);
-  if (!moved) return coding->no_memory = true, false;
-  coding->out = moved;
-  coding->capacity = larger;
-  return true;
+  bool room = !coding->no_memory && array_reserve(&coding->out, &coding->capacity, coding->count + more, 1);
+  coding->no_memory = !room;
+  return room;
 }
 
 static uint64_t take_number(struct coding *coding) {

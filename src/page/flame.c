@@ -1,6 +1,7 @@
 /* Opens the branches of a flame graph, one at a time. */
 #include "page/flame.h"
 
+#include "base/array.h"
 #include "base/error.h"
 #include <stdlib.h>
 #include <string.h>
@@ -9,16 +10,8 @@ static const struct tree_node *node_of(const struct flame *flame, uint32_t node)
   return &flame->tree->nodes[node];
 }
 
-static bool grow(void **items, size_t *capacity, size_t size) {
-  size_t larger = *capacity ? *capacity * 2 : 256;
-  void *moved = realloc(*items, larger * size);
-  if (moved) *items = moved, *capacity = larger;
-  return moved != NULL;
-}
-
 static bool add_place(struct flame *flame, uint32_t at, uint32_t origin) {
-  if (flame->place_count == flame->place_capacity &&
-      !grow((void **)&flame->places, &flame->place_capacity, sizeof *flame->places))
+  if (!array_reserve(&flame->places, &flame->place_capacity, flame->place_count + 1, sizeof *flame->places))
     return false;
   flame->places[flame->place_count++] = (struct place){at, origin};
   return true;
@@ -107,8 +100,8 @@ static bool first_step(struct flame *flame, struct branch_sums *self) {
 }
 
 static bool add_branch(struct flame *flame, const struct branch *branch) {
-  if (flame->branch_count == flame->branch_capacity &&
-      !grow((void **)&flame->branches, &flame->branch_capacity, sizeof *flame->branches))
+  if (!array_reserve(&flame->branches, &flame->branch_capacity, flame->branch_count + 1,
+                     sizeof *flame->branches))
     return false;
   flame->branches[flame->branch_count++] = *branch;
   return true;

@@ -1,4 +1,5 @@
 /* The view `flame`: the boxes of a flame graph, in pre-order. */
+#include "base/array.h"
 #include "base/error.h"
 #include "page/flame.h"
 #include "page/labels.h"
@@ -81,15 +82,7 @@ static uint32_t write_box(struct writing *writing, const struct branch *branch) 
 }
 
 static bool push(struct writing *writing, struct open_box box) {
-  if (writing->depth == writing->open_capacity) {
-    size_t larger = writing->open_capacity ? writing->open_capacity * 2 : 64;
-    struct open_box *moved = realloc(writing->open, larger * sizeof *moved);
-    if (!moved) return false;
-    writing->open = moved;
-    writing->open_capacity = larger;
-  }
-  writing->open[writing->depth++] = box;
-  return true;
+  return ARRAY_ADD(writing->open, writing->depth, writing->open_capacity, box);
 }
 
 /* Finds the children of a branch, and writes its box. */

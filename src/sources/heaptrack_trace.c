@@ -3,6 +3,7 @@
  * while events are given the blocks that live. */
 #include "sources/heaptrack_trace.h"
 
+#include "base/array.h"
 #include "base/error.h"
 #include "sources/heaptrack_lines.h"
 #include "sources/named_stacks.h"
@@ -11,13 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum {
-  VERSION_MOST = 3,
-  FIRST_CAPACITY = 256,
-  LIST_MOST = 1 << 28,
-  INLINED_MOST = 1024,
-  COMMAND_MOST = 4096
-};
+enum { VERSION_MOST = 3, LIST_MOST = 1 << 28, INLINED_MOST = 1024, COMMAND_MOST = 4096 };
 
 static const uint64_t tick_ns = 10000000, clock_most_ms = UINT64_MAX / 4000000;
 
@@ -84,20 +79,10 @@ static void close_trace(struct source *source) {
 
 /* ---- lists ---- */
 
-static bool grow(struct heaptrack *trace, void **items, size_t *capacity, size_t size) {
-  size_t larger = *capacity ? 2 * *capacity : FIRST_CAPACITY;
-  void *moved = larger <= LIST_MOST ? realloc(*items, larger * size) : NULL;
-  if (!moved) return trace->no_memory = true, false;
-  *items = moved;
-  *capacity = larger;
-  return true;
-}
-
-#define APPEND(trace, list, item)                                                       \
-  ((list).count == (list).capacity &&                                                   \
-           !grow(trace, (void **)&(list).items, &(list).capacity, sizeof *(list).items) \
-       ? false                                                                          \
-       : ((list).items[(list).count++] = (item), true))
+#define APPEND(trace, list, item)                                                           \
+  ((list).count < LIST_MOST && ARRAY_ADD((list).items, (list).count, (list).capacity, item) \
+       ? true                                                                               \
+       : (trace->no_memory = true, false))
 
 static bool fail(struct heaptrack *trace, const char *fault) {
   if (!trace->lines.fault) trace->lines.fault = fault;

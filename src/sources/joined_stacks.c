@@ -2,17 +2,9 @@
  * calls, so it has the smaller one. */
 #include "sources/joined_stacks.h"
 
+#include "base/array.h"
 #include "base/hash.h"
 #include <stdlib.h>
-
-/* Makes room for one more item. False without memory. */
-static bool grow(void **items, size_t count, size_t *capacity, size_t size) {
-  if (count < *capacity) return true;
-  size_t larger = *capacity ? *capacity * 2 : 64;
-  void *moved = realloc(*items, larger * size);
-  if (moved) *items = moved, *capacity = larger;
-  return moved != NULL;
-}
 
 /* Makes an index of numbers reach up to `number`; new entries are 0. */
 static bool reach(uint32_t **numbers, size_t *capacity, uint32_t number) {
@@ -51,8 +43,8 @@ static uint32_t number_module(struct joined_stacks *stacks, const struct trace_m
                               uint32_t local) {
   for (size_t i = 0; i < stacks->module_count; i++)
     if (is_same_file(&stacks->modules[i].module, module)) return (uint32_t)i + 1;
-  if (!grow((void **)&stacks->modules, stacks->module_count, &stacks->module_capacity,
-            sizeof *stacks->modules))
+  if (!array_reserve(&stacks->modules, &stacks->module_capacity, stacks->module_count + 1,
+                     sizeof *stacks->modules))
     return 0;
   char *path = copy_path(&module->path);
   if (!path) return 0;
@@ -104,7 +96,7 @@ static uint32_t number_node(struct joined_stacks *stacks, const struct trace_nod
   uint32_t *slot = slot_of(stacks, node);
   uint32_t known = *slot;
   if (known) return known;
-  if (!grow((void **)&stacks->nodes, stacks->node_count, &stacks->node_capacity, sizeof *stacks->nodes))
+  if (!array_reserve(&stacks->nodes, &stacks->node_capacity, stacks->node_count + 1, sizeof *stacks->nodes))
     return 0;
   stacks->nodes[stacks->node_count++] = *node;
   return *slot = (uint32_t)stacks->node_count;
@@ -119,7 +111,8 @@ bool joined_stack(struct joined_stacks *stacks, struct joined_numbers *numbers, 
   if (!local || local > source_stack_count(source)) return *stack = 0, true;
   if (!reach(&numbers->stacks, &numbers->stack_capacity, local)) return false;
   while (local && !numbers->stacks[local]) {
-    if (!grow((void **)&numbers->path, depth, &numbers->path_capacity, sizeof *numbers->path)) return false;
+    if (!array_reserve(&numbers->path, &numbers->path_capacity, depth + 1, sizeof *numbers->path))
+      return false;
     numbers->path[depth++] = local;
     uint32_t parent = source_stack(source, local).parent;
     local = parent < local ? parent : 0;

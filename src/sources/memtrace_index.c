@@ -1,6 +1,7 @@
 /* The first pass. */
 #include "sources/memtrace_index.h"
 
+#include "base/array.h"
 #include "base/error.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -8,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { DOMAIN_IDS = 65536, SEARCH_BYTES = 65536, ITEMS_FIRST = 64, ITEMS_MOST = 1 << 30 };
+enum { DOMAIN_IDS = 65536, SEARCH_BYTES = 65536, ITEMS_MOST = 1 << 30 };
 
 static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
@@ -61,37 +62,22 @@ static uint32_t extent_of(const struct memtrace_index *index, uint64_t offset,
 
 /* ---- domains ---- */
 
-static bool reserve(void **items, uint32_t *capacity, uint32_t count, size_t size) {
-  if (count < *capacity) return true;
-  if (count >= ITEMS_MOST) return false;
-  uint32_t larger = *capacity ? 2 * *capacity : ITEMS_FIRST;
-  void *moved = realloc(*items, larger * size);
-  if (!moved) return false;
-  *items = moved;
-  *capacity = larger;
-  return true;
-}
-
 /* The domain with an id, found or added. NULL without memory. */
 static struct memtrace_domain *domain_of(struct memtrace_index *index, uint16_t id) {
   uint32_t *number = &index->domain_numbers[id];
   if (*number) return &index->domains[*number - 1];
-  void *domains = index->domains;
-  bool room = reserve(&domains, &index->domain_capacity, index->domain_count, sizeof *index->domains);
-  index->domains = domains;
-  if (!room) return NULL;
-  struct memtrace_domain *domain = &index->domains[index->domain_count++];
-  *domain = (struct memtrace_domain){.id = id};
+  struct memtrace_domain domain = {.id = id};
+  if (!(ARRAY_ADD(index->domains, index->domain_count, index->domain_capacity, domain))) return NULL;
   *number = index->domain_count;
-  return domain;
+  return &index->domains[*number - 1];
 }
 
 static bool add_packet(struct memtrace_index *index, struct memtrace_domain *domain,
                        struct memtrace_place place) {
-  void *packets = index->packets;
-  bool room = reserve(&packets, &index->packet_capacity, index->packet_count + 1, sizeof *index->packets);
-  index->packets = packets;
-  if (!room) return false;
+  size_t count = (size_t)index->packet_count + 2; /* packet 0 is none */
+  if (count > ITEMS_MOST ||
+      !array_reserve(&index->packets, &index->packet_capacity, count, sizeof *index->packets))
+    return false;
   uint32_t number = ++index->packet_count;
   index->packets[number] = place;
   if (domain->last) index->packets[domain->last].next = number;

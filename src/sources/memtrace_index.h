@@ -46,9 +46,11 @@ struct memtrace_index {
   struct memtrace_info info;
   unsigned char *first_packet;    /* has the texts of `info` */
   struct memtrace_place *packets; /* [0] is not used */
-  uint32_t packet_count, packet_capacity;
+  uint32_t packet_count;
+  size_t packet_capacity;
   struct memtrace_domain *domains; /* in the order of their first packets */
-  uint32_t domain_count, domain_capacity;
+  uint32_t domain_count;
+  size_t domain_capacity;
   uint32_t *domain_numbers; /* by id: the index in `domains` plus 1 */
   uint32_t gaps;
   struct memtrace_names names;

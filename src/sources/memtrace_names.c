@@ -1,6 +1,7 @@
 /* The lists, and the table of codes. */
 #include "sources/memtrace_names.h"
 
+#include "base/array.h"
 #include "base/hash.h"
 #include <stdlib.h>
 
@@ -8,49 +9,27 @@ enum { NEW_NAME = MEMTRACE_NAMES, FIRST_SLOTS = 1024, LOCATIONS_OF_CODE = 255, T
 
 /* ---- growing ---- */
 
-/* Has room for `count` items. */
-static bool reserve(void **items, uint32_t *capacity, uint64_t count, size_t size) {
-  if (count <= *capacity) return true;
-  uint64_t larger = *capacity ? 2 * (uint64_t)*capacity : FIRST_SLOTS;
-  if (larger < count) larger = count;
-  void *moved = larger <= TEXTS_MOST ? realloc(*items, larger * size) : NULL;
-  if (!moved) return false;
-  *items = moved;
-  *capacity = (uint32_t)larger;
-  return true;
-}
-
 static bool reserve_text(struct memtrace_names *names, size_t bytes) {
-  size_t wanted = names->text_bytes + bytes, larger = names->text_capacity ? names->text_capacity : 4096;
-  while (larger < wanted) larger *= 2;
-  if (larger == names->text_capacity) return true;
-  char *moved = larger <= UINT32_MAX ? realloc(names->texts, larger) : NULL;
-  if (!moved) return false;
-  names->texts = moved;
-  names->text_capacity = larger;
-  return true;
+  size_t wanted = names->text_bytes + bytes;
+  return wanted <= UINT32_MAX && array_reserve(&names->texts, &names->text_capacity, wanted, 1);
 }
 
 /* Keeps a text; the number of it, or 0 without memory. */
 static uint32_t keep_text(struct memtrace_names *names, const char *text) {
   size_t bytes = strlen(text) + 1;
-  void *starts = names->text_starts;
-  bool room = reserve(&starts, &names->text_start_capacity, (uint64_t)names->text_count + 1,
-                      sizeof *names->text_starts);
-  names->text_starts = starts;
-  if (!room || !reserve_text(names, bytes)) return 0;
-  memcpy(names->texts + names->text_bytes, text, bytes);
-  names->text_starts[names->text_count] = (uint32_t)names->text_bytes;
+  uint32_t start = (uint32_t)names->text_bytes;
+  if (names->text_count >= TEXTS_MOST || !reserve_text(names, bytes) ||
+      !(ARRAY_ADD(names->text_starts, names->text_count, names->text_start_capacity, start)))
+    return 0;
+  memcpy(names->texts + start, text, bytes);
   names->text_bytes += bytes;
-  return names->text_count++;
+  return names->text_count - 1;
 }
 
 static bool reserve_locations(struct memtrace_names *names, uint32_t count) {
-  void *locations = names->locations;
-  bool room = reserve(&locations, &names->location_capacity, (uint64_t)names->location_count + count,
-                      sizeof *names->locations);
-  names->locations = locations;
-  return room;
+  size_t wanted = (size_t)names->location_count + count;
+  return wanted <= TEXTS_MOST &&
+         array_reserve(&names->locations, &names->location_capacity, wanted, sizeof *names->locations);
 }
 
 /* ---- codes ---- */

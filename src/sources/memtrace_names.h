@@ -42,9 +42,11 @@ struct memtrace_names {
   char *texts; /* each with a NUL byte behind it; the first is "" */
   size_t text_bytes, text_capacity;
   uint32_t *text_starts; /* by number */
-  uint32_t text_count, text_start_capacity;
+  uint32_t text_count;
+  size_t text_start_capacity;
   struct memtrace_location *locations;
-  uint32_t location_count, location_capacity;
+  uint32_t location_count;
+  size_t location_capacity;
   /* An open table of codes; `slots` is a power of two. */
   struct memtrace_code {
     uint64_t code;

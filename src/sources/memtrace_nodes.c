@@ -1,6 +1,7 @@
 /* The table of nodes. */
 #include "sources/memtrace_nodes.h"
 
+#include "base/array.h"
 #include "base/hash.h"
 #include <stdlib.h>
 
@@ -107,17 +108,6 @@ static inline uint32_t call_of(struct memtrace_nodes *nodes, uint32_t caller, ui
              : call_elsewhere(nodes, caller, code);
 }
 
-static bool reserve_path(struct memtrace_path *path, size_t depth) {
-  size_t larger = path->capacity ? path->capacity : FIRST_SLOTS;
-  while (larger < depth) larger *= 2;
-  if (larger == path->capacity) return true;
-  uint32_t *moved = realloc(path->calls, larger * sizeof *moved);
-  if (!moved) return false;
-  path->calls = moved;
-  path->capacity = larger;
-  return true;
-}
-
 static struct trace_text text_of(const struct memtrace_names *names, uint32_t number) {
   return trace_text_of(memtrace_text(names, number));
 }
@@ -151,7 +141,7 @@ void memtrace_nodes_destroy(struct memtrace_nodes *nodes) {
 bool memtrace_nodes_of(struct memtrace_nodes *nodes, uint32_t domain, const struct memtrace_stack *stack,
                        uint32_t *node) {
   struct memtrace_path *path = &nodes->paths[domain];
-  if (!reserve_path(path, stack->depth)) return false;
+  if (!array_reserve(&path->calls, &path->capacity, stack->depth, sizeof *path->calls)) return false;
   const uint64_t *codes = stack->codes;
   uint32_t last = stack->common ? path->calls[stack->common - 1] : 0;
   for (size_t i = stack->common, depth = stack->depth; i < depth; i++) {

@@ -1,6 +1,7 @@
 /* Tables of texts, places, modules and nodes. */
 #include "sources/named_stacks.h"
 
+#include "base/array.h"
 #include "base/hash.h"
 #include <stdlib.h>
 
@@ -8,21 +9,8 @@ enum { FIRST_SLOTS = 64, ITEMS_MOST = 1 << 26 };
 
 /* ---- tables ---- */
 
-static bool grow(void **items, size_t *capacity, size_t size) {
-  size_t larger = *capacity ? *capacity * 2 : FIRST_SLOTS;
-  if (larger > ITEMS_MOST) return false;
-  void *moved = realloc(*items, larger * size);
-  if (!moved) return false;
-  *items = moved;
-  *capacity = larger;
-  return true;
-}
-
-/* Appends an item to an array; false without memory. */
-#define APPEND(items, count, capacity, item)                                        \
-  ((count) == (capacity) && !grow((void **)&(items), &(capacity), sizeof *(items))) \
-      ? false                                                                       \
-      : ((items)[(count)++] = (item), true)
+/* A hostile file cannot have as many items as memory would take. */
+#define APPEND(items, count, capacity, item) ((count) < ITEMS_MOST && ARRAY_ADD(items, count, capacity, item))
 
 static void put(struct named_index *index, struct named_slot slot) {
   size_t at = slot.hash & (index->size - 1);

@@ -2,6 +2,7 @@
  * different stacks and of their totals. */
 #include "sources/pprof_profile.h"
 
+#include "base/array.h"
 #include "base/error.h"
 #include "sources/pprof_tables.h"
 #include "sources/profile_source.h"
@@ -140,15 +141,9 @@ struct sample {
 
 static bool add_location(struct reading *reading, struct sample *sample, uint64_t id) {
   if (sample->location_count == LOCATIONS_MOST) return reading->tables.fault = "a stack is too deep", false;
-  if (sample->location_count == reading->location_capacity) {
-    size_t larger = reading->location_capacity ? 2 * reading->location_capacity : 64;
-    uint64_t *moved = realloc(reading->locations, larger * sizeof *moved);
-    if (!moved) return reading->tables.no_memory = true, false;
-    reading->locations = moved;
-    reading->location_capacity = larger;
-  }
-  reading->locations[sample->location_count++] = id;
-  return true;
+  bool added = ARRAY_ADD(reading->locations, sample->location_count, reading->location_capacity, id);
+  if (!added) reading->tables.no_memory = true;
+  return added;
 }
 
 static bool add_number(struct reading *reading, struct sample *sample, unsigned field, uint64_t number) {

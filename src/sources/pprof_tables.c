@@ -8,6 +8,8 @@
  * cannot be read, the frame is the offset in the file, without a name. */
 #include "sources/pprof_tables.h"
 
+#include "base/array.h"
+
 #include <ctype.h>
 #include <elf.h>
 #include <fcntl.h>
@@ -16,7 +18,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { LIST_MOST = 1 << 26, FIRST_CAPACITY = 64, HEADERS_MOST = 64, LINES_MOST = 4096 };
+enum { LIST_MOST = 1 << 26, HEADERS_MOST = 64, LINES_MOST = 4096 };
 
 static const uint64_t wanted_fields = 1u << PPROF_SAMPLE_TYPE | 1u << PPROF_MAPPING | 1u << PPROF_LOCATION |
                                       1u << PPROF_FUNCTION | 1u << PPROF_TEXT | 1u << PPROF_TIME |
@@ -24,20 +26,9 @@ static const uint64_t wanted_fields = 1u << PPROF_SAMPLE_TYPE | 1u << PPROF_MAPP
 
 /* ---- lists ---- */
 
-static bool grow(struct pprof_tables *tables, void **items, size_t *capacity, size_t size) {
-  size_t larger = *capacity ? 2 * *capacity : FIRST_CAPACITY;
-  void *moved = larger <= LIST_MOST ? realloc(*items, larger * size) : NULL;
-  if (!moved) return tables->no_memory = true, false;
-  *items = moved;
-  *capacity = larger;
-  return true;
-}
-
-#define APPEND(tables, list, item)                                                       \
-  ((list).count == (list).capacity &&                                                    \
-           !grow(tables, (void **)&(list).items, &(list).capacity, sizeof *(list).items) \
-       ? false                                                                           \
-       : ((list).items[(list).count++] = (item), true))
+#define APPEND(tables, list, item)                                                                  \
+  ((list).count < LIST_MOST && ARRAY_ADD((list).items, (list).count, (list).capacity, item) ? true \
+                                                                                            : (tables->no_memory = true, false))
 
 static bool fail(struct pprof_tables *tables, const char *fault) {
   if (!tables->fault) tables->fault = fault;

@@ -1,6 +1,7 @@
 /* Reads keys, varints and bytes. */
 #include "sources/pprof_wire.h"
 
+#include "base/array.h"
 #include <stdlib.h>
 
 enum wire_type { VARINT, FIXED64, BYTES, FIXED32 = 5 };
@@ -68,14 +69,9 @@ static bool stream_varint(struct wire_stream *stream, uint64_t *value) {
 }
 
 static bool has_room(struct wire_stream *stream, size_t length) {
-  size_t larger = stream->capacity ? stream->capacity : FIRST_CAPACITY;
-  while (larger < length) larger *= 2;
-  if (larger == stream->capacity) return true;
-  unsigned char *moved = realloc(stream->bytes, larger);
-  if (!moved) return stream->no_memory = true, false;
-  stream->bytes = moved;
-  stream->capacity = larger;
-  return true;
+  bool room = array_reserve(&stream->bytes, &stream->capacity, length, 1);
+  if (!room) stream->no_memory = true;
+  return room;
 }
 
 /* Reads the bytes of a field, or skips them. */

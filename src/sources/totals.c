@@ -1,6 +1,7 @@
 /* Makes events of totals. */
 #include "sources/totals.h"
 
+#include "base/array.h"
 #include "base/error.h"
 #include <stdlib.h>
 #include <string.h>
@@ -70,14 +71,8 @@ static struct total *total_of(struct totals *totals, const struct total *total) 
   if (!reach(totals, total->stack)) return NULL;
   uint32_t *number = &totals->of[total->moment][total->stack];
   if (*number) return &totals->items[*number - 1];
-  if (totals->count == totals->capacity) {
-    size_t larger = totals->capacity ? 2 * totals->capacity : FIRST_CAPACITY;
-    struct total *moved = realloc(totals->items, larger * sizeof *moved);
-    if (!moved) return NULL;
-    totals->items = moved;
-    totals->capacity = larger;
-  }
-  totals->items[totals->count++] = (struct total){.stack = total->stack, .moment = total->moment};
+  struct total added = {.stack = total->stack, .moment = total->moment};
+  if (!(ARRAY_ADD(totals->items, totals->count, totals->capacity, added))) return NULL;
   *number = (uint32_t)totals->count;
   return &totals->items[totals->count - 1];
 }

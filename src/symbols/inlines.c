@@ -3,6 +3,8 @@
  * precise names. */
 #include "symbols/inlines.h"
 
+#include "base/array.h"
+
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,17 +89,9 @@ static void add_ranges(struct unit *unit, struct spans *spans, Dwarf_Die *entry,
   }
 }
 
-static bool grow(void **items, size_t count, size_t *capacity, size_t size) {
-  if (count < *capacity) return true;
-  size_t larger = *capacity ? *capacity * 2 : 64;
-  void *moved = reallocarray(*items, larger, size);
-  if (moved) *items = moved, *capacity = larger;
-  return moved != NULL;
-}
-
 /* The index of the new scope, or `parent` without memory. */
 static size_t add_scope(struct unit *unit, Dwarf_Die *entry, size_t parent) {
-  if (!grow((void **)&unit->scopes, unit->scope_count, &unit->scope_capacity, sizeof *unit->scopes))
+  if (!array_reserve(&unit->scopes, &unit->scope_capacity, unit->scope_count + 1, sizeof *unit->scopes))
     return parent;
   unit->scopes[unit->scope_count] = (struct scope){*entry, parent};
   return unit->scope_count++;
@@ -105,7 +99,8 @@ static size_t add_scope(struct unit *unit, Dwarf_Die *entry, size_t parent) {
 
 static void add_declared(struct unit *unit, Dwarf_Die *entry, size_t scope) {
   if (scope == NO_SCOPE || dwarf_hasattr(entry, DW_AT_linkage_name) ||
-      !grow((void **)&unit->declared, unit->declared_count, &unit->declared_capacity, sizeof *unit->declared))
+      !array_reserve(&unit->declared, &unit->declared_capacity, unit->declared_count + 1,
+                     sizeof *unit->declared))
     return;
   unit->declared[unit->declared_count++] = (struct declared){dwarf_dieoffset(entry), scope};
 }

@@ -1,30 +1,22 @@
 /* Records from the bytes of one chunk: the reading side of events.def. */
 #include "trace/decoder.h"
 
+#include "base/array.h"
 #include "base/words.h"
 #include <stdlib.h>
 
 /* ---- local numbers ---- */
 
-/* Room for an item behind `count`; new room is zeroed. */
-static bool grow(void **items, uint32_t *capacity, uint32_t count, size_t size) {
-  if (count < *capacity) return true;
-  uint32_t wanted = *capacity ? 2 * *capacity : 64;
-  while (wanted <= count) wanted *= 2;
-  char *grown = realloc(*items, wanted * size);
-  if (!grown) return false;
-  memset(grown + *capacity * size, 0, (wanted - *capacity) * size);
-  *items = grown;
-  *capacity = wanted;
+/* Offsets of `count` modules; new ones are 0. */
+static bool room_for_offsets(struct decoder *decoder, size_t count) {
+  size_t before = decoder->last_offset_capacity, size = sizeof *decoder->last_offset;
+  if (!array_reserve(&decoder->last_offset, &decoder->last_offset_capacity, count, size)) return false;
+  memset(decoder->last_offset + before, 0, (decoder->last_offset_capacity - before) * size);
   return true;
 }
 
 static bool add_number(struct local_numbers *numbers, uint32_t number) {
-  void *items = numbers->numbers;
-  if (!grow(&items, &numbers->capacity, numbers->count, sizeof *numbers->numbers)) return false;
-  numbers->numbers = items;
-  numbers->numbers[numbers->count++] = number;
-  return true;
+  return ARRAY_ADD(numbers->numbers, numbers->count, numbers->capacity, number);
 }
 
 /* The number of what was defined in a part that is lost. */
@@ -158,11 +150,7 @@ static enum decoder_result get_MODULE(struct decoder *decoder) {
   module.build_id_bytes = (uint8_t)build_id_bytes;
   if (build_id_bytes) memcpy(module.build_id, build_id, build_id_bytes);
   uint32_t number = stack_table_module(decoder->table, &module);
-  void *offsets = decoder->last_offset;
-  if (!number ||
-      !grow(&offsets, &decoder->last_offset_capacity, decoder->modules.count, sizeof *decoder->last_offset))
-    return DECODER_NO_MEMORY;
-  decoder->last_offset = offsets;
+  if (!number || !room_for_offsets(decoder, (size_t)decoder->modules.count + 1)) return DECODER_NO_MEMORY;
   decoder->last_offset[decoder->modules.count] = 0;
   return add_number(&decoder->modules, number) ? DECODER_EVENT : DECODER_NO_MEMORY;
 }
@@ -291,10 +279,8 @@ void decoder_begin(struct decoder *decoder, const unsigned char *bytes, size_t c
   decoder->thread = 0;
   decoder->nodes.count = 0;
   decoder->modules.count = 0;
-  void *offsets = decoder->last_offset;
-  bool ready = add_number(&decoder->nodes, 0) && add_number(&decoder->modules, 0) &&
-               grow(&offsets, &decoder->last_offset_capacity, 0, sizeof *decoder->last_offset);
-  decoder->last_offset = offsets;
+  bool ready =
+      add_number(&decoder->nodes, 0) && add_number(&decoder->modules, 0) && room_for_offsets(decoder, 1);
   decoder->out_of_memory = !ready;
   if (ready) decoder->last_offset[0] = 0;
 }
@@ -307,12 +293,9 @@ void decoder_resume(struct decoder *decoder, const unsigned char *bytes, const s
   decoder->time = checkpoint->time;
   decoder->block = checkpoint->block;
   decoder->thread = checkpoint->thread;
-  void *offsets = decoder->last_offset;
   bool ready = fill_up(&decoder->nodes, checkpoint->nodes) &&
                fill_up(&decoder->modules, checkpoint->modules) &&
-               grow(&offsets, &decoder->last_offset_capacity, decoder->modules.count - 1,
-                    sizeof *decoder->last_offset);
-  decoder->last_offset = offsets;
+               room_for_offsets(decoder, decoder->modules.count);
   decoder->out_of_memory = !ready;
   if (ready) decoder->last_offset[0] = checkpoint->address;
 }

@@ -12,7 +12,7 @@
 struct local_numbers {
   uint32_t *numbers;
   uint32_t count;
-  uint32_t capacity;
+  size_t capacity;
 };
 
 /* Zeroed memory, with a table, is a decoder. */
@@ -25,7 +25,7 @@ struct decoder {
   struct local_numbers nodes;
   struct local_numbers modules;
   uint64_t *last_offset; /* by the chunk's module number; as large as `modules` */
-  uint32_t last_offset_capacity;
+  size_t last_offset_capacity;
   bool out_of_memory;
   uint64_t unknown;     /* records skipped so far, in all chunks */
   uint64_t stacks_lost; /* records so far whose stack was defined in a part that is lost */

@@ -1,6 +1,7 @@
 /* Stacks and modules as the reader sees them. */
 #include "trace/stack_table.h"
 
+#include "base/array.h"
 #include "base/hash.h"
 #include <stdlib.h>
 
@@ -67,38 +68,25 @@ static bool rehash_places(struct stack_table *table) {
 }
 
 /* Room for one more item behind `count`; item 0 is never used. */
-static bool make_room(void **items, uint32_t *capacity, uint32_t count, size_t size) {
-  if (count + 1 < *capacity) return true;
-  if (*capacity >= ITEMS_MOST) return false;
-  uint32_t wanted = *capacity ? 2 * *capacity : SLOTS_FIRST;
-  void *grown = realloc(*items, wanted * size);
-  if (!grown) return false;
-  *items = grown;
-  *capacity = wanted;
-  return true;
+static bool make_room(void *items, size_t *capacity, uint32_t count, size_t size) {
+  return count < ITEMS_MOST && array_reserve(items, capacity, (size_t)count + 2, size);
 }
 
 static bool full(const struct number_set *set, uint32_t count) { return count >= set->mask / 2; }
 
 static bool room_for_node(struct stack_table *table) {
-  void *nodes = table->nodes;
-  bool room = make_room(&nodes, &table->node_capacity, table->node_count, sizeof *table->nodes);
-  table->nodes = nodes;
-  return room && (!full(&table->node_set, table->node_count) || rehash_nodes(table));
+  return make_room(&table->nodes, &table->node_capacity, table->node_count, sizeof *table->nodes) &&
+         (!full(&table->node_set, table->node_count) || rehash_nodes(table));
 }
 
 static bool room_for_module(struct stack_table *table) {
-  void *modules = table->modules;
-  bool room = make_room(&modules, &table->module_capacity, table->module_count, sizeof *table->modules);
-  table->modules = modules;
-  return room && (!full(&table->module_set, table->module_count) || rehash_modules(table));
+  return make_room(&table->modules, &table->module_capacity, table->module_count, sizeof *table->modules) &&
+         (!full(&table->module_set, table->module_count) || rehash_modules(table));
 }
 
 static bool room_for_place(struct stack_table *table) {
-  void *places = table->places;
-  bool room = make_room(&places, &table->place_capacity, table->place_count, sizeof *table->places);
-  table->places = places;
-  return room && (!full(&table->place_set, table->place_count) || rehash_places(table));
+  return make_room(&table->places, &table->place_capacity, table->place_count, sizeof *table->places) &&
+         (!full(&table->place_set, table->place_count) || rehash_places(table));
 }
 
 /* A copy with a NUL byte behind. */

@@ -23,13 +23,13 @@ struct number_set {
 struct stack_table {
   struct trace_node *nodes; /* [0] is the empty stack */
   uint32_t node_count;      /* the greatest number */
-  uint32_t node_capacity;
+  size_t node_capacity;
   struct trace_module *modules;
   uint32_t module_count;
-  uint32_t module_capacity;
+  size_t module_capacity;
   struct named_place *places;
   uint32_t place_count;
-  uint32_t place_capacity;
+  size_t place_capacity;
   struct number_set node_set;
   struct number_set module_set;
   struct number_set place_set;

@@ -1,6 +1,7 @@
 /* The base: checksums, random streams, locks, errors. */
 #include "support/test.h"
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/fence.h"
 #include "base/hash.h"
@@ -33,6 +34,39 @@ static void crc32c_can_be_continued_at_any_byte(void **state) {
   uint32_t whole = crc32c(0, text, sizeof text);
   for (size_t cut = 0; cut <= sizeof text; cut++)
     assert_int_equal(crc32c(crc32c(0, text, cut), text + cut, sizeof text - cut), whole);
+}
+
+static void an_array_keeps_its_items_as_it_grows(void **state) {
+  (void)state;
+  struct item {
+    uint32_t number;
+    char name[3];
+  } *items = NULL;
+  size_t count = 0, capacity = 0;
+  for (uint32_t i = 0; i < 1000; i++)
+    assert_true(ARRAY_ADD(items, count, capacity, (struct item){i, {'a', 'b', 0}}));
+  for (uint32_t i = 0; i < 1000; i++) {
+    assert_int_equal(items[i].number, i);
+    assert_string_equal(items[i].name, "ab");
+  }
+  assert_true(array_reserve(&items, &capacity, 5000, sizeof *items));
+  assert_true(capacity >= 5000 && items[999].number == 999);
+  free(items);
+}
+
+/* More bytes than an object can have. */
+static void an_array_that_cannot_grow_stays_as_it_was(void **state) {
+  (void)state;
+  uint64_t *items = NULL;
+  size_t count = 0, capacity = 0;
+  assert_true(ARRAY_ADD(items, count, capacity, 7));
+  uint64_t *before = items;
+  size_t room = capacity;
+  assert_false(array_reserve(&items, &capacity, PTRDIFF_MAX / sizeof *items + 1, sizeof *items));
+  assert_ptr_equal(items, before);
+  assert_int_equal(capacity, room);
+  assert_int_equal(items[0], 7);
+  free(items);
 }
 
 static void random_streams_differ_in_each_of_their_three_numbers(void **state) {
@@ -352,6 +386,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(crc32c_gives_the_published_check_value),
       cmocka_unit_test(crc32c_can_be_continued_at_any_byte),
+      cmocka_unit_test(an_array_keeps_its_items_as_it_grows),
+      cmocka_unit_test(an_array_that_cannot_grow_stays_as_it_was),
       cmocka_unit_test(random_streams_differ_in_each_of_their_three_numbers),
       cmocka_unit_test(random_unit_stays_above_zero_and_at_most_one),
       cmocka_unit_test(malloc_words_counts_a_header_and_rounds_up),
