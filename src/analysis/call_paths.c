@@ -14,70 +14,20 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/index.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* A hash table from 64-bit keys to 32-bit values: open addressing, at most half full. Key 0 marks a
- * free slot. */
-struct index {
-  uint64_t *keys;
-  uint32_t *values;
-  size_t size, used;
-};
 
 struct building {
   struct call_paths *paths;
   const struct names *names;
   const struct samples *samples;
-  struct index children; /* parent << 32 | label -> node */
-  struct index labels;   /* hash of the label -> number of the label + 1 */
+  struct index by_step; /* nodes, by their parent and label */
+  struct index by_label;
   size_t label_capacity, node_capacity;
   struct stack_view view;
 };
-
-static uint64_t *index_slot(const struct index *index, uint64_t key) {
-  size_t mask = index->size - 1, at = hash_mix(key) & mask;
-  while (index->keys[at] && index->keys[at] != key) at = (at + 1) & mask;
-  return &index->keys[at];
-}
-
-static bool index_resize(struct index *index, size_t size) {
-  struct index wider = {calloc(size, sizeof(uint64_t)), calloc(size, sizeof(uint32_t)), size, index->used};
-  if (!wider.keys || !wider.values) {
-    free(wider.keys);
-    free(wider.values);
-    return false;
-  }
-  for (size_t i = 0; i < index->size; i++) {
-    if (!index->keys[i]) continue;
-    uint64_t *slot = index_slot(&wider, index->keys[i]);
-    *slot = index->keys[i];
-    wider.values[slot - wider.keys] = index->values[i];
-  }
-  free(index->keys);
-  free(index->values);
-  *index = wider;
-  return true;
-}
-
-/* The place of a key's value; a new key gets the value 0. The key must not be 0. NULL without
- * memory. */
-static uint32_t *index_at(struct index *index, uint64_t key) {
-  if (index->used * 2 >= index->size && !index_resize(index, index->size ? index->size * 2 : 256))
-    return NULL;
-  uint64_t *slot = index_slot(index, key);
-  if (!*slot) {
-    *slot = key;
-    index->used++;
-  }
-  return &index->values[slot - index->keys];
-}
-
-static void index_destroy(struct index *index) {
-  free(index->keys);
-  free(index->values);
-}
 
 static struct label label_of(const struct frame *frame, enum grouping grouping) {
   switch (grouping) {
@@ -106,24 +56,23 @@ static bool same_label(const struct label *a, const struct label *b) {
 /* The number of a label; UINT32_MAX without memory. */
 static uint32_t label_number(struct building *building, const struct label *label) {
   struct call_paths *paths = building->paths;
-  uint64_t key =
+  uint64_t hash =
       hash_combine(hash_combine(label->function, label->module), hash_combine(label->file, label->line));
-  key = hash_combine(key, (uint64_t)label->first_column << 32 | label->last_column) | 1;
-  uint32_t *found;
-  for (;; key += 2) { /* another label has this hash: take the next key */
-    if (!(found = index_at(&building->labels, key))) return UINT32_MAX;
-    if (!*found || same_label(&paths->labels[*found - 1], label)) break;
-  }
-  if (*found) {
-    struct label *known = &paths->labels[*found - 1];
+  struct index_walk walk = {.hash =
+                                hash_combine(hash, (uint64_t)label->first_column << 32 | label->last_column)};
+  uint32_t number;
+  while ((number = index_next(&building->by_label, &walk)))
+    if (same_label(&paths->labels[number], label)) break;
+  if (number) {
+    struct label *known = &paths->labels[number];
     if (!known->source) known->source = label->source;
-    return *found - 1;
+    return number;
   }
-  if (!array_reserve(&paths->labels, &building->label_capacity, paths->label_count + 1, sizeof *paths->labels))
-    return UINT32_MAX;
-  paths->labels[paths->label_count++] = *label;
-  *found = (uint32_t)paths->label_count;
-  return *found - 1;
+  number = (uint32_t)paths->label_count;
+  return ARRAY_ADD(paths->labels, paths->label_count, building->label_capacity, *label) &&
+                 index_add(&building->by_label, walk.hash, number)
+             ? number
+             : UINT32_MAX;
 }
 
 /* The child of a node with a label, created if it does not exist; UINT32_MAX without memory. */
@@ -134,14 +83,16 @@ static uint32_t child_of(struct building *building, uint32_t parent, uint32_t la
     return parent;
   for (uint32_t at = building->view.fold ? parent : 0; at; at = paths->nodes[at].parent)
     if (paths->nodes[at].label == label) return at;
-  uint32_t *found = index_at(&building->children, ((uint64_t)parent << 32 | label) + 1);
-  if (!found) return UINT32_MAX;
-  if (*found) return *found;
-  if (!array_reserve(&paths->nodes, &building->node_capacity, paths->node_count + 1, sizeof *paths->nodes))
-    return UINT32_MAX;
-  paths->nodes[paths->node_count] = (struct path_node){parent, label};
-  *found = (uint32_t)paths->node_count++;
-  return *found;
+  struct index_walk walk = {.hash = hash_mix((uint64_t)parent << 32 | label)};
+  uint32_t node;
+  while ((node = index_next(&building->by_step, &walk)))
+    if (paths->nodes[node].parent == parent && paths->nodes[node].label == label) return node;
+  struct path_node added = {parent, label};
+  node = (uint32_t)paths->node_count;
+  return ARRAY_ADD(paths->nodes, paths->node_count, building->node_capacity, added) &&
+                 index_add(&building->by_step, walk.hash, node)
+             ? node
+             : UINT32_MAX;
 }
 
 /* The node for a code address that `parent` calls. *own is the node that owns the caller's
@@ -264,8 +215,8 @@ wn_status call_paths_create(const struct samples *samples, const struct names *n
   struct building building = {.paths = paths, .names = names, .samples = samples};
   if (view) building.view = *view;
   bool done = prepare(&building) && add_places(&building);
-  index_destroy(&building.children);
-  index_destroy(&building.labels);
+  free(building.by_step.slots);
+  free(building.by_label.slots);
   if (done) return WN_OK;
   call_paths_destroy(paths);
   return error_set(WN_ENOMEM, "not enough memory for the call tree");

@@ -1,50 +1,36 @@
-/* An open-addressing hash table of strings, at most half full. */
+/* The strings in the order of their numbers, and an index of them. */
 #include "analysis/strings.h"
 
+#include "base/array.h"
 #include "base/hash.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_SLOTS = 1024 };
+static uint64_t hash_of(const char *text) { return hash_mix(hash_bytes(text, strlen(text))); }
 
-static uint32_t *slot_of(const struct strings *strings, const char *text) {
-  uint32_t mask = strings->slot_count - 1, at = (uint32_t)hash_mix(hash_bytes(text, strlen(text))) & mask;
-  while (strings->slots[at] && strcmp(strings->text[strings->slots[at] - 1], text)) at = (at + 1) & mask;
-  return &strings->slots[at];
+/* The index has the numbers plus 1. */
+static uint32_t find(const struct strings *strings, const char *text, uint64_t hash) {
+  struct index_walk walk = {.hash = hash};
+  uint32_t found;
+  while ((found = index_next(&strings->by_text, &walk)))
+    if (!strcmp(strings->text[found - 1], text)) break;
+  return found;
 }
 
-static bool widen(struct strings *strings) {
-  struct strings wider = *strings;
-  wider.slot_count = strings->slot_count * 2;
-  wider.capacity = wider.slot_count / 2;
-  wider.slots = calloc(wider.slot_count, sizeof *wider.slots);
-  if (!wider.slots) return false;
-  wider.text = realloc(strings->text, wider.capacity * sizeof *wider.text);
-  if (!wider.text) {
-    free(wider.slots);
-    return false;
-  }
-  for (uint32_t i = 0; i < wider.count; i++) *slot_of(&wider, wider.text[i]) = i + 1;
-  free(strings->slots);
-  *strings = wider;
+static bool add(struct strings *strings, const char *text, uint64_t hash) {
+  char *copy = strdup(text);
+  bool room = copy && array_reserve(&strings->text, &strings->capacity, (size_t)strings->count + 1,
+                                    sizeof *strings->text);
+  if (!room || !index_add(&strings->by_text, hash, strings->count + 1)) return free(copy), false;
+  strings->text[strings->count++] = copy;
   return true;
 }
 
 /* ---- shared ---- */
 
 struct strings *strings_create(void) {
-  struct strings *strings = malloc(sizeof *strings);
-  if (!strings) return NULL;
-  *strings = (struct strings){.slot_count = FIRST_SLOTS, .capacity = FIRST_SLOTS / 2};
-  strings->slots = calloc(strings->slot_count, sizeof *strings->slots);
-  strings->text = calloc(strings->capacity, sizeof *strings->text);
-  char *empty = strdup("");
-  if (strings->slots && strings->text && empty) {
-    strings->text[strings->count++] = empty;
-    *slot_of(strings, "") = 1;
-    return strings;
-  }
-  free(empty);
+  struct strings *strings = calloc(1, sizeof *strings);
+  if (strings && add(strings, "", hash_of(""))) return strings;
   strings_free(strings);
   return NULL;
 }
@@ -53,27 +39,20 @@ void strings_free(struct strings *strings) {
   if (!strings) return;
   for (uint32_t i = 0; i < strings->count; i++) free(strings->text[i]);
   free(strings->text);
-  free(strings->slots);
+  free(strings->by_text.slots);
   free(strings);
 }
 
 bool strings_find(const struct strings *strings, const char *text, uint32_t *number) {
-  uint32_t slot = *slot_of(strings, text);
-  if (slot) *number = slot - 1;
-  return slot != 0;
+  uint32_t found = find(strings, text, hash_of(text));
+  if (found) *number = found - 1;
+  return found != 0;
 }
 
 uint32_t strings_intern(struct strings *strings, const char *text) {
-  uint32_t *slot = slot_of(strings, text);
-  if (*slot) return *slot - 1;
-  if (strings->count == strings->capacity) {
-    if (!widen(strings)) return 0;
-    slot = slot_of(strings, text);
-  }
-  char *copy = strdup(text);
-  if (!copy) return 0;
-  strings->text[strings->count++] = copy;
-  *slot = strings->count;
-  return strings->count - 1;
+  uint64_t hash = hash_of(text);
+  uint32_t found = find(strings, text, hash);
+  if (found) return found - 1;
+  return add(strings, text, hash) ? strings->count - 1 : 0;
 }
 /* SPDX-License-Identifier: MIT */

@@ -2,15 +2,13 @@
 #ifndef ANALYSIS_STRINGS_H
 #define ANALYSIS_STRINGS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/index.h"
 
 struct strings {
   char **text; /* index: number */
-  uint32_t count, capacity;
-  uint32_t *slots; /* hash table of numbers + 1 */
-  uint32_t slot_count;
+  uint32_t count;
+  size_t capacity;
+  struct index by_text;
 };
 
 /* NULL if memory is exhausted. */

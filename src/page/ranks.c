@@ -1,44 +1,48 @@
 /* Distinct keys, counted and ordered by use. */
 #include "page/ranks.h"
 
+#include "base/array.h"
 #include "base/hash.h"
 #include <stdlib.h>
 #include <string.h>
-
-enum { FIRST_SLOTS = 256 };
 
 struct used {
   uint64_t uses;
   const struct rank_key *key;
 };
 
-static uint32_t *slot_of(const struct ranks *ranks, const struct rank_key *key) {
+static uint64_t hash_of(const struct rank_key *key) {
   uint64_t hash = 0;
   for (int i = 0; i < 4; i++) hash = hash_combine(hash, key->part[i]);
-  size_t at = (size_t)hash & (ranks->slot_count - 1);
-  while (ranks->slots[at] && memcmp(&ranks->keys[ranks->slots[at] - 1], key, sizeof *key))
-    at = (at + 1) & (ranks->slot_count - 1);
-  return &ranks->slots[at];
+  return hash;
 }
 
-static bool fill_slots(struct ranks *ranks, size_t slot_count) {
-  uint32_t *slots = calloc(slot_count, sizeof *slots);
-  if (!slots) return false;
-  free(ranks->slots);
-  ranks->slots = slots;
-  ranks->slot_count = slot_count;
-  for (size_t i = 0; i < ranks->count; i++) *slot_of(ranks, &ranks->keys[i]) = (uint32_t)i + 1;
+/* The number of a key plus 1; 0: it was not added. */
+static uint32_t find(const struct ranks *ranks, const struct rank_key *key, uint64_t hash) {
+  struct index_walk walk = {.hash = hash};
+  uint32_t found;
+  while ((found = index_next(&ranks->by_key, &walk)))
+    if (!memcmp(&ranks->keys[found - 1], key, sizeof *key)) break;
+  return found;
+}
+
+static bool add(struct ranks *ranks, const struct rank_key *key, uint64_t hash) {
+  size_t count = ranks->count + 1;
+  if (!array_reserve(&ranks->keys, &ranks->key_capacity, count, sizeof *ranks->keys) ||
+      !array_reserve(&ranks->uses, &ranks->use_capacity, count, sizeof *ranks->uses) ||
+      !index_add(&ranks->by_key, hash, (uint32_t)count))
+    return false;
+  ranks->keys[ranks->count] = *key;
+  ranks->uses[ranks->count++] = 0;
   return true;
 }
 
-static bool widen(struct ranks *ranks) {
-  size_t slot_count = ranks->slot_count ? ranks->slot_count * 2 : FIRST_SLOTS;
-  struct rank_key *keys = realloc(ranks->keys, slot_count / 2 * sizeof *keys);
-  if (keys) ranks->keys = keys;
-  uint64_t *uses = realloc(ranks->uses, slot_count / 2 * sizeof *uses);
-  if (uses) ranks->uses = uses;
-  if (!keys || !uses || !fill_slots(ranks, slot_count)) return false;
-  ranks->capacity = slot_count / 2;
+/* Numbers the keys anew, in the order that they have now. */
+static bool number_again(struct ranks *ranks) {
+  free(ranks->by_key.slots);
+  ranks->by_key = (struct index){.slots = NULL};
+  for (size_t i = 0; i < ranks->count; i++)
+    if (!index_add(&ranks->by_key, hash_of(&ranks->keys[i]), (uint32_t)i + 1)) return false;
   return true;
 }
 
@@ -53,15 +57,12 @@ static int by_use(const void *a, const void *b) {
 /* ---- shared ---- */
 
 uint32_t ranks_add(struct ranks *ranks, const struct rank_key *key) {
-  if (ranks->count == ranks->capacity && !widen(ranks)) return UINT32_MAX;
-  uint32_t *slot = slot_of(ranks, key);
-  if (!*slot) {
-    ranks->keys[ranks->count] = *key;
-    ranks->uses[ranks->count++] = 0;
-    *slot = (uint32_t)ranks->count;
-  }
-  ranks->uses[*slot - 1]++;
-  return *slot - 1;
+  uint64_t hash = hash_of(key);
+  uint32_t found = find(ranks, key, hash);
+  if (!found && !add(ranks, key, hash)) return UINT32_MAX;
+  uint32_t number = found ? found - 1 : (uint32_t)ranks->count - 1;
+  ranks->uses[number]++;
+  return number;
 }
 
 bool ranks_sort(struct ranks *ranks) {
@@ -75,19 +76,21 @@ bool ranks_sort(struct ranks *ranks) {
     for (size_t i = 0; i < count; i++) keys[i] = *order[i].key;
     if (count) memcpy(ranks->keys, keys, count * sizeof *keys);
     for (size_t i = 0; i < count; i++) ranks->uses[i] = order[i].uses;
-    done = !count || fill_slots(ranks, ranks->slot_count);
+    done = number_again(ranks);
   }
   free(order);
   free(keys);
   return done;
 }
 
-uint32_t ranks_of(const struct ranks *ranks, const struct rank_key *key) { return *slot_of(ranks, key) - 1; }
+uint32_t ranks_of(const struct ranks *ranks, const struct rank_key *key) {
+  return find(ranks, key, hash_of(key)) - 1;
+}
 
 void ranks_destroy(struct ranks *ranks) {
   free(ranks->keys);
   free(ranks->uses);
-  free(ranks->slots);
+  free(ranks->by_key.slots);
   *ranks = (struct ranks){0};
 }
 /* SPDX-License-Identifier: MIT */

@@ -4,9 +4,7 @@
 #ifndef PAGE_RANKS_H
 #define PAGE_RANKS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/index.h"
 
 struct rank_key {
   uint64_t part[4];
@@ -15,8 +13,8 @@ struct rank_key {
 struct ranks {
   struct rank_key *keys; /* in the order of ranks once sorted; until then of their first call */
   uint64_t *uses;
-  uint32_t *slots; /* an open-addressing hash table of indexes + 1, at most half full */
-  size_t count, capacity, slot_count;
+  size_t count, key_capacity, use_capacity;
+  struct index by_key; /* of the numbers plus 1 */
 };
 
 /* Counts a key. Returns its index, in the order of first calls; UINT32_MAX without memory. */

@@ -70,36 +70,16 @@ static bool is_same_node(const struct trace_node *one, const struct trace_node *
   return one->parent == other->parent && one->module == other->module && one->offset == other->offset;
 }
 
-/* The slot of a node, or the free one where it belongs. */
-static uint32_t *slot_of(const struct joined_stacks *stacks, const struct trace_node *node) {
-  uint64_t hash = hash_combine(hash_combine(node->parent, node->module), node->offset);
-  size_t mask = stacks->slot_count - 1, at = hash & mask;
-  while (stacks->slots[at] && !is_same_node(&stacks->nodes[stacks->slots[at] - 1], node))
-    at = (at + 1) & mask;
-  return &stacks->slots[at];
-}
-
-static bool widen(struct joined_stacks *stacks) {
-  size_t count = stacks->slot_count ? 2 * stacks->slot_count : 1024;
-  uint32_t *slots = calloc(count, sizeof *slots);
-  if (!slots) return false;
-  free(stacks->slots);
-  stacks->slots = slots;
-  stacks->slot_count = count;
-  for (size_t i = 0; i < stacks->node_count; i++) *slot_of(stacks, &stacks->nodes[i]) = (uint32_t)i + 1;
-  return true;
-}
-
 /* The number of a node; 0 without memory. */
 static uint32_t number_node(struct joined_stacks *stacks, const struct trace_node *node) {
-  if (2 * stacks->node_count >= stacks->slot_count && !widen(stacks)) return 0;
-  uint32_t *slot = slot_of(stacks, node);
-  uint32_t known = *slot;
-  if (known) return known;
-  if (!array_reserve(&stacks->nodes, &stacks->node_capacity, stacks->node_count + 1, sizeof *stacks->nodes))
+  struct index_walk walk = {.hash = hash_combine(hash_combine(node->parent, node->module), node->offset)};
+  uint32_t known;
+  while ((known = index_next(&stacks->by_node, &walk)))
+    if (is_same_node(&stacks->nodes[known - 1], node)) return known;
+  if (!(ARRAY_ADD(stacks->nodes, stacks->node_count, stacks->node_capacity, *node)) ||
+      !index_add(&stacks->by_node, walk.hash, (uint32_t)stacks->node_count))
     return 0;
-  stacks->nodes[stacks->node_count++] = *node;
-  return *slot = (uint32_t)stacks->node_count;
+  return (uint32_t)stacks->node_count;
 }
 
 /* ---- shared ---- */
@@ -140,7 +120,7 @@ void joined_stacks_destroy(struct joined_stacks *stacks) {
     free((void *)(uintptr_t)stacks->modules[i].module.path.bytes);
   free(stacks->modules);
   free(stacks->nodes);
-  free(stacks->slots);
+  free(stacks->by_node.slots);
   *stacks = (struct joined_stacks){.modules = NULL};
 }
 /* SPDX-License-Identifier: MIT */

@@ -5,6 +5,7 @@
 #ifndef SOURCES_JOINED_STACKS_H
 #define SOURCES_JOINED_STACKS_H
 
+#include "base/index.h"
 #include "sources/source.h"
 
 struct joined_module {
@@ -15,8 +16,8 @@ struct joined_module {
 struct joined_stacks {
   struct joined_module *modules; /* number 1 is the first */
   struct trace_node *nodes;      /* likewise */
-  uint32_t *slots;               /* an open table of numbers of nodes; 0: free */
-  size_t module_count, module_capacity, node_count, node_capacity, slot_count;
+  struct index by_node;
+  size_t module_count, module_capacity, node_count, node_capacity;
 };
 
 /* The common numbers of one source's modules and stacks, as far as they are known. */

@@ -5,59 +5,23 @@
 #include "base/hash.h"
 #include <stdlib.h>
 
-enum { FIRST_SLOTS = 1024, NODES_MOST = 1 << 28, MODULE = 1 };
+enum { NODES_MOST = 1 << 28, MODULE = 1 };
 
-static size_t slot_of(uint32_t parent, uint64_t code, size_t slots) {
-  return hash_mix(code * 0x9e3779b97f4a7c15u + parent) & (slots - 1);
-}
-
-/* The slot of a call, or the empty one where it belongs. */
-static uint32_t *find(const struct memtrace_nodes *nodes, uint32_t *table, size_t slots, uint32_t caller,
-                      uint64_t code) {
-  size_t i = slot_of(caller, code, slots);
-  while (table[i] && (nodes->calls[table[i]].code != code || nodes->calls[table[i]].caller != caller))
-    i = (i + 1) & (slots - 1);
-  return &table[i];
-}
-
-static bool double_table(struct memtrace_nodes *nodes) {
-  size_t slots = 2 * nodes->slots;
-  uint32_t *table = calloc(slots, sizeof *table);
-  if (!table) return false;
-  for (uint32_t i = 1; i <= nodes->call_count; i++)
-    *find(nodes, table, slots, nodes->calls[i].caller, nodes->calls[i].code) = i;
-  free(nodes->table);
-  nodes->table = table;
-  nodes->slots = slots;
-  return true;
+static uint64_t hash_of(uint32_t caller, uint64_t code) {
+  return hash_mix(code * 0x9e3779b97f4a7c15u + caller);
 }
 
 /* Has room for so many more nodes. */
 static bool reserve(struct memtrace_nodes *nodes, uint32_t more) {
-  uint32_t larger = nodes->capacity;
-  while (larger <= nodes->count + more && larger < NODES_MOST) larger *= 2;
-  if (larger <= nodes->count + more) return false;
-  if (larger == nodes->capacity) return true;
-  struct trace_node *moved = realloc(nodes->nodes, larger * sizeof *moved);
-  if (!moved) return false;
-  nodes->nodes = moved;
-  nodes->capacity = larger;
-  return true;
+  size_t wanted = (size_t)nodes->count + more + 1;
+  return wanted <= NODES_MOST && array_reserve(&nodes->nodes, &nodes->capacity, wanted, sizeof *nodes->nodes);
 }
 
 /* Has room for one more call. */
 static bool reserve_call(struct memtrace_nodes *nodes) {
-  if (2 * (size_t)nodes->call_count >= nodes->slots && !double_table(nodes)) return false;
-  if (nodes->call_count + 1 < nodes->call_capacity) return true;
-  uint32_t larger = 2 * nodes->call_capacity;
-  struct memtrace_call *calls = realloc(nodes->calls, larger * sizeof *calls);
-  if (!calls) return false;
-  nodes->calls = calls;
-  uint32_t *node_of = realloc(nodes->node_of, larger * sizeof *node_of);
-  if (!node_of) return false;
-  nodes->node_of = node_of;
-  nodes->call_capacity = larger;
-  return true;
+  size_t wanted = (size_t)nodes->call_count + 2;
+  return array_reserve(&nodes->calls, &nodes->call_capacity, wanted, sizeof *nodes->calls) &&
+         array_reserve(&nodes->node_of, &nodes->node_of_capacity, wanted, sizeof *nodes->node_of);
 }
 
 static uint32_t add(struct memtrace_nodes *nodes, uint32_t parent, uint32_t module, uint64_t offset) {
@@ -76,21 +40,22 @@ static uint32_t add_code(struct memtrace_nodes *nodes, uint32_t parent, uint64_t
   return parent;
 }
 
-/* The call of a code by `caller`, found in the table or added; 0 without memory. */
+static inline bool is_call(const struct memtrace_call *call, uint32_t caller, uint64_t code) {
+  return call->code == code && call->caller == caller;
+}
+
+/* The call of a code by `caller`, found in the index or added; 0 without memory. */
 static uint32_t look_up(struct memtrace_nodes *nodes, uint32_t caller, uint64_t code) {
-  uint32_t found = *find(nodes, nodes->table, nodes->slots, caller, code);
-  if (found) return found;
+  struct index_walk walk = {.hash = hash_of(caller, code)};
+  uint32_t found;
+  while ((found = index_next(&nodes->by_code, &walk)))
+    if (is_call(&nodes->calls[found], caller, code)) return found;
   uint32_t node = reserve_call(nodes) ? add_code(nodes, nodes->node_of[caller], code) : 0;
-  if (!node) return 0;
+  if (!node || !index_add(&nodes->by_code, walk.hash, nodes->call_count + 1)) return 0;
   uint32_t call = ++nodes->call_count;
-  *find(nodes, nodes->table, nodes->slots, caller, code) = call;
   nodes->calls[call] = (struct memtrace_call){code, caller, 0};
   nodes->node_of[call] = node;
   return call;
-}
-
-static inline bool is_call(const struct memtrace_call *call, uint32_t caller, uint64_t code) {
-  return call->code == code && call->caller == caller;
 }
 
 static uint32_t call_elsewhere(struct memtrace_nodes *nodes, uint32_t caller, uint64_t code) {
@@ -116,23 +81,19 @@ static struct trace_text text_of(const struct memtrace_names *names, uint32_t nu
 
 bool memtrace_nodes_create(struct memtrace_nodes *nodes, const struct memtrace_names *names,
                            uint32_t domains) {
-  *nodes = (struct memtrace_nodes){.names = names,
-                                   .slots = FIRST_SLOTS,
-                                   .capacity = FIRST_SLOTS,
-                                   .call_capacity = FIRST_SLOTS,
-                                   .path_count = domains};
-  nodes->nodes = calloc(FIRST_SLOTS, sizeof *nodes->nodes);
-  nodes->calls = calloc(FIRST_SLOTS, sizeof *nodes->calls);
-  nodes->node_of = calloc(FIRST_SLOTS, sizeof *nodes->node_of);
-  nodes->table = calloc(FIRST_SLOTS, sizeof *nodes->table);
+  *nodes = (struct memtrace_nodes){.names = names, .path_count = domains};
   nodes->paths = calloc((size_t)domains + 1, sizeof *nodes->paths);
-  return nodes->nodes && nodes->calls && nodes->node_of && nodes->table && nodes->paths;
+  if (!nodes->paths || !reserve(nodes, 0) || !reserve_call(nodes)) return false;
+  nodes->nodes[0] = (struct trace_node){0};
+  nodes->calls[0] = (struct memtrace_call){0};
+  nodes->node_of[0] = 0;
+  return true;
 }
 
 void memtrace_nodes_destroy(struct memtrace_nodes *nodes) {
   for (uint32_t i = 0; nodes->paths && i < nodes->path_count; i++) free(nodes->paths[i].calls);
   free(nodes->paths);
-  free(nodes->table);
+  free(nodes->by_code.slots);
   free(nodes->node_of);
   free(nodes->calls);
   free(nodes->nodes);

@@ -6,7 +6,7 @@
  * that is new get consecutive numbers. So a call is looked for, in this order:
  *   1. at the number behind its caller's;
  *   2. at the number of the call that its caller made last;
- *   3. in an open table.
+ *   3. in an index.
  * Where the first is right, and is predicted to be, the processor does not wait for one frame before it
  * begins with the next one, and what it loads is consecutive.
  *
@@ -16,6 +16,7 @@
 #ifndef SOURCES_MEMTRACE_NODES_H
 #define SOURCES_MEMTRACE_NODES_H
 
+#include "base/index.h"
 #include "sources/memtrace_names.h"
 #include "sources/memtrace_stack.h"
 #include "trace/event.h"
@@ -23,16 +24,17 @@
 struct memtrace_nodes {
   const struct memtrace_names *names;
   struct trace_node *nodes; /* [0] is the empty stack */
-  uint32_t count, capacity; /* count: the greatest number */
+  uint32_t count;           /* the greatest number */
+  size_t capacity;
   struct memtrace_call {
     uint64_t code;
     uint32_t caller;
-    uint32_t last;                    /* the call that it made last; 0: none */
-  } * calls;                          /* [0] is the empty stack */
-  uint32_t *node_of;                  /* by call: the innermost node of its code */
-  uint32_t call_count, call_capacity; /* call_count: the greatest number */
-  uint32_t *table;                    /* of numbers of calls; 0: an empty slot */
-  size_t slots;                       /* a power of two */
+    uint32_t last;     /* the call that it made last; 0: none */
+  } * calls;           /* [0] is the empty stack */
+  uint32_t *node_of;   /* by call: the innermost node of its code */
+  uint32_t call_count; /* the greatest number */
+  size_t call_capacity, node_of_capacity;
+  struct index by_code;
   /* By domain: the call of each code of its last stack. */
   struct memtrace_path {
     uint32_t *calls;

@@ -5,43 +5,22 @@
 #include "base/hash.h"
 #include <stdlib.h>
 
-enum { FIRST_SLOTS = 64, ITEMS_MOST = 1 << 26 };
+enum { ITEMS_MOST = 1 << 26 };
 
 /* ---- tables ---- */
 
 /* A hostile file cannot have as many items as memory would take. */
 #define APPEND(items, count, capacity, item) ((count) < ITEMS_MOST && ARRAY_ADD(items, count, capacity, item))
 
-static void put(struct named_index *index, struct named_slot slot) {
-  size_t at = slot.hash & (index->size - 1);
-  while (index->slots[at].number) at = (at + 1) & (index->size - 1);
-  index->slots[at] = slot;
-}
-
-static bool add(struct named_index *index, uint64_t hash, size_t number) {
-  if (2 * (index->count + 1) > index->size) {
-    struct named_index larger = {.size = index->size ? 2 * index->size : FIRST_SLOTS, .count = index->count};
-    larger.slots = calloc(larger.size, sizeof *larger.slots);
-    if (!larger.slots) return false;
-    for (size_t i = 0; i < index->size; i++)
-      if (index->slots[i].number) put(&larger, index->slots[i]);
-    free(index->slots);
-    *index = larger;
-  }
-  put(index, (struct named_slot){hash, (uint32_t)number});
-  index->count++;
-  return true;
-}
-
 /* Calls `is_same` with the number of each item that has the hash; the first that is the same, or 0. */
-static uint32_t find(const struct named_stacks *stacks, const struct named_index *index, uint64_t hash,
+static uint32_t find(const struct named_stacks *stacks, const struct index *index, uint64_t hash,
                      bool (*is_same)(const struct named_stacks *stacks, uint32_t number, const void *item),
                      const void *item) {
-  for (size_t at = hash & (index->size - 1); index->size && index->slots[at].number;
-       at = (at + 1) & (index->size - 1))
-    if (index->slots[at].hash == hash && is_same(stacks, index->slots[at].number, item))
-      return index->slots[at].number;
-  return 0;
+  struct index_walk walk = {.hash = hash};
+  uint32_t number;
+  while ((number = index_next(index, &walk)))
+    if (is_same(stacks, number, item)) break;
+  return number;
 }
 
 static bool is_text(const struct named_stacks *stacks, uint32_t number, const void *item) {
@@ -119,7 +98,7 @@ bool named_text(struct named_stacks *stacks, const char *bytes, size_t length, u
     return false;
   }
   *number = (uint32_t)stacks->text_count - 1;
-  return add(&stacks->by_text, hash, *number);
+  return index_add(&stacks->by_text, hash, *number);
 }
 
 bool named_place(struct named_stacks *stacks, const struct named_place *given, uint32_t *number) {
@@ -129,7 +108,7 @@ bool named_place(struct named_stacks *stacks, const struct named_place *given, u
   if ((*number = find(stacks, &stacks->by_place, hash, is_place, &place))) return true;
   if (!(APPEND(stacks->places, stacks->place_count, stacks->place_capacity, place))) return false;
   *number = (uint32_t)stacks->place_count - 1;
-  return add(&stacks->by_place, hash, *number);
+  return index_add(&stacks->by_place, hash, *number);
 }
 
 bool named_module(struct named_stacks *stacks, uint32_t path, uint32_t *number) {
@@ -143,7 +122,7 @@ bool named_module(struct named_stacks *stacks, uint32_t path, uint32_t *number) 
                                 .path = stacks->texts[path]};
   if (!(APPEND(stacks->modules, stacks->module_count, stacks->module_capacity, module))) return false;
   *number = (uint32_t)stacks->module_count - 1;
-  return add(&stacks->by_module, hash, *number);
+  return index_add(&stacks->by_module, hash, *number);
 }
 
 bool named_mapped(struct named_stacks *stacks, const struct trace_module *module, uint32_t *number) {
@@ -160,7 +139,7 @@ bool named_node(struct named_stacks *stacks, const struct trace_node *node, uint
   if ((*number = find(stacks, &stacks->by_node, hash, is_node, node))) return true;
   if (!(APPEND(stacks->nodes, stacks->node_count, stacks->node_capacity, *node))) return false;
   *number = (uint32_t)stacks->node_count - 1;
-  return add(&stacks->by_node, hash, *number);
+  return index_add(&stacks->by_node, hash, *number);
 }
 
 bool named_place_of(const struct named_stacks *stacks, uint32_t module, uint64_t offset,

@@ -10,16 +10,8 @@
 #ifndef SOURCES_NAMED_STACKS_H
 #define SOURCES_NAMED_STACKS_H
 
+#include "base/index.h"
 #include "trace/event.h"
-
-/* Items by a hash of their contents: an open table of their numbers. */
-struct named_index {
-  struct named_slot {
-    uint64_t hash;
-    uint32_t number; /* 0: an empty slot */
-  } * slots;
-  size_t size, count; /* size: a power of two, or 0 */
-};
 
 struct named_place {
   uint32_t function, file, line; /* numbers of texts */
@@ -32,7 +24,7 @@ struct named_stacks {
   struct trace_node *nodes;
   size_t text_count, text_capacity, place_count, place_capacity, module_count, module_capacity, node_count,
       node_capacity;
-  struct named_index by_text, by_place, by_module, by_node;
+  struct index by_text, by_place, by_module, by_node;
 };
 
 /* Of the counts the first number is that of [0], so the largest number is the count less 1. False

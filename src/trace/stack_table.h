@@ -6,6 +6,7 @@
 #ifndef TRACE_STACK_TABLE_H
 #define TRACE_STACK_TABLE_H
 
+#include "base/index.h"
 #include "trace/event.h"
 
 /* A language's frame: its name, with a NUL byte behind each text. */
@@ -13,11 +14,6 @@ struct named_place {
   uint32_t module;
   uint64_t offset;
   struct trace_place name;
-};
-
-struct number_set {
-  uint32_t *slots; /* numbers, 0 is empty */
-  uint32_t mask;
 };
 
 struct stack_table {
@@ -30,9 +26,7 @@ struct stack_table {
   struct named_place *places;
   uint32_t place_count;
   size_t place_capacity;
-  struct number_set node_set;
-  struct number_set module_set;
-  struct number_set place_set;
+  struct index by_node, by_module, by_place;
 };
 
 /* False when memory is exhausted. A failed table may be destroyed. */

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/fence.h"
 #include "base/hash.h"
+#include "base/index.h"
 #include "base/lock.h"
 #include "base/metadata.h"
 #include "base/os.h"
@@ -67,6 +68,30 @@ static void an_array_that_cannot_grow_stays_as_it_was(void **state) {
   assert_int_equal(capacity, room);
   assert_int_equal(items[0], 7);
   free(items);
+}
+
+/* Items 3i and 3i + 1 have one hash, and all have few low bits: the items decide, and slots are full. */
+static void an_index_finds_what_was_added_and_nothing_else(void **state) {
+  (void)state;
+  enum { COUNT = 3000 };
+  struct index index = {.slots = NULL};
+  uint32_t found;
+  assert_int_equal(index_next(&index, &(struct index_walk){.hash = 7}), 0);
+  for (uint32_t i = 1; i <= COUNT; i++) assert_true(index_add(&index, (i / 3) << 4 | i % 3 / 2, i));
+  for (uint32_t i = 1; i <= COUNT; i++) {
+    struct index_walk walk = {.hash = (i / 3) << 4 | i % 3 / 2};
+    int seen = 0, others = 0;
+    while ((found = index_next(&index, &walk)))
+      if (found == i)
+        seen++;
+      else
+        others += found / 3 == i / 3 && found % 3 / 2 == i % 3 / 2 ? 1 : COUNT;
+    assert_int_equal(seen, 1);
+    assert_true(others <= 1);
+  }
+  assert_int_equal(index_next(&index, &(struct index_walk){.hash = 9}), 0);
+  assert_true(index.size >= 2 * COUNT && index.count == COUNT);
+  free(index.slots);
 }
 
 static void random_streams_differ_in_each_of_their_three_numbers(void **state) {
@@ -388,6 +413,7 @@ int main(void) {
       cmocka_unit_test(crc32c_can_be_continued_at_any_byte),
       cmocka_unit_test(an_array_keeps_its_items_as_it_grows),
       cmocka_unit_test(an_array_that_cannot_grow_stays_as_it_was),
+      cmocka_unit_test(an_index_finds_what_was_added_and_nothing_else),
       cmocka_unit_test(random_streams_differ_in_each_of_their_three_numbers),
       cmocka_unit_test(random_unit_stays_above_zero_and_at_most_one),
       cmocka_unit_test(malloc_words_counts_a_header_and_rounds_up),
