@@ -84,6 +84,13 @@ void labels_write(const struct labels *labels, struct json *json) {
   json_end(json, ']');
 }
 
+bool label_has_line(const struct label *label, const struct label *line) {
+  return line->line && line->file && (label->function || label->file) &&
+         (!label->function || line->function == label->function) &&
+         (!label->function || line->module == label->module) && (!label->file || line->file == label->file) &&
+         (!label->line || line->line == label->line);
+}
+
 void labels_text(const struct labels *labels, uint32_t label, char text[LABEL_TEXT_MOST]) {
   write_text(labels->tree, names_for(labels, label), after_for(labels, label), label, text);
 }

@@ -36,6 +36,10 @@ void labels_write(const struct labels *labels, struct json *json);
 void label_write(const struct call_tree *tree, const struct names *names, const struct names *after,
                  uint32_t label, struct json *json);
 
+/* Whether a label of a tree by line is a line of `label`, which is of a tree by any code. Members
+ * that a grouping does not distinguish are 0. */
+bool label_has_line(const struct label *label, const struct label *line);
+
 /* The text of a label of the tree: of a function that several modules have, with its module; of an
  * address in a build that only the run before has, with the word before. So what stands beside each
  * other has different texts. */

@@ -19,20 +19,13 @@ struct marks {
   size_t count;
 };
 
-/* Whether a line belongs to what was asked for. Members that a grouping does not distinguish are 0. */
-static bool belongs(const struct label *line, const struct label *asked) {
-  return line->line && line->file && (asked->function || asked->file) &&
-         (!asked->function || line->function == asked->function) &&
-         (!asked->function || line->module == asked->module) && (!asked->file || line->file == asked->file) &&
-         (!asked->line || line->line == asked->line);
-}
-
 /* The heaviest lines: of lines that inlining puts in several modules, each module has its own. */
 static void find_marks(const struct table *lines, const struct label *asked, struct marks *marks) {
   for (size_t i = 0; i < lines->tree.group_count && marks->count < PLACES_MOST; i++) {
     const struct group *group = &lines->tree.groups[i];
     const struct label *label = &lines->tree.labels[group->label];
-    if (belongs(label, asked)) marks->mark[marks->count++] = (struct mark){label->file, label->line, group};
+    if (label_has_line(asked, label))
+      marks->mark[marks->count++] = (struct mark){label->file, label->line, group};
   }
 }
 
