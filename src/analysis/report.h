@@ -146,6 +146,12 @@ struct owners {
 wn_status report_owners(const struct report *report, enum grouping grouping, struct owners *owners);
 void owners_destroy(struct owners *owners);
 
+/* The node of the paths that owns a row. */
+static inline uint32_t owners_node(const struct owners *owners, const struct row *row) {
+  uint32_t place = call_paths_place(owners->paths, row);
+  return place <= owners->paths->stack_count ? owners->paths->own_of[place] : 0;
+}
+
 /* The label of a row of the report's samples; 0: none, or the query does not select it. */
 static inline uint32_t owners_label(const struct owners *owners, const struct row *row) {
   uint32_t place = call_paths_place(owners->paths, row);

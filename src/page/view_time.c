@@ -113,6 +113,7 @@ struct drawn {
   struct owners owners;
   struct call_tree tree; /* the labels of the owners, without nodes */
   uint32_t *number;      /* NULL: each label is its own number */
+  bool *below; /* index: node of the owners' paths; instead, those of one row with its callees, of number 0 */
 };
 
 /* The row of the table that has a sampled block among its own. */
@@ -120,6 +121,7 @@ static uint32_t drawn_key(const struct row *row, void *context) {
   const struct drawn *drawn = context;
   uint32_t label = owners_label(&drawn->owners, row);
   if (!label) return NO_KEY;
+  if (drawn->below) return drawn->below[owners_node(&drawn->owners, row)] ? 0 : NO_KEY;
   return drawn->number ? drawn->number[label] : label;
 }
 
@@ -185,19 +187,30 @@ static wn_status write_top(struct drawn *drawn, size_t points, struct answer *an
   return error;
 }
 
+/* Marks the nodes of the chosen labels and all that they call. False: not enough memory. */
+static bool mark_below(struct drawn *drawn, const bool *chosen) {
+  const struct call_paths *paths = drawn->owners.paths;
+  drawn->below = calloc(paths->node_count, sizeof *drawn->below);
+  for (uint32_t node = 1; drawn->below && node < paths->node_count; node++)
+    drawn->below[node] = chosen[paths->nodes[node].label] || drawn->below[paths->nodes[node].parent];
+  return drawn->below != NULL;
+}
+
 /* Writes the curve of the row of the table that has this text. */
-static wn_status write_one(struct drawn *drawn, const char *text, size_t points, struct answer *answer) {
+static wn_status write_one(struct drawn *drawn, const struct request *request, struct answer *answer) {
   static const char *const names[] = {"held", "low", "high"};
   struct labels labels;
   bool *chosen = NULL;
   uint32_t *number = calloc(drawn->tree.label_count + 1, sizeof *number);
   wn_status error = labels_create(&labels, &drawn->tree, drawn->report->names);
-  if (!error) error = views_choose(&labels, text, &chosen);
-  if (!error && !number) error = error_set(WN_ENOMEM, "not enough memory for the chart");
+  if (!error) error = views_choose(&labels, request->of, &chosen);
+  if (!error && (!number || (request->extent == EXTENT_TOTAL && !mark_below(drawn, chosen))))
+    error = error_set(WN_ENOMEM, "not enough memory for the chart");
   for (size_t label = 0; !error && label < drawn->tree.label_count; label++)
     number[label] = chosen[label] ? 0 : NO_KEY;
   drawn->number = number;
-  if (!error) error = write_drawn(drawn, points, 1, answer, names);
+  if (!error) error = write_drawn(drawn, request->points, 1, answer, names);
+  free(drawn->below);
   labels_destroy(&labels);
   free(number);
   free(chosen);
@@ -212,8 +225,7 @@ static wn_status write_functions(struct answers *answers, const struct request *
   drawn.tree = (struct call_tree){.grouping = request->grouping,
                                   .labels = drawn.owners.paths->labels,
                                   .label_count = drawn.owners.paths->label_count};
-  error = request->of ? write_one(&drawn, request->of, request->points, answer)
-                      : write_top(&drawn, request->points, answer);
+  error = request->of ? write_one(&drawn, request, answer) : write_top(&drawn, request->points, answer);
   owners_destroy(&drawn.owners);
   return error;
 }

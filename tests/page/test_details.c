@@ -248,6 +248,33 @@ static void a_thread_has_no_callers_and_a_line_no_lines(void **state) {
   recording_free(recording);
 }
 
+/* What a function held with its callees is what a chart of the blocks with it shows. */
+static void the_curve_with_callees_is_that_of_a_filter(void **state) {
+  (void)state;
+  struct recording *recording = tell(TALE_RESIZES, 6);
+  struct answers answers;
+  size_t rows = 0;
+  answers_create(&answers, recording, NULL);
+  for (int i = 0; i < FUNCTIONS; i++) {
+    char rest[256], filter[256];
+    size_t count, same;
+    snprintf(filter, sizeof filter, "fn = \"%s\"", functions[i]);
+    snprintf(rest, sizeof rest, "by=function\npoints=50\nextent=total\nof=%s\n", functions[i]);
+    struct told told = ask_about(&answers, "time", "", rest), row = ask_about(&answers, "details", "", rest),
+                filtered = ask_about(&answers, "time", filter, "points=50\n");
+    const float *held = column(&told, "held", &count);
+    const double *expected = column(&filtered, "held", &same);
+    assert_int_equal(count, same);
+    for (size_t at = 0; at < count; at++)
+      assert_true(fabs(held[at] - (is_no_row(&row) ? 0 : expected[at])) <= 1e-6 * expected[at]);
+    rows += !is_no_row(&row);
+    drop(&told), drop(&filtered), drop(&row);
+  }
+  assert_true(rows > 2);
+  answers_destroy(&answers);
+  recording_free(recording);
+}
+
 /* ping and pong call each other: 10 bytes below main > ping > pong, 300 more below a second ping,
  * and 7000 in `leaf` there. */
 static void a_recursion_through_another_function_counts_once(void **state) {
@@ -283,6 +310,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(callers_and_callees_are_those_of_the_graph),
       cmocka_unit_test(lines_and_threads_are_rows_of_tables_with_a_filter),
+      cmocka_unit_test(the_curve_with_callees_is_that_of_a_filter),
       cmocka_unit_test(a_recursion_through_another_function_counts_once),
       cmocka_unit_test(a_thread_has_no_callers_and_a_line_no_lines),
   };
