@@ -45,7 +45,7 @@ export interface Request {
   against?: string;
   /** Of two runs: compare as if both had taken as long, or had allocated as many bytes. Default: as they are. */
   per?: 'second' | 'allocation';
-  /** Compare: what functions allocate themselves (default), or with all that they call. */
+  /** Compare, time of a row: what functions allocate themselves (default), or with all that they call. */
   extent?: 'total';
 }
 
@@ -255,7 +255,7 @@ export interface Time {
 
 export const TOP = 5;
 
-/** view=time with `of`: what that row of the table held itself at the same moments, with its interval. */
+/** view=time with `of` (and extent): what that row of the table held at the same moments, with its interval. */
 export interface TimeOfRow {
   columns: Record<'held' | 'low' | 'high', Float32Array>;
 }
@@ -434,6 +434,22 @@ export interface Details {
   /** Of a collected heap: of the bytes born in the minor heap, and of those that were promoted. */
   promoted_share?: Estimate;
   dead_next_share?: Estimate;
+  /** Of the bytes with callees, as far as they have any: a stack counts for the caller of its outermost call, and for
+   *  what its innermost one calls; what that allocated itself is the callee of its own name. A label without a name: no caller. */
+  callers?: Parts;
+  callees?: Parts;
+  /** Its lines on the stacks; without lines, its code addresses. Of a recursion several are on one stack. */
+  lines?: Parts;
+  /** If there are several. */
+  threads?: Parts;
+}
+
+/** The largest parts of a row, by bytes, each with its share; and how many more there are. */
+export interface Parts {
+  labels: Label[];
+  bytes: Estimate[];
+  shares: Estimate[];
+  more: number;
 }
 
 /** view=source (where, measure, by, of): the lines around the heaviest places of a row of the table, as far as the

@@ -40,6 +40,7 @@ export interface Asked<T> {
 
 const nothing = { answer: null, of: null, state: 0, pending: true, error: '', old: false };
 export const POINTS = 600;
+const CURVE_POINTS = 120;
 
 export const source = signal<Source | null>(null);
 /** Counts the changes of a growing trace: each makes all answers old. */
@@ -115,6 +116,8 @@ const detailsRequest = stable(() => requestOfChosen('details', view.value.by));
 const sourceRequest = stable(() => requestOfChosen('source', view.value.by));
 /** What the chosen row held over time, unless the chart has it among the largest. */
 const rowRequest = stable(() => ({ ...requests.time.value, of: chosen.value || undefined }));
+/** What it held with all that it calls, for a small curve. */
+const curveRequest = stable(() => ({ ...rowRequest.value, points: CURVE_POINTS, extent: 'total' }));
 const isDrawn = computed(() => time.value.answer?.labels.some(({ text }) => text === chosen.value));
 const hasSource = computed(() => head.value?.source_files != null);
 
@@ -123,6 +126,7 @@ export const sourceLines = signal<Asked<SourceLines>>(nothing);
 export const totals = signal<Asked<Totals>>(nothing);
 export const time = signal<Asked<Time>>(nothing);
 export const timeOfRow = signal<Asked<TimeOfRow>>(nothing);
+export const curveOfRow = signal<Asked<TimeOfRow>>(nothing);
 export const flame = signal<Asked<Flame>>(nothing);
 export const all = signal<Asked<Flame>>(nothing);
 /** The graph that a recording opens with: its hues are those of all. */
@@ -344,6 +348,7 @@ export function followRequests(): void {
   const isChosen = computed(() => chosen.value !== '');
   follow('row', rowRequest, timeOfRow, computed(() => isChosen.value && time.value.answer !== null && !isDrawn.value));
   follow('details', detailsRequest, details, computed(() => isChosen.value && single.value));
+  follow('curve', curveRequest, curveOfRow, computed(() => isChosen.value && single.value && !head.value?.trace.totals));
   follow('source', sourceRequest, sourceLines, computed(() => isChosen.value && hasSource.value));
   follow('kinds', requests.kinds, kinds, computed(() => kindsOpen.value && single.value));
   effect(() => {

@@ -1,12 +1,16 @@
-/* What is known of the selection: its numbers under this question, its place, and where to go from it. */
-import type { Details, Estimate, Label, Life } from '../engine/answers.ts';
-import { between, duration, estimatedOf, numberOf, shareWithError, withError } from '../numbers.ts';
-import { ageOf, chosen, compare, comparing, details, flame, missing, table } from '../state/asking.ts';
-import { head, view } from '../state/store.ts';
+/* What is known of the selection: its numbers under this question, its place, its parts, and where to go from it. */
+import type { Details, Estimate, Label, Life, Parts } from '../engine/answers.ts';
+import { cleanName } from '../flame/names.ts';
+import { amount, between, count, duration, estimatedOf, numberOf, share, shareWithError, withError } from '../numbers.ts';
+import { ageOf, chosen, compare, comparing, curveOfRow, details, flame, missing, table } from '../state/asking.ts';
+import { quote, withClauses } from '../state/clauses.ts';
+import { change, head, NO_PLACE, showCallees, showCallers, view, where } from '../state/store.ts';
 import { comparedFacts, comparedLabel } from './compare.tsx';
-import { comparedNumbers, placeOf, selectedBox, shareOf } from './flame.tsx';
-import { island, Name } from './island.tsx';
-import { itemsOf } from './menu.tsx';
+import { copyText } from './export.ts';
+import { comparedNumbers, placeOf, selectedBox, selectLabel, shareOf } from './flame.tsx';
+import { Spark } from './growth.tsx';
+import { compactName, island, Name } from './island.tsx';
+import { itemsOf, selects } from './menu.tsx';
 import { sourceOf } from './source.tsx';
 
 /** The label with this text: the table has all of them. */
@@ -35,31 +39,131 @@ function factsOf(of: Details): [string, string][] {
     ['with callees', amountIn(of.total_bytes, of.blocks)],
   ];
   const add = (name: string, text: string) => text && facts.push([name, text]);
-  if (of.self_life_ns.samples) add('median life', lifeText(of.self_life_ns));
-  else add('median life', lifeText(of.total_life_ns));
+  if (!head.value?.limits.no_lives) add('median life', lifeText(of.self_life_ns.samples ? of.self_life_ns : of.total_life_ns));
   if (of.promoted_share?.samples) add('promoted', shareWithError(of.promoted_share));
   if (of.dead_next_share?.samples) add('of that, dead', `${shareWithError(of.dead_next_share)} by the next cycle`);
   return facts;
 }
 
 function placesOf(label: Label): [string, string][] {
-  const rows: [string, string][] = [];
-  if (label.module) rows.push(['module', label.module]);
-  if (label.file) rows.push(['source', placeOf(label)]);
-  return rows;
+  const place = [label.module, placeOf(label)].filter(Boolean).join(' · ');
+  return place ? [[label.file ? 'source' : 'module', place]] : [];
+}
+
+/* ---- over time ---- */
+
+/** What it held with its callees, from the start of the run to its end. Null: nothing, or nothing is known of times. */
+function curveFor(text: string) {
+  const { answer, of, pending } = curveOfRow.value;
+  if (head.value?.trace.totals) return null;
+  if (!answer || of?.of !== text) return pending ? '…' : null;
+  const { held, low, high } = answer.columns;
+  const top = held.reduce((best, value, place) => (value > held[best]! ? place : best), 0);
+  if (!(held[top]! > 0)) return null;
+  const when = (head.value!.trace.duration_ns * top) / (held.length - 1);
+  const most = withError({ estimate: held[top]!, low: low[top]!, high: high[top]!, samples: 1 });
+  return (
+    <>
+      <Spark values={held} most={held[top]!} width={150} />
+      most {most} at {duration(when)}
+    </>
+  );
+}
+
+/* ---- the query ---- */
+
+/** The query that selects its blocks among those of the filter that stands. Null: there is none, as of a line. */
+function queryOf(label: Label): string | null {
+  const { by } = view.value;
+  const clause = by === 'line' || (by === 'file' && !label.file) ? null : selects(label, '=');
+  const isShared = label.function && label.text !== label.function && label.module; // several modules have it
+  return clause && withClauses(where.value, [clause, ...(isShared ? [`module = ${quote(label.module)}`] : [])]);
+}
+
+/* ---- parts ---- */
+
+interface Kind {
+  title: string;
+  parts: Parts | undefined;
+  nameOf: (part: Label) => string;
+  /** Null: there is nowhere to go. */
+  goTo: (part: Label) => (() => void) | null;
+  more: () => void;
+}
+
+/** The label of a stack that ends. */
+const NO_CALLER = '(no callstack)';
+/** "server.cc:197", "libfoo.so+0x1234": what stands in parentheses behind a function. */
+const placeIn = ({ text }: Label): string => /\(([^()]*)\)(?: \[.*\])?$/.exec(text)?.[1]?.replace(/^.*\//, '') ?? text;
+
+function kindsOf(label: Label, of: Details): Kind[] {
+  const { text } = label;
+  const nameOf = (part: Label) => (part.text === text ? 'itself' : part.text === NO_CALLER ? 'no caller' : part.text);
+  const goTo = (part: Label) => (nameOf(part) === part.text ? () => selectLabel(part.text) : null);
+  const toThread = (row: string) => change({ by: 'thread', where: withClauses(view.value.where, [selects(label, '=') ?? []].flat()), ...NO_PLACE, row });
+  const toLine = (row: string) => change({ by: 'line', search: row ? '' : label.function || label.file, ...NO_PLACE, row });
+  const kinds: Kind[] = [
+    { title: 'callers', parts: of.callers, nameOf, goTo, more: () => showCallers(text) },
+    { title: 'callees', parts: of.callees, nameOf, goTo, more: () => showCallees(text) },
+    { title: of.lines?.labels[0]!.line ? 'lines' : 'addresses', parts: of.lines, nameOf: placeIn, goTo: (part) => () => toLine(part.text), more: () => toLine('') },
+    { title: 'threads', parts: of.threads, nameOf: (part) => part.text, goTo: (part) => () => toThread(part.text), more: () => toThread('') },
+  ];
+  return kinds.filter(({ parts }) => parts?.labels.some((part) => part.text !== text && part.text !== NO_CALLER));
+}
+
+function PartRow({ kind, part, index }: { kind: Kind; part: Label; index: number }) {
+  const go = kind.goTo(part);
+  const name = <Name text={compactName(kind.nameOf(part), 28)} title={cleanName(part.text, 2000)} />;
+  const [size, of] = [kind.parts!.bytes[index]!, kind.parts!.shares[index]!];
+  return (
+    <tr>
+      <th scope="row">{go ? <button type="button" class="plain" onClick={go}>{name}</button> : kind.nameOf(part)}</th>
+      <td title={withError(size)}>{amount(size)}</td>
+      <td title={shareWithError(of)}>{share(of.estimate)}</td>
+    </tr>
+  );
+}
+
+function PartTable({ kind }: { kind: Kind }) {
+  const { labels, more } = kind.parts!;
+  return (
+    <table class="parts">
+      <thead>
+        <tr>
+          <th scope="col">{kind.title}</th>
+          <th scope="col">bytes</th>
+          <th scope="col" title="Its part of the bytes with callees">share</th>
+        </tr>
+      </thead>
+      <tbody>
+        {labels.map((part, index) => (
+          <PartRow kind={kind} part={part} index={index} />
+        ))}
+        {more > 0 && (
+          <tr>
+            <td colSpan={3}>
+              <button type="button" class="link" onClick={kind.more}>{count(more)} more</button>
+            </td>
+          </tr>
+        )}
+      </tbody>
+    </table>
+  );
 }
 
 export function followDetails(): void {
   const section = document.getElementById('details')!;
   island('details', () => {
-    section.classList.toggle('listed', !!head.value?.source_files && chosen.value !== '');
     const text = chosen.value;
+    const label = text ? (comparing.value ? (comparedLabel(text) ?? selectedBox.value?.label ?? null) : labelWith(text)) : null;
+    section.classList.toggle('listed', label !== null && (!comparing.value || !!head.value?.source_files));
     if (!(comparing.value ? compare.value : table.value).answer) return null;
     if (!text) return <p class="quiet hint">Select a box or a row: its numbers, its place and its callers are shown here.</p>;
-    const label = comparing.value ? (comparedLabel(text) ?? selectedBox.value?.label ?? null) : labelWith(text);
     const box = selectedBox.value;
     const known = details.value.of?.of === text ? details.value.answer : null;
+    const curve = comparing.value ? null : curveFor(text);
     if (!label) return <p class="quiet hint">The selection has no samples under this question.</p>;
+    const query = comparing.value ? null : queryOf(label);
     return (
       <>
         <h2>
@@ -80,6 +184,12 @@ export function followDetails(): void {
               <dd>{value}</dd>
             </div>
           ))}
+          {curve && (
+            <div>
+              <dt>over time</dt>
+              <dd>{curve}</dd>
+            </div>
+          )}
           {placesOf(label).map(([name, value]) => (
             <div>
               <dt>{name}</dt>
@@ -89,7 +199,22 @@ export function followDetails(): void {
             </div>
           ))}
         </dl>
+        {!comparing.value && known && (
+          <div class={`splits${ageOf(details.value)}`}>
+            {kindsOf(label, known).map((kind) => (
+              <PartTable kind={kind} />
+            ))}
+          </div>
+        )}
         <div class="actions">
+          {query && (
+            <span class="selects">
+              <bdi>{cleanName(query, 2000)}</bdi>
+              <button type="button" class="link" onClick={() => void copyText(query, 'The query is copied.')}>
+                Copy this query
+              </button>
+            </span>
+          )}
           {itemsOf(label, view.value.selected).map((item) => (
             <button type="button" class="link" onClick={item.act}>
               {item.text}

@@ -20,16 +20,15 @@ export function growthKey(of: Table, index: number): number {
 export const growthWord = (of: Table, index: number): string =>
   of.columns.self_samples[index] ? (of.growth_kinds?.[of.columns.growth_kind?.[index] ?? 0] ?? '') : '';
 
-const WIDTH = 48;
 const HEIGHT = 16;
 
-function Spark({ rise }: { rise: number[] }) {
-  const most = Math.max(1, ...rise);
-  const points = [0, ...rise].map((part, place) => `${((WIDTH * place) / AGES).toFixed(1)},${(HEIGHT - 1 - (part / most) * (HEIGHT - 2)).toFixed(1)}`);
+/** A small curve that begins at the left end and ends at the right one; `most` is at its top. */
+export function Spark({ values, most, width = 48 }: { values: ArrayLike<number>; most: number; width?: number }) {
+  const points = Array.from(values, (value, place) => `${((width * place) / (values.length - 1)).toFixed(1)},${(HEIGHT - 1 - (value / most) * (HEIGHT - 2)).toFixed(1)}`).join(' ');
   return (
-    <svg class="spark" width={WIDTH} height={HEIGHT} viewBox={`0 0 ${WIDTH} ${HEIGHT}`} aria-hidden="true">
-      <polygon points={`0,${HEIGHT} ${points.join(' ')} ${WIDTH},${HEIGHT}`} />
-      <polyline points={points.join(' ')} />
+    <svg class="spark" width={width} height={HEIGHT} viewBox={`0 0 ${width} ${HEIGHT}`} aria-hidden="true">
+      <polygon points={`0,${HEIGHT} ${points} ${width},${HEIGHT}`} />
+      <polyline points={points} />
     </svg>
   );
 }
@@ -46,7 +45,7 @@ export function Growth({ of, index }: { of: Table; index: number }) {
   const curve = `After a quarter, half and three quarters of the run what is alive had ${spoken(rise)} of its bytes`;
   return (
     <td class={isSteady ? 'growth steady' : 'growth'} title={`${word}. ${curve}.`}>
-      <Spark rise={rise} />
+      <Spark values={[0, ...rise]} most={Math.max(1, ...rise)} />
       {isSteady ? (
         <>
           <span class="value">{bytes(growth![index]!)}/s</span>

@@ -23,11 +23,12 @@ interface Menu {
 
 export const menu = signal<Menu | null>(null);
 
-/** The comparison that selects the stacks with this label. */
-function selects(label: Label, operator: '=' | '!='): string | null {
+/** The comparison that selects the stacks with this label, or those of this thread or process. */
+export function selects(label: Label, operator: '=' | '!='): string | null {
+  const { by } = view.value;
   const [field, value] = label.function
-    ? ['fn', label.function]
-    : label.file && view.value.by === 'file'
+    ? [by === 'thread' || by === 'process' ? by : 'fn', label.function]
+    : label.file && by === 'file'
       ? ['file', label.file]
       : ['module', label.module];
   return value ? `${field} ${operator} ${quote(value)}` : null;

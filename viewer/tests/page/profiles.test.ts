@@ -49,6 +49,10 @@ test('a profile of totals has its sums, its moments and its functions, and no ti
     assert.deepEqual((await rows(page)).slice(0, 2), ['index_of', 'parse']);
     assert.ok(!(await page.locator('.sites thead').innerText()).includes('life'));
     assert.ok(!(await page.locator('select[aria-label="Group by"]').innerText()).includes('thread'));
+    await page.locator('.sites tbody tr').filter({ hasText: 'parse' }).click();
+    await settled(page);
+    assert.match(await words(page, '#details'), /1 sample source one\.c callers bytes share main 1\.00 kB 100 % lines bytes share one\.c:1 1\.00 kB 100 % at = end and fn = parse Copy this query/);
+    assert.equal(await page.locator('#details .spark').count(), 0);
     await goTo(page, '#churn'); // it cannot be answered
     assert.match(await words(page, '.verdict'), /^Peak/);
     assert.equal(await page.evaluate(() => location.hash), '#peak');
