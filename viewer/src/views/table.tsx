@@ -211,7 +211,7 @@ function step(by: number): void {
 function reveal(place: number): void {
   const region = document.getElementById('table-region')!;
   const top = place * ROW_HEIGHT;
-  const room = region.clientHeight - 2 * ROW_HEIGHT;
+  const room = region.clientHeight - 2.5 * ROW_HEIGHT; // without the head
   if (top < region.scrollTop) region.scrollTop = top;
   else if (top > region.scrollTop + room) region.scrollTop = top - room;
 }
