@@ -27,7 +27,7 @@ function amountIn(bytes: Estimate, blocks: Estimate): string {
 /** "1.2 s (0.9–1.5 s)": the median life with its interval. */
 function lifeText(life: Life): string {
   if (!life.samples) return '';
-  if (!life.known) return `longer than ${duration(life.median)}, as far as the trace tells`;
+  if (!life.known) return 'to the end: more than half were never freed';
   const { low, high } = life;
   const ends = low !== null && high !== null ? between(low, high, duration) : low !== null ? `at least ${duration(low)}` : high !== null ? `at most ${duration(high)}` : '';
   return `${duration(life.median)}${ends && ` (${ends})`}`;

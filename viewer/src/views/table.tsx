@@ -117,7 +117,7 @@ const tip = (low: number, high: number, write: (value: number) => string): strin
 
 const lifeOf = (table: Table, index: number): string => {
   const life = table.columns.life[index]!;
-  return Number.isNaN(life) ? (table.columns.self_samples[index] ? '> run' : '–') : shortDuration(life);
+  return Number.isNaN(life) ? (table.columns.self_samples[index] ? 'to end' : '–') : shortDuration(life);
 };
 
 function Line({ of, index, place, whole, sum, nearby }: { of: Table; index: number; place: number; whole: number; sum: number; nearby: string[] }) {
