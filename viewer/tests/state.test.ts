@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { requestText, type Table } from '../src/engine/answers.ts';
+import { CALLERS, focusIn, requestText, type Table } from '../src/engine/answers.ts';
 import { digestsIn } from '../src/digest.ts';
 import { ADDRESS_MOST, decode, digest, encode, GROUPINGS, MEASURES, SCALES, SORTS, START, TABS, type View } from '../src/state/address.ts';
 import { bounds, comparison, join, moment, quote, split, withBounds, withClauses, withMoment } from '../src/state/clauses.ts';
@@ -39,7 +39,7 @@ const views: fc.Arbitrary<View> = fc.record({
   counted: fc.constantFrom(...MEASURES),
   per: fc.constantFrom(...SCALES),
   withCalls: fc.boolean(),
-}, { noNullPrototype: true });
+}, { noNullPrototype: true }).map((view) => (view.of ? { ...view, direction: null, focus: focusIn(view.focus) } : view));
 
 test('an address that has room for the whole view gives the view back', () => {
   fc.assert(
@@ -50,6 +50,21 @@ test('an address that has room for the whole view gives the view back', () => {
     }),
     { numRuns: 500 },
   );
+});
+
+test('an older address of the callers or the callees of a function opens both, and keeps what it looks at', () => {
+  const at = (address: string) => {
+    const { of, direction, focus, selected, shortFocus } = decode(address);
+    return { of, direction, focus, selected, ...(shortFocus && { shortFocus }) };
+  };
+  const opened = { of: 'f', direction: null, focus: [] as string[], selected: null as string[] | null };
+  assert.deepEqual(at('#peak&direction=callers&of=f'), opened);
+  assert.deepEqual(at('#churn&direction=callees&of=f&focus=f'), opened);
+  assert.deepEqual(at('#peak&direction=callers&of=f&selected=f;g'), { ...opened, selected: [CALLERS, 'f', 'g'] });
+  assert.deepEqual(at('#peak&direction=callers&of=f&focus=f;g&selected=;h'), { ...opened, focus: [CALLERS, 'f', 'g'], selected: [CALLERS, 'f', 'g', 'h'] });
+  assert.deepEqual(at('#peak&direction=callees&of=f&focus=f;g'), { ...opened, focus: ['f', 'g'] });
+  assert.deepEqual(at('#peak&direction=callers&of=f&focus=~AAAABBBB'), { ...opened, shortFocus: `${digest(CALLERS)}AAAABBBB` });
+  assert.equal(encode({ ...START, of: 'f', selected: [CALLERS, 'f', 'g'] }).address, '#peak&of=f&selected=..;f;g');
 });
 
 test('the selected box is told from the focus on', () => {

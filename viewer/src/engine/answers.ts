@@ -283,6 +283,8 @@ export interface Flame {
   blocks?: Estimate;
   /** Where `focus` was: the labels from the outermost to the focus; empty: the whole tree. */
   trail: number[];
+  /** Of one function, added by the page (state/halves.ts): which of its halves this is, and the first node of the callers. */
+  halves?: { of: 'both' | Direction; callers: number };
   columns: {
     next: Uint32Array;
     label: Uint32Array;
@@ -305,6 +307,10 @@ export interface Flame {
   };
 }
 export const NO_LABEL = 0xffffffff;
+/** With it begins the path of a caller of the one function that is shown; the function follows. */
+export const CALLERS = '..';
+/** The focus that a path is while one function is shown: the function itself is the whole. */
+export const focusIn = (path: string[]): string[] => (path.length > (path[0] === CALLERS ? 2 : 1) ? path : []);
 
 /** view=table (where, measure, by): the rows, by total bytes, largest first. */
 export interface Table {

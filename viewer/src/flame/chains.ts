@@ -9,7 +9,7 @@
  * KEY      A chain is known by the path of its end. So it is the same chain while the focus is on one of its frames, and in
  *          the next answer. What is open is a text: the keys one after the other. */
 
-import type { Flame } from '../engine/answers.ts';
+import { CALLERS, type Flame } from '../engine/answers.ts';
 import { digestOf, digestsIn, hashOf } from '../digest.ts';
 
 export const LEAST_CHAIN = 3; // frames
@@ -84,10 +84,12 @@ function pathHashes(flame: Flame, root: string[]): Int32Array {
   const { next } = flame.columns;
   const hashes = new Int32Array(next.length);
   hashes[0] = hashOfPath(root);
+  const callers = flame.halves?.of === 'both' ? flame.halves.callers : next.length;
+  const ofCallers = hashOfPath([CALLERS, ...root]);
   const above = [0];
   for (let node = 1; node < next.length; node++) {
     while (above.length > 1 && next[above.at(-1)!]! <= node) above.pop();
-    hashes[node] = below(hashes[above.at(-1)!]!, textOf(flame, node));
+    hashes[node] = below(node >= callers && above.length === 1 ? ofCallers : hashes[above.at(-1)!]!, textOf(flame, node));
     above.push(node);
   }
   return hashes;

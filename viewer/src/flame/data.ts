@@ -1,6 +1,6 @@
 /* An answer made ready to draw: its layout, and by place what the painter asks of each box. */
 
-import { type Flame, type Label, NO_LABEL } from '../engine/answers.ts';
+import { CALLERS, focusIn, type Flame, type Label, NO_LABEL } from '../engine/answers.ts';
 import { isRough } from '../numbers.ts';
 import { boxesOf, type Chain, isOpen, keyOf, LEAST_CHAIN, type Open, passes, textOf } from './chains.ts';
 import { Layout, NOWHERE, type Place } from './layout.ts';
@@ -67,7 +67,7 @@ function toneOf(before: number, after: number, sure: boolean): number {
 /** What the widths of boxes are. */
 export type Width = 'bytes' | 'blocks';
 
-/** A row above the root: a caller that the answer's focus has, or a folded chain of them. */
+/** A row outside of the answer: a caller that the answer's focus has, or a folded chain of them; of callers, a callee. */
 export interface AboveRow {
   name: string;
   /** How long the path is that ends in it. */
@@ -96,7 +96,7 @@ export class FlameData {
   readonly uncertain: Uint8Array;
   /** By place: the tone of a comparison; null: nothing is compared. */
   readonly tone: Int8Array | null;
-  /** The whole, then the callers that the answer's focus has. */
+  /** The whole, then the callers that the answer's focus has. Of callers they are below the root. */
   readonly above: AboveRow[];
   /** The chains that are open. */
   private readonly open: Chain[];
@@ -116,7 +116,7 @@ export class FlameData {
     const { columns } = flame;
     const boxes = boxesOf(flame, this.rootPath, opened);
     this.open = boxes.open;
-    this.layout = new Layout({ next: columns.next, bytes: sizes }, boxes.first);
+    this.layout = new Layout({ next: columns.next, bytes: sizes }, boxes.first, flame.halves?.callers, +(flame.halves?.of === 'both'));
     const { count, node, last } = this.layout;
     this.label = new Uint32Array(count);
     this.uncertain = new Uint8Array(count);
@@ -133,14 +133,16 @@ export class FlameData {
 
   /** Callers are folded as they are in the answer that has them as boxes. */
   private rowsAbove(): AboveRow[] {
-    const path = this.rootPath;
-    if (path.length === 0) return [];
+    const path = this.trail;
+    const { halves } = this.flame;
+    if (path.length === 0 || halves?.of === 'both') return [];
     const { passing } = this.flame.columns;
-    const rows: AboveRow[] = [{ name: WHOLE, depth: 0 }];
-    for (let depth = 1; depth < path.length; ) {
+    /* The one function is the whole, and in no chain. */
+    const rows: AboveRow[] = halves ? [{ name: path[0]!, depth: 1 }] : [{ name: WHOLE, depth: 0 }];
+    for (let depth = 1 + +!!halves; depth < path.length; ) {
       let end = depth;
       while (end < path.length && passing[end - 1] === 1) end++;
-      const chain = end - depth >= LEAST_CHAIN ? this.endOf(path.slice(0, end)) : null;
+      const chain = end - depth >= LEAST_CHAIN ? this.endOf(end) : null;
       if (chain !== null && !isOpen(this.opened, chain)) {
         rows.push({ name: chainName(path.slice(depth - 1, end - 1)), depth: end - 1, key: keyOf(chain) });
         depth = end;
@@ -149,9 +151,14 @@ export class FlameData {
     return rows;
   }
 
-  /** The end of the chain that ends at this caller, or goes on below the root. */
-  private endOf(caller: Path): Path {
-    if (caller.length < this.rootPath.length) return caller;
+  /** The path of the row, by its depth. */
+  outer(depth: number): Path {
+    return this.rootPath.slice(0, depth + this.rootPath.length - this.trail.length);
+  }
+
+  /** The end of the chain that ends at the caller of this depth, or goes on below the root. */
+  private endOf(depth: number): Path {
+    if (depth < this.trail.length) return this.outer(depth);
     let end = 0;
     while (passes(this.flame, end)) end++;
     return this.pathOfNode(end);
@@ -177,9 +184,64 @@ export class FlameData {
     return change && { before: before![node]!, after: after![node]!, change: change[node]!, sure: this.isSure(node) };
   }
 
+  /* Where things are on the screen. */
+
+  /** The number of lines, and how many of them are above the root. */
+  get lines(): number {
+    return this.above.length + this.layout.rows + 2 * this.layout.gap;
+  }
+
+  get linesAbove(): number {
+    const { up, gap } = this.layout;
+    return up + gap + (this.isUpward ? 0 : this.above.length);
+  }
+
+  lineOfAbove(index: number): number {
+    return this.isUpward ? this.above.length - index : index - this.above.length;
+  }
+
+  /** The index of the row outside of the answer that is on a line, or NOWHERE. */
+  aboveOn(line: number): number {
+    const index = this.above.length + (this.isUpward ? -line : line);
+    return index >= 0 && index < this.above.length ? index : NOWHERE;
+  }
+
+  /** What is written beside the root, by line. */
+  get captions(): [line: number, text: string][] {
+    const { up, down, gap } = this.layout;
+    return gap && this.layout.total > 0 ? [[-1, up ? '↑ callers' : 'no callers'], [1, down > 1 ? '↓ callees' : 'no callees']] : [];
+  }
+
+  /** Whether all boxes are callers of the root, which is a caller of the one function itself. */
+  private get isUpward(): boolean {
+    return this.flame.halves?.of === 'callers';
+  }
+
+  /** Whether the box is a caller, or a callee, of the one function that is shown. */
+  sideOf(place: Place): '' | 'caller' | 'callee' {
+    const { halves } = this.flame;
+    if (!halves || (halves.of === 'both' && place === 0)) return '';
+    return this.isUpward || this.layout.isCaller(place) ? 'caller' : 'callee';
+  }
+
+  /** The one function that is shown; undefined: all are. */
+  get function(): string | undefined {
+    return this.flame.halves && (this.trail[0] ?? this.labelOf(0)?.text);
+  }
+
+  /** The path without its half. */
+  private get trail(): Path {
+    return this.flame.trail.map((label) => this.flame.labels[label]?.text ?? NO_NAME);
+  }
+
   /** The path of the answer's root. */
   get rootPath(): Path {
-    return this.flame.trail.map((label) => this.flame.labels[label]?.text ?? NO_NAME);
+    return this.isUpward ? [CALLERS, ...this.trail] : this.trail;
+  }
+
+  /** The focus that a path is. */
+  focusOf(path: Path): Path {
+    return this.flame.halves ? focusIn(path) : path;
   }
 
   /** The chain that the box is, or a frame of which it is. */
@@ -241,8 +303,8 @@ export class FlameData {
 
   private pathOfNode(node: number): Path {
     const { layout, flame } = this;
-    const path = this.rootPath;
     const place = layout.place[node]!;
+    const path = this.layout.isCaller(place) ? [CALLERS, ...this.trail] : this.rootPath;
     for (const at of [...layout.ancestors(place), place]) {
       const end = at === place ? node : layout.last[at]!;
       for (let frame = layout.node[at]!; frame <= end; frame++) if (frame > 0 && flame.columns.merged[frame] === 0) path.push(textOf(flame, frame));
@@ -252,14 +314,19 @@ export class FlameData {
 
   /** The node of a path, or NOWHERE if this answer does not have it. */
   nodeOf(path: Path): number {
-    const root = this.rootPath;
-    if (path.length < root.length || root.some((name, index) => name !== path[index])) return NOWHERE;
-    const { next, merged } = this.flame.columns;
+    const { halves, columns } = this.flame;
+    const isBoth = halves?.of === 'both';
+    const up = isBoth && path[0] === CALLERS;
+    const root = up ? [CALLERS, ...this.trail] : this.rootPath;
+    if (root.slice(0, path.length).some((name, index) => name !== path[index])) return NOWHERE;
+    if (path.length < root.length) return isBoth ? 0 : NOWHERE;
+    const { next, merged } = columns;
     let node = 0;
     for (const name of path.slice(root.length)) {
-      let child = node + 1;
-      while (child < next[node]! && (merged[child]! > 0 || textOf(this.flame, child) !== name)) child = next[child]!;
-      if (child >= next[node]!) return NOWHERE;
+      let child = up && node === 0 ? halves!.callers : node + 1;
+      const end = up && node === 0 ? next.length : next[node]!;
+      while (child < end && (merged[child]! > 0 || textOf(this.flame, child) !== name)) child = next[child]!;
+      if (child >= end) return NOWHERE;
       node = child;
     }
     return node;
@@ -298,7 +365,7 @@ export class FlameData {
       uncertain: this.uncertain[place] === 1,
       share: this.share(place),
       shareOf: this.shareOf,
-      level: this.above.length + this.layout.row(place) + 1,
+      level: this.above.length + this.layout.depth(place) + 1,
       compared: this.compared(node),
     };
   }

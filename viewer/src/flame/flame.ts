@@ -6,7 +6,7 @@ import type { Flame } from '../engine/answers.ts';
 import { type FlameBox, FlameData, type Path, type Width, type Words } from './data.ts';
 import { Glyphs } from './glyphs.ts';
 import type { Open } from './chains.ts';
-import { pixelAt } from './hit.ts';
+import { isOutside, pixelAt } from './hit.ts';
 import { type Commands, onKey, PointerInput } from './input.ts';
 import { FOLD_HANDLE, Labels, LEAST_LABEL } from './labels.ts';
 import { NOWHERE, type Place } from './layout.ts';
@@ -35,8 +35,9 @@ export interface FlameCallbacks {
 }
 
 export interface DataOptions {
-  /** Callees of the outermost functions, or callers of the allocating ones. Both are drawn downwards. */
-  mode: 'icicle' | 'inverted';
+  /** Callees of the outermost functions, or callers of the allocating ones, both drawn downwards. Of one function: callers
+   *  are drawn upwards. */
+  mode: 'icicle' | 'inverted' | 'both' | 'upward';
   /** Bytes or blocks of the whole query, if the answer is that of a focus. */
   whole?: number;
   /** Records are missing: of a comparison, nothing is sure. */
@@ -47,7 +48,12 @@ export interface DataOptions {
   open?: Open;
 }
 
-const MODES = { icicle: 'callees below their callers', inverted: 'callers below their callees' };
+const MODES = {
+  icicle: 'callees below their callers',
+  inverted: 'callers below their callees',
+  both: 'callers of the function above it, callees below it',
+  upward: 'callers above their callees',
+};
 
 /** A second opening within so many ms is the rest of a double click that has already done its work. */
 const OPEN_AGAIN = 400;
@@ -113,11 +119,6 @@ export class FlameGraph {
     this.prepare();
     this.tree.label = `${this.label}, ${MODES[options.mode]}`;
     this.navigation.setData(this.data);
-  }
-
-  /** The height that the rows of the answer need, in CSS pixels. */
-  get contentHeight(): number {
-    return this.data === null ? 0 : (this.data.above.length + this.data.layout.rows) * ROW_HEIGHT;
   }
 
   setSearch(search: RegExp | null): void {
@@ -200,11 +201,11 @@ export class FlameGraph {
   /** Where the node is on the canvas; parts of it may be out of sight. */
   rectOf(node: number): { x: number; y: number; width: number; height: number } | null {
     if (this.data === null) return null;
-    const { layout, above } = this.data;
+    const { layout, linesAbove } = this.data;
     const place = layout.place[node]!;
     const { lens } = this.navigation;
     const x = pixelAt(lens, layout.left[place]!);
-    const y = (layout.row(place) + above.length) * ROW_HEIGHT - lens.top;
+    const y = (layout.line(place) + linesAbove) * ROW_HEIGHT - lens.top;
     return { x, y, width: pixelAt(lens, layout.right[place]!) - x, height: ROW_HEIGHT - 1 };
   }
 
@@ -266,7 +267,7 @@ export class FlameGraph {
       lens: navigation.lens,
       height: this.stage.height,
       ratio,
-      focusRow: navigation.focusRow,
+      focusLine: navigation.focusLine,
       selected: this.keyboard ? navigation.current : navigation.selected,
       hovered: this.hovered,
       hoveredAbove: this.hoveredAbove,
@@ -332,7 +333,7 @@ export class FlameGraph {
     if (above >= 0) {
       this.openedAt = performance.now();
       this.goAbove(above);
-    } else if (place !== NOWHERE && !this.opens(place) && this.data!.layout.row(place) < navigation.focusRow) {
+    } else if (place !== NOWHERE && !this.opens(place) && isOutside(this.data!.layout.line(place), navigation.focusLine)) {
       this.openedAt = performance.now();
       navigation.focus(place);
     } else if (this.opens(place) || (place !== NOWHERE && this.isHandle(place, x))) {
@@ -346,7 +347,7 @@ export class FlameGraph {
 
   private goAbove(index: number): void {
     const { depth, key } = this.data!.above[index]!;
-    if (key === undefined) this.navigation.goTo(this.data!.rootPath.slice(0, depth), true);
+    if (key === undefined) this.navigation.goTo(this.data!.outer(depth), true);
     else this.callbacks.onChain?.(key);
   }
 

@@ -65,9 +65,9 @@ export class Labels {
 
   /** The names of the boxes beside this one, of the same caller, that may look like it. */
   private twinsOf(place: Place): string[] {
-    const { parent, firstChild } = this.data.layout;
-    const from = Math.max(place - BESIDE, firstChild[parent[place]!]!);
-    const to = Math.min(place + BESIDE + 1, firstChild[parent[place]! + 1]!);
+    const [first, end] = this.data.layout.siblings(place);
+    const from = Math.max(place - BESIDE, first);
+    const to = Math.min(place + BESIDE + 1, end);
     const nearby = Array.from({ length: to - from }, (_, step) => this.data.labelOf(from + step)?.text ?? '');
     return twinsOf(this.data.labelOf(place)!.text, nearby);
   }

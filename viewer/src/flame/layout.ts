@@ -7,6 +7,11 @@
  *   CHILDREN   the children of a place are neighbours, and those of the next place follow them.
  * So the cost of a question depends on the pixels that are asked for, not on the number of nodes.
  *
+ * LINES. On the screen a row is a line. The root is on line 0, and its callees on the lines below it. Of one function
+ * (state/halves.ts) the callers follow the callees: their rows come after those of the callees, and their lines are above
+ * the root, with negative numbers. `gap` lines without boxes are then on both sides of the root. A parent stands before its
+ * children in every order.
+ *
  * Ends are in the unit of the data, from 0 to `total`. A child begins where its elder sibling ends;
  * what the node allocated itself is left free at its right end. Integers stay exact up to 2^53.
  *
@@ -22,29 +27,40 @@ export const NOWHERE = -1;
 export class Layout {
   readonly count: number;
   readonly total: number;
-  /** The number of rows. */
+  /** The number of rows, and how many of them are callers of the root; the first place of those. */
   readonly rows: number;
+  readonly up: number;
+  readonly split: Place;
   /** By place: its first and its last node, its ends, its parent's place (of place 0: NOWHERE), its first child's place. */
   readonly node: Uint32Array;
   readonly last: Uint32Array;
   readonly left: Float64Array;
   readonly right: Float64Array;
   readonly parent: Int32Array;
-  /** One more than places: the children of p are firstChild[p] up to firstChild[p + 1]. */
-  readonly firstChild: Uint32Array;
+  private readonly firstChild: Uint32Array;
   /** The first place of each row, and the number of places at the end. */
   readonly rowBegin: Uint32Array;
   /** By node: the place of its box. */
   readonly place: Uint32Array;
 
-  /** `first`: the first nodes of the boxes, in pre-order. */
-  constructor(columns: Pick<Flame['columns'], 'next' | 'bytes'>, first = everyNode(columns.next.length)) {
+  /** `first`: the first nodes of the boxes, in pre-order; `callers`: the first node of the callers. */
+  constructor(
+    columns: Pick<Flame['columns'], 'next' | 'bytes'>,
+    first = everyNode(columns.next.length),
+    callers = columns.next.length,
+    readonly gap = 0,
+  ) {
     const { next, bytes } = columns;
     const count = first.length;
     this.count = count;
     const depth = new Uint32Array(count);
     const parentNode = new Int32Array(next.length).fill(NOWHERE);
-    this.rows = depthsOf(next, first, depth, parentNode);
+    const turn = first.findIndex((node) => node >= callers);
+    this.split = turn < 0 ? count : turn;
+    const down = depthsOf(next, first, depth, parentNode, 0, this.split);
+    this.up = Math.max(0, depthsOf(next, first, depth, parentNode, this.split, count) - 1);
+    for (let box = this.split; box < count; box++) depth[box]! += down - 1;
+    this.rows = down + this.up;
     this.rowBegin = rowsOf(depth, this.rows);
     this.node = new Uint32Array(count);
     this.last = new Uint32Array(count);
@@ -67,7 +83,7 @@ export class Layout {
 
   /** Fills the ends and the family of each place. A parent stands before its children in both orders. */
   private putRows(parentNode: Int32Array, bytes: Float64Array): void {
-    const { count, node, place, left, right, parent, firstChild } = this;
+    const { count, split, node, place, left, right, parent, firstChild } = this;
     /* The end of the last child that has been put below each place. */
     const filled = new Float64Array(count);
     const children = new Uint32Array(count);
@@ -78,7 +94,8 @@ export class Layout {
     for (let at = 1; at < count; at++) {
       const above = place[parentNode[node[at]!]!]!;
       parent[at] = above;
-      children[above]!++;
+      if (at === split) filled[0] = 0;
+      if (at < split || above > 0) children[above]!++;
       const begin = filled[above]!;
       const size = Math.max(0, bytes[node[at]!]!) || 0;
       /* Sums of fractions may exceed the parent by a rounding error. */
@@ -90,6 +107,7 @@ export class Layout {
     }
     let child = count > 0 ? 1 : 0;
     for (let at = 0; at < count; at++) {
+      if (at === split) child = this.rowBegin[this.down + 1]!;
       firstChild[at] = child;
       child += children[at]!;
     }
@@ -98,6 +116,53 @@ export class Layout {
 
   width(place: Place): number {
     return this.right[place]! - this.left[place]!;
+  }
+
+  /** The line of a row. */
+  lineOf(row: number): number {
+    const { down, gap } = this;
+    return row === 0 ? 0 : row < down ? row + gap : down - 1 - row - gap;
+  }
+
+  /** The row on a line, or NOWHERE. */
+  rowOn(line: number): number {
+    const { down, up, gap } = this;
+    const depth = Math.abs(line) - gap;
+    if (line === 0) return 0;
+    return depth < 1 || (line > 0 ? depth >= down : depth > up) ? NOWHERE : line > 0 ? depth : down - 1 + depth;
+  }
+
+  line(place: Place): number {
+    return this.lineOf(this.row(place));
+  }
+
+  /** How many boxes are between it and the root, and one. */
+  depth(place: Place): number {
+    const line = Math.abs(this.line(place));
+    return line && line - this.gap;
+  }
+
+  /** The number of rows from the root downwards. */
+  get down(): number {
+    return this.rows - this.up;
+  }
+
+  /** The range of the places below a place; `up`: of the callers of the root. */
+  children(place: Place, up = false): [begin: Place, end: Place] {
+    const { firstChild, split } = this;
+    if (up && place === 0) return [split, this.up ? this.rowBegin[this.down + 1]! : split];
+    return [firstChild[place]!, place + 1 === split ? split : firstChild[place + 1]!];
+  }
+
+  /** The range of the places that have the same parent, in the same half. */
+  siblings(place: Place): [begin: Place, end: Place] {
+    const parent = this.parent[place]!;
+    return parent === NOWHERE ? [place, place + 1] : this.children(parent, this.isCaller(place));
+  }
+
+  /** Whether it is a caller of the root. */
+  isCaller(place: Place): boolean {
+    return place >= this.split;
   }
 
   row(place: Place): number {
@@ -164,14 +229,15 @@ export class Layout {
   }
 }
 
-/** Fills depths by box, and by the first node of a box that of its parent, from the pre-order; returns the number of rows. */
-function depthsOf(next: Uint32Array, first: Uint32Array, depth: Uint32Array, parent: Int32Array): number {
+/** Fills depths by box, and by the first node of a box that of its parent, from the pre-order of the boxes from `begin` to
+ *  `end`; returns the number of rows with that of the root. */
+function depthsOf(next: Uint32Array, first: Uint32Array, depth: Uint32Array, parent: Int32Array, begin: number, end: number): number {
   const open: number[] = [];
   let rows = 0;
-  for (let box = 0; box < first.length; box++) {
+  for (let box = begin; box < end; box++) {
     const node = first[box]!;
     while (open.length > 0 && next[open[open.length - 1]!]! <= node) open.pop();
-    /* A broken answer could have a second root: it counts as a child of the first. */
+    /* The callers of the root begin so. A broken answer could have a second root: it counts as a child of the first. */
     if (open.length === 0 && node > 0) open.push(0);
     if (open.length > 0) parent[node] = open[open.length - 1]!;
     depth[box] = open.length;

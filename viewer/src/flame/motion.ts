@@ -60,9 +60,9 @@ export class Movement {
     private readonly began: number,
   ) {}
 
-  /** The same movement over boxes whose values are these. */
-  mapped(value: (old: number) => number): Movement {
-    const map = ({ span, top }: Position) => ({ span: { low: value(span.low), high: value(span.high) }, top });
+  /** The same movement over boxes whose values are these. Rows do not move if there is a `still` top. */
+  mapped(value: (old: number) => number, still?: number): Movement {
+    const map = ({ span, top }: Position) => ({ span: { low: value(span.low), high: value(span.high) }, top: still ?? top });
     return new Movement(map(this.from), map(this.to), this.began);
   }
 

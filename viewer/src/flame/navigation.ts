@@ -6,10 +6,13 @@
  * are boxes again, and hands the answer to `setData`. Rows keep their heights meanwhile, since the
  * callers of the answer's root are shown above it.
  *
+ * HOME is how far the rows are scrolled at first: not at all, or, where callers are drawn above the root, so far that the
+ * root is in sight.
+ *
  * A focus that the present answer does not have (further out) waits for the answer that has it. */
 
 import type { FlameData, Path } from './data.ts';
-import { below, besides, hitTest, type Lens, rowAt, valueAt } from './hit.ts';
+import { below, besides, hitTest, type Lens, lineAt, valueAt } from './hit.ts';
 import { NOWHERE, type Place } from './layout.ts';
 import { clamped, Movement, panned, type Position, revealing, sameSpan, type Span, zoomed } from './motion.ts';
 
@@ -27,7 +30,7 @@ export interface FlameView {
   /** The part of the focus's width that is seen: 0 to 1. */
   low: number;
   high: number;
-  /** How far the rows are scrolled, in CSS pixels. */
+  /** How far the rows are scrolled from where they open, in CSS pixels. */
   top: number;
   selected: Path | null;
 }
@@ -76,6 +79,8 @@ export class Navigation {
   private movement: Movement | null = null;
   /** Where up and down walk: a value of the layout. */
   private column = 0;
+  /** The height of the window when it was drawn last. */
+  private height = 0;
 
   constructor(
     private readonly screen: Screen,
@@ -86,7 +91,7 @@ export class Navigation {
 
   get lens(): Lens {
     const { width, top } = this.screen;
-    return { ...this.span, width, top, rowHeight: ROW_HEIGHT, above: this.data?.above.length ?? 0 };
+    return { ...this.span, width, top, rowHeight: ROW_HEIGHT, above: this.data?.linesAbove ?? 0 };
   }
 
   /** The box that keys act upon: the selected one, or the focus. */
@@ -101,8 +106,20 @@ export class Navigation {
     return { low, high: Math.max(right[this.focused]!, low + 1e-9) };
   }
 
-  get focusRow(): number {
-    return this.data === null || this.data.layout.count === 0 ? 0 : this.data.layout.row(this.focused);
+  get focusLine(): number {
+    return this.data === null || this.data.layout.count === 0 ? 0 : this.data.layout.line(this.focused);
+  }
+
+  /** In a window of this height, callers of the root have half of it, or what callees leave. */
+  private homeIn(height: number): number {
+    if (!this.data?.layout.up) return 0;
+    const above = this.data.linesAbove * ROW_HEIGHT;
+    const rest = this.data.lines * ROW_HEIGHT - above;
+    return Math.floor(above - Math.min(above, Math.max(height / 2, height - rest)));
+  }
+
+  private get opening(): number {
+    return this.homeIn(this.screen.height);
   }
 
   get moving(): boolean {
@@ -111,6 +128,9 @@ export class Navigation {
 
   /** Goes on with a movement. Called before each drawing. */
   advance(now: number): void {
+    const { height, top } = this.screen;
+    if (height !== this.height && top === this.homeIn(this.height)) this.screen.top = this.homeIn(height);
+    this.height = height;
     if (this.movement === null) return;
     const { position, ended } = this.movement.at(now);
     this.span = position.span;
@@ -123,10 +143,9 @@ export class Navigation {
     return this.data === null ? NOWHERE : hitTest(this.data.layout, this.lens, x, y, LEAST_BOX);
   }
 
-  /** The row above the answer's root at this height, counted from the top; NOWHERE if there is none. */
+  /** Which of the rows outside of the answer is at this height; NOWHERE if there is none. */
   aboveAt(y: number): number {
-    const row = rowAt(this.lens, y);
-    return row < 0 && this.data !== null ? row + this.data.above.length : NOWHERE;
+    return this.data?.aboveOn(lineAt(this.lens, y)) ?? NOWHERE;
   }
 
   private changed(moving: boolean): void {
@@ -148,20 +167,25 @@ export class Navigation {
   /* The answer, and the view for links. */
 
   setData(data: FlameData): void {
-    const view = this.wantedView ?? (this.data === null ? null : this.view);
+    let view = this.wantedView ?? (this.data === null ? null : this.view);
     const { movement, bounds: old } = this;
+    /* Another half, or another function: rows lie elsewhere, and past foci are not of it. */
+    const isOther = this.data?.flame.halves?.of !== data.flame.halves?.of;
+    if (isOther && view !== null && this.wantedView === null) view = { ...view, top: 0 };
+    if (this.data?.function !== data.function) this.past = [];
     this.wantedView = null;
     this.data = data;
     this.movement = null;
     const focus = data.find(this.wantedFocus);
     this.focused = Math.max(0, focus);
-    if (focus === NOWHERE) this.wantedFocus = data.rootPath;
-    this.screen.setContentHeight((data.above.length + data.layout.rows) * ROW_HEIGHT);
+    if (focus === NOWHERE) this.wantedFocus = data.focusOf(data.rootPath);
+    this.screen.setContentHeight(data.lines * ROW_HEIGHT);
+    this.height = this.screen.height;
     this.span = this.bounds;
     if (view !== null && samePath(view.focus, this.wantedFocus)) {
       this.apply(view);
-      if (movement !== null) this.goOn(movement, old);
-    }
+      if (movement !== null) this.goOn(movement, old, isOther);
+    } else this.screen.top = this.opening;
     this.find();
     this.listener.onChanged();
     this.changed(false);
@@ -173,10 +197,10 @@ export class Navigation {
   }
 
   /** The engine mostly answers while the movement to the focus is shown: it goes on in the new answer. */
-  private goOn(movement: Movement, old: Span): void {
+  private goOn(movement: Movement, old: Span, isOther: boolean): void {
     const { low, high } = this.bounds;
     const scale = (high - low) / (old.high - old.low);
-    this.movement = movement.mapped((value) => low + (value - old.low) * scale);
+    this.movement = movement.mapped((value) => low + (value - old.low) * scale, isOther ? this.screen.top : undefined);
     this.changed(true);
   }
 
@@ -185,7 +209,7 @@ export class Navigation {
     const { span, top } = this.movement?.to ?? { span: this.span, top: this.screen.top };
     const size = high - low;
     const [from, to] = sameSpan(span, { low, high }) ? [0, 1] : [(span.low - low) / size, (span.high - low) / size];
-    return { focus: this.wantedFocus, low: from, high: to, top, selected: this.wantedSelected };
+    return { focus: this.wantedFocus, low: from, high: to, top: top - this.opening, selected: this.wantedSelected };
   }
 
   /** Shows the view. If the present answer does not have its focus, the view waits for the next answer. */
@@ -212,7 +236,7 @@ export class Navigation {
     this.movement = null;
     const seen = { low: low + view.low * size, high: low + view.high * size };
     this.span = seen.high > seen.low ? clamped(seen, this.bounds) : this.bounds;
-    this.screen.top = view.top;
+    this.screen.top = this.opening + view.top;
     this.changed(false);
   }
 
@@ -243,7 +267,7 @@ export class Navigation {
     const box = { low: data.layout.left[place]!, high: data.layout.right[place]! };
     const bounds = data.layout.isWithin(place, this.focused) ? this.bounds : span;
     const seen = revealing(span, bounds, box, LEAST_BOX / screen.width, SHOWN_BOX / screen.width);
-    const row = (data.above.length + data.layout.row(place)) * ROW_HEIGHT;
+    const row = (data.linesAbove + data.layout.line(place)) * ROW_HEIGHT;
     const margin = MARGIN_ROWS * ROW_HEIGHT;
     const highest = row + ROW_HEIGHT + margin - screen.height;
     const lowest = row - margin;
@@ -256,22 +280,23 @@ export class Navigation {
     if (data === null || data.layout.count === 0) return;
     const { layout } = data;
     const from = this.current;
-    if (where === 'up' && from === 0 && data.above.length > 0) {
+    const upright = where === 'up' || where === 'down';
+    const isBelow = where === 'down';
+    if (upright && from === 0 && data.aboveOn(isBelow ? 1 : -1) !== NOWHERE) {
       this.wantedSelected = data.rootPath.slice(0, -1);
       this.goTo(this.wantedSelected, true);
       return;
     }
     const column = this.selected === NOWHERE ? layout.left[from]! : this.column;
-    const place =
-      where === 'up'
+    const isCaller = from === 0 ? !isBelow : layout.isCaller(from);
+    const place = !upright
+      ? besides(layout, from, where === 'left' ? -1 : 1)
+      : isCaller === isBelow
         ? layout.parent[from]!
-        : where === 'down'
-          ? below(layout, from, column)
-          : besides(layout, from, where === 'left' ? -1 : 1);
+        : below(layout, from, column, isCaller);
     if (place === NOWHERE) return;
     /* Of what is outside of the focus only its callers are seen. */
     if (!layout.isWithin(place, this.focused) && !layout.isWithin(this.focused, place)) return;
-    const upright = where === 'up' || where === 'down';
     const keeps = upright && layout.left[place]! <= column && column < layout.right[place]!;
     this.select(place, keeps ? column : undefined);
     this.reveal(place);
@@ -310,7 +335,8 @@ export class Navigation {
   }
 
   /** Focuses on a path, of the present answer or of one to come. */
-  goTo(path: Path, remember: boolean): void {
+  goTo(to: Path, remember: boolean): void {
+    const path = this.data?.focusOf(to) ?? to;
     if (samePath(path, this.wantedFocus)) return;
     if (remember) this.past = [...this.past.slice(-PAST), this.wantedFocus];
     this.wantedFocus = path;
@@ -326,10 +352,16 @@ export class Navigation {
 
   /** Shows the whole focus, and a few of its callers above it. */
   private showFocus(): void {
-    const row = this.data!.above.length + this.focusRow;
-    const top = Math.min(this.screen.top, row * ROW_HEIGHT);
-    const out = row * ROW_HEIGHT > this.screen.top + this.screen.height / 2;
-    this.goPosition({ span: this.bounds, top: out ? Math.max(0, row - CALLERS_IN_SIGHT) * ROW_HEIGHT : top });
+    const { top, height } = this.screen;
+    const line = this.focusLine;
+    const row = (this.data!.linesAbove + line) * ROW_HEIGHT;
+    const shown = CALLERS_IN_SIGHT * ROW_HEIGHT;
+    /* What is below, or above, the middle goes to the other end of the window. */
+    const to =
+      line < 0
+        ? row < top + height / 2 ? row + ROW_HEIGHT + shown - height : Math.max(top, row + ROW_HEIGHT - height)
+        : row > top + height / 2 ? row - shown : Math.min(top, row);
+    this.goPosition({ span: this.bounds, top: Math.max(0, to) });
   }
 
   zoomBack(): void {
@@ -352,7 +384,7 @@ export class Navigation {
     if (this.wantedFocus.length > 0) this.goTo([], true);
     else if (this.data !== null && this.data.layout.count > 0) {
       this.select(0);
-      this.goPosition({ span: this.bounds, top: 0 });
+      this.goPosition({ span: this.bounds, top: this.opening });
     }
   }
 

@@ -5,7 +5,7 @@
 
 import { cssColour, pixelOf } from './colours.ts';
 import { type FlameData, TONES } from './data.ts';
-import type { Lens } from './hit.ts';
+import { isOutside, type Lens } from './hit.ts';
 import { type Labels, LEAST_LABEL, type Text } from './labels.ts';
 import { NOWHERE, type Place } from './layout.ts';
 import { LEAST_BOX, ROW_HEIGHT } from './navigation.ts';
@@ -15,6 +15,7 @@ import { dimmedFill, fadedFill, type Fills, hoveredFill, type Theme } from './th
 
 const HATCH_TILE = 7;
 const LEAST_HATCH = 4;
+const CAPTION = 5; // px from the left
 
 export interface Picture {
   data: FlameData;
@@ -25,11 +26,11 @@ export interface Picture {
   height: number;
   /** Pixels of the device for a CSS pixel. */
   ratio: number;
-  /** Rows above this one, counted from the layout's first, are the callers of the focus: dimmed. */
-  focusRow: number;
+  /** The line of the focus: what is outside of it is dimmed. */
+  focusLine: number;
   selected: Place;
   hovered: Place;
-  /** The row above the root that is hovered, or NOWHERE. */
+  /** Which of the rows outside of the answer is hovered, or NOWHERE. */
   hoveredAbove: number;
   /** Whether the selected box is what keys act upon. */
   keyboard: boolean;
@@ -81,8 +82,8 @@ export class Painter {
     this.scale = width / (lens.high - lens.low);
     this.firstRow = Math.floor(lens.top / ROW_HEIGHT);
     this.rows = Math.ceil((lens.top + height) / ROW_HEIGHT) - this.firstRow;
-    const first = Math.max(0, this.firstRow - lens.above);
-    const end = this.firstRow + this.rows - lens.above;
+    const first = this.firstRow - lens.above;
+    const end = first + this.rows;
     this.scene.look(data.layout, { low: lens.low, high: lens.high, first, end }, (LEAST_BOX * ratio) / this.scale);
 
     this.context.fillStyle = cssColour(theme.background);
@@ -108,7 +109,7 @@ export class Painter {
     return x < 0 ? 0 : x > this.canvas.width ? this.canvas.width : x;
   }
 
-  private shape(place: Place, row: number, into: Shape): Shape {
+  private shape(place: Place, line: number, into: Shape): Shape {
     const { layout } = this.picture.data;
     into.left = this.pixel(layout.left[place]!);
     into.right = this.pixel(layout.right[place]!);
@@ -118,13 +119,21 @@ export class Painter {
       if (width > 3 * this.gap) into.right -= this.gap;
       else if (width === 0) into.right++;
     }
-    into.row = row + this.picture.lens.above - this.firstRow;
+    into.row = this.rowOf(line);
     return into;
   }
 
   private shown(place: Place): boolean {
-    const row = this.picture.data.layout.row(place) + this.picture.lens.above - this.firstRow;
+    return this.isShown(this.rowOf(this.picture.data.layout.line(place)));
+  }
+
+  private isShown(row: number): boolean {
     return row >= 0 && row < this.rows;
+  }
+
+  /** The row of the window that a line is. */
+  private rowOf(line: number): number {
+    return line + this.picture.lens.above - this.firstRow;
   }
 
   /* Fills. */
@@ -136,14 +145,14 @@ export class Painter {
     this.fillAbove(width);
     const run = pixelOf(picture.theme.run);
     for (let index = 0; index < scene.runs; index++) {
-      const row = scene.runRow[index]! + picture.lens.above - this.firstRow;
+      const row = this.rowOf(scene.runLine[index]!);
       strips.fill(row, this.pixel(scene.runLeft[index]!), this.pixel(scene.runRight[index]!), run);
     }
     const shape: Shape = { left: 0, right: 0, row: 0 };
     for (let index = 0; index < scene.boxes; index++) {
       const place = scene.boxPlace[index]!;
-      this.shape(place, scene.boxRow[index]!, shape);
-      this.fillBox(place, scene.boxRow[index]!, shape);
+      this.shape(place, scene.boxLine[index]!, shape);
+      this.fillBox(place, scene.boxLine[index]!, shape);
       if (picture.data.uncertain[place] === 1 && !picture.theme.forced) this.addHatched(shape);
     }
     strips.draw(
@@ -156,29 +165,31 @@ export class Painter {
 
   /** The rows of names without boxes. */
   private fillAbove(width: number): void {
-    const { theme, lens, hoveredAbove } = this.picture;
+    const { theme, data, hoveredAbove } = this.picture;
     const fill = dimmedFill(theme.rest, theme);
-    for (let row = 0; row < Math.min(this.rows, lens.above - this.firstRow); row++) {
-      const hovered = row + this.firstRow === hoveredAbove;
+    for (let index = 0; index < data.above.length; index++) {
+      const row = this.rowOf(data.lineOfAbove(index));
+      if (!this.isShown(row)) continue;
+      const hovered = index === hoveredAbove;
       const pixel = pixelOf(hovered ? hoveredFill(fill, theme) : fill);
       if (theme.lined) this.strips.frame(row, 0, width, pixel, pixelOf(theme.muted), this.gap);
       else this.strips.fill(row, 0, width, pixel);
     }
   }
 
-  private fillBox(place: Place, row: number, { left, right, row: line }: Shape): void {
-    const { data, fills, theme, matches, focusRow, hovered, selected } = this.picture;
+  private fillBox(place: Place, line: number, { left, right, row }: Shape): void {
+    const { data, fills, theme, matches, focusLine, hovered, selected } = this.picture;
     const label = data.label[place]!;
     const rest = label >= fills.usual.length;
     const matched = matches !== null && matches[place] === 1;
-    const pale = matches !== null && !matched ? 'faded' : row < focusRow ? 'dimmed' : 'usual';
+    const pale = matches !== null && !matched ? 'faded' : isOutside(line, focusLine) ? 'dimmed' : 'usual';
     let pixel = data.tone ? fills.tones[pale][data.tone[place]! + TONES]! : rest ? this.restPixel(pale) : fills[pale][label]!;
     if (place === hovered) pixel = this.hoveredPixel(pixel);
     if (theme.forced && place === selected) pixel = pixelOf(theme.selected);
     if ((matched || theme.lined) && right - left > 2 * this.gap) {
-      this.strips.frame(line, left, right, pixel, pixelOf(matched ? theme.match : theme.muted), this.gap);
+      this.strips.frame(row, left, right, pixel, pixelOf(matched ? theme.match : theme.muted), this.gap);
     } else {
-      this.strips.fill(line, left, right, matched && theme.forced ? pixelOf(theme.match) : pixel);
+      this.strips.fill(row, left, right, matched && theme.forced ? pixelOf(theme.match) : pixel);
     }
   }
 
@@ -233,7 +244,7 @@ export class Painter {
     if (selected === NOWHERE || !this.shown(selected)) return;
     const { layout } = data;
     if (layout.right[selected]! <= lens.low || layout.left[selected]! >= lens.high) return;
-    const { left, right, row } = this.shape(selected, layout.row(selected), { left: 0, right: 0, row: 0 });
+    const { left, right, row } = this.shape(selected, layout.line(selected), { left: 0, right: 0, row: 0 });
     const top = this.top(row);
     const height = this.bottom(row) - top;
     const width = Math.max(right - left, 2 * this.gap);
@@ -266,23 +277,24 @@ export class Painter {
     const text = cssColour(theme.text);
     const muted = cssColour(theme.muted);
     const faded = cssColour(theme.faded);
-    const most = Math.min(this.rows, lens.above - this.firstRow);
-    for (let row = 0; row < most; row++) {
-      const put = labels.above(data.above[row + this.firstRow]!, 0, lens.width);
+    data.above.forEach((above, index) => {
+      const row = this.rowOf(data.lineOfAbove(index));
+      const put = this.isShown(row) ? labels.above(above, 0, lens.width) : null;
       if (put !== null) this.drawText(put, row, muted, muted);
-    }
+    });
+    for (const [line, name] of data.captions) this.drawText({ name, nameX: CAPTION, most: 0, amount: '', amountX: 0 }, this.rowOf(line), muted, muted);
     const shape: Shape = { left: 0, right: 0, row: 0 };
     const least = LEAST_LABEL * ratio;
     const rests = picture.fills.usual.length;
     for (let index = 0; index < scene.boxes; index++) {
       const place = scene.boxPlace[index]!;
-      const row = scene.boxRow[index]!;
-      this.shape(place, row, shape);
+      const line = scene.boxLine[index]!;
+      this.shape(place, line, shape);
       if (shape.right - shape.left < least) continue;
       const put = labels.text(place, shape.left / ratio, shape.right / ratio);
       if (put === null) continue;
       const label = data.label[place]!;
-      let [name, amount] = [label >= rests || row < picture.focusRow ? muted : text, muted];
+      let [name, amount] = [label >= rests || isOutside(line, picture.focusLine) ? muted : text, muted];
       if (theme.forced && place === picture.selected) name = amount = cssColour(theme.selectedText);
       else if (picture.matches !== null && picture.matches[place] !== 1) name = amount = faded;
       this.drawText(put, shape.row, name, amount);

@@ -1,11 +1,11 @@
 /* What of a layout is to be seen through a view: boxes of some width, and grey runs for the rest.
  *
- * The rows are walked downwards. The children of a box are looked at only if the box is wide enough
- * to be drawn, so what lies below a narrow box never costs anything. */
+ * The rows are walked from the root on. The children of a box are looked at only if the box is wide enough
+ * to be drawn, so what lies beyond a narrow box never costs anything. */
 
 import type { Layout, Place } from './layout.ts';
 
-/** A part of the graph: the ends in units of the layout, rows from `first` up to `end`. */
+/** A part of the graph: the ends in units of the layout, lines from `first` up to `end`. */
 export interface Window {
   low: number;
   high: number;
@@ -23,9 +23,9 @@ function grown<T extends Float64Array | Int32Array>(array: T): T {
 export class Scene {
   boxes = 0;
   boxPlace = new Int32Array(4096);
-  boxRow = new Int32Array(4096);
+  boxLine = new Int32Array(4096);
   runs = 0;
-  runRow = new Int32Array(1024);
+  runLine = new Int32Array(1024);
   runLeft = new Float64Array(1024);
   runRight = new Float64Array(1024);
 
@@ -36,61 +36,65 @@ export class Scene {
   look(layout: Layout, window: Window, least: number): void {
     this.boxes = 0;
     this.runs = 0;
-    const { low, high, first } = window;
-    const end = Math.min(window.end, layout.rows);
-    if (first >= end || layout.total <= 0) return;
+    if (layout.total <= 0) return;
+    const { down, up, gap } = layout;
+    const { first, end } = window;
+    if (first <= 0 && end > 0) this.addBox(0, 0);
+    this.walk(layout, window, least, Math.max(1, first - gap), Math.min(down, end - gap));
+    this.walk(layout, window, least, down + Math.max(0, -end - gap), down + Math.min(up, -first - gap));
+  }
+
+  /** Adds what is seen of these rows, which are callees, or callers, of the root. */
+  private walk(layout: Layout, { low, high }: Window, least: number, first: number, end: number): void {
+    if (first >= end) return;
     this.frontier.length = 0;
-    if (first === 0) {
-      this.addBox(0, 0);
-      this.frontier.push(0);
-    } else {
-      layout.wide(first - 1, low, high, least, this.frontier);
-    }
-    for (let row = Math.max(1, first); row < end && this.frontier.length > 0; row++) {
+    const isCallers = first >= layout.down;
+    if (first === 1 || first === layout.down) this.frontier.push(0);
+    else layout.wide(first - 1, low, high, least, this.frontier);
+    for (let row = first; row < end && this.frontier.length > 0; row++) {
       [this.above, this.frontier] = [this.frontier, this.above];
       this.frontier.length = 0;
-      for (const parent of this.above) this.addChildren(layout, parent, row, low, high, least);
+      for (const parent of this.above) this.addChildren(layout, layout.children(parent, isCallers), layout.lineOf(row), low, high, least);
     }
   }
 
-  private addChildren(layout: Layout, parent: Place, row: number, low: number, high: number, least: number): void {
-    const { left, right, firstChild } = layout;
-    const end = firstChild[parent + 1]!;
-    let place = firstChild[parent]!;
+  private addChildren(layout: Layout, [first, end]: [Place, Place], line: number, low: number, high: number, least: number): void {
+    const { left, right } = layout;
+    let place = first;
     if (place < end && right[place]! <= low) place = layout.firstAfter(place, end, low);
     while (place < end && left[place]! < high) {
       const begin = left[place]!;
       if (right[place]! - begin >= least) {
-        this.addBox(place, row);
+        this.addBox(place, line);
         this.frontier.push(place++);
       } else {
         place = layout.firstAfter(place + 1, end, begin + least * 0.999);
-        this.addRun(row, begin, right[place - 1]!);
+        this.addRun(line, begin, right[place - 1]!);
       }
     }
   }
 
-  private addBox(place: Place, row: number): void {
+  private addBox(place: Place, line: number): void {
     if (this.boxes === this.boxPlace.length) {
       this.boxPlace = grown(this.boxPlace);
-      this.boxRow = grown(this.boxRow);
+      this.boxLine = grown(this.boxLine);
     }
     this.boxPlace[this.boxes] = place;
-    this.boxRow[this.boxes++] = row;
+    this.boxLine[this.boxes++] = line;
   }
 
-  private addRun(row: number, left: number, right: number): void {
+  private addRun(line: number, left: number, right: number): void {
     const last = this.runs - 1;
-    if (last >= 0 && this.runRow[last] === row && this.runRight[last] === left) {
+    if (last >= 0 && this.runLine[last] === line && this.runRight[last] === left) {
       this.runRight[last] = right;
       return;
     }
-    if (this.runs === this.runRow.length) {
-      this.runRow = grown(this.runRow);
+    if (this.runs === this.runLine.length) {
+      this.runLine = grown(this.runLine);
       this.runLeft = grown(this.runLeft);
       this.runRight = grown(this.runRight);
     }
-    this.runRow[this.runs] = row;
+    this.runLine[this.runs] = line;
     this.runLeft[this.runs] = left;
     this.runRight[this.runs++] = right;
   }

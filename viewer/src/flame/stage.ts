@@ -82,7 +82,10 @@ export class Stage implements Screen {
     this.measure();
   }
 
+  /** Tells the style sheet, too: where the graph does not fill the window, it is as high as its rows. That depends on the
+   *  answer alone: a link shows what was seen. */
   setContentHeight(pixels: number): void {
+    this.host.style.setProperty('--content', `${pixels}px`);
     this.filler.style.height = `${pixels}px`;
     this.measure();
   }

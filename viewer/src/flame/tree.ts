@@ -165,11 +165,11 @@ export class TreeView {
       above: index,
     }));
     if (layout.count === 0) return items;
-    const callers = layout.ancestors(place).slice(-MOST_ANCESTORS);
-    items.push(...callers.map((ancestor) => this.item(data, ancestor, true)));
+    const outer = layout.ancestors(place).slice(-MOST_ANCESTORS);
+    items.push(...outer.map((ancestor) => this.item(data, ancestor, true)));
     const ancestors = items.slice(-MOST_ANCESTORS);
     const siblings: Item[] = [];
-    const [first, end] = this.siblingsOf(data, place);
+    const [first, end] = layout.siblings(place);
     const [from, to] = windowAround(first, end, place, MOST_SIBLINGS);
     for (let sibling = from; sibling < to; sibling++) {
       siblings.push(this.item(data, sibling, sibling === place && !isFolded(data, place)));
@@ -178,33 +178,28 @@ export class TreeView {
     return [...ancestors, ...siblings];
   }
 
-  private siblingsOf(data: FlameData, place: Place): [number, number] {
-    const parent = data.layout.parent[place]!;
-    if (parent === NOWHERE) return [place, place + 1];
-    return [data.layout.firstChild[parent]!, data.layout.firstChild[parent + 1]!];
-  }
-
+  /** The callers of the root stand before its callees, as on the screen. */
   private childrenOf(data: FlameData, place: Place): Item[] {
-    const { layout } = data;
-    const begin = layout.firstChild[place]!;
-    const end = Math.min(layout.firstChild[place + 1]!, begin + MOST_CHILDREN);
     const children: Item[] = [];
-    for (let child = begin; child < end; child++) children.push(this.item(data, child, false));
+    for (const up of place ? [false] : [true, false]) {
+      const [begin, end] = data.layout.children(place, up);
+      for (let child = begin; child < Math.min(end, begin + MOST_CHILDREN); child++) children.push(this.item(data, child, false));
+    }
     return children;
   }
 
   private item(data: FlameData, place: Place, expanded: boolean): Item {
     const { layout } = data;
-    const [first, end] = this.siblingsOf(data, place);
+    const [first, end] = layout.siblings(place);
     const item: Item = {
       key: `${this.generation} ${place}`,
       text: this.spoken(data, place),
-      level: data.above.length + layout.row(place) + 1,
+      level: data.above.length + layout.depth(place) + 1,
       position: place - first + 1,
       siblings: end - first,
       place,
     };
-    if (layout.firstChild[place + 1]! > layout.firstChild[place]!) item.expanded = expanded;
+    if ([true, false].some((up) => layout.children(place, up)[0] < layout.children(place, up)[1])) item.expanded = expanded;
     return item;
   }
 
@@ -212,7 +207,8 @@ export class TreeView {
   private spoken(data: FlameData, place: Place): string {
     const { words } = this;
     const box = data.describe(place);
-    const name = box.merged > 0 ? `${words.count(box.merged)} more` : isolated(box.name);
+    const side = data.sideOf(place);
+    const name = `${box.merged > 0 ? `${words.count(box.merged)} more` : isolated(box.name)}${side && `, ${side}`}`;
     if (box.compared) {
       const by = words.change(box.compared.change).replace('−', 'minus ').replace('+', 'plus ');
       return `${name}, ${by}${box.compared.sure ? '' : ', not sure'}`;

@@ -5,7 +5,7 @@
  * says whether it had to.
  */
 import { digestOf, hashOf } from '../digest.ts';
-import type { Direction, Grouping, Measure } from '../engine/answers.ts';
+import { CALLERS, type Direction, focusIn, type Grouping, type Measure } from '../engine/answers.ts';
 
 export const ADDRESS_MOST = 2048;
 
@@ -25,7 +25,7 @@ export interface View {
   by: Grouping;
   /** Null: the one that the tab's question asks for. */
   direction: Direction | null;
-  /** Only this label's frames: its callers or callees. */
+  /** Only this label's frames: its callers and callees. */
   of: string;
   fold: boolean;
   /** Each frame has a box: chains of frames are not folded, and each level of a recursion is shown. */
@@ -34,7 +34,7 @@ export interface View {
   open: string;
   /** What the widths of boxes are. */
   width: 'bytes' | 'blocks';
-  /** Labels from the outermost function down. */
+  /** Labels from the outermost function down; of one function, see halves.ts. */
   focus: string[];
   /** Digests of a focus that was too long for the address, until the call tree has told its labels. */
   shortFocus: string;
@@ -47,8 +47,8 @@ export interface View {
   allRows: boolean;
   /** The function of the table that was chosen. Empty: none, or that of the selected box. */
   row: string;
-  /** What is seen of the flame graph: the part of the focus, and how far it is scrolled, with the digits that an
-   *  address has: the same pixels are then drawn from it. Null: its top. */
+  /** What is seen of the flame graph: the part of the focus, and how far it is scrolled from where it opens, with the digits that an
+   *  address has: the same pixels are then drawn from it. Null: as it opens. */
   zoom: [low: number, high: number, top: number] | null;
   /** Of the tab `compare`. The moment before; empty: the usual one, or that of the run before. */
   against: string;
@@ -166,7 +166,7 @@ const oneOf = <T extends string>(values: readonly T[], text: string | undefined,
 
 function readZoom(text: string | undefined): View['zoom'] {
   const [low = NaN, high = NaN, top = NaN] = (text ?? '').split(',').map(Number);
-  return low >= 0 && low < high && high <= 1 && top >= 0 && top < 1e9 ? [low, high, top] : null;
+  return low >= 0 && low < high && high <= 1 && Math.abs(top) < 1e9 ? [low, high, top] : null;
 }
 
 /** Reads an address. What is unknown or wrong in it is as usual. */
@@ -180,23 +180,28 @@ export function decode(address: string): View {
   );
   const text = (key: string) => unescape(values.get(key) ?? '').replace(/[\r\n]+/g, ' ');
   const sort = values.get('sort') ?? '';
+  const of = text('of');
   const direction = values.get('direction');
   const focus = values.get('focus') ?? '';
   const selected = focus.startsWith('~') ? undefined : values.get('selected');
   const shown = oneOf(TABS, tab, START.tab);
+  /* Older addresses have one direction of a function: the half in which they look at something. */
+  const half = of && direction === 'callers' ? [CALLERS] : [];
+  const inHalf = (path: string[]) => (path.length ? [...half, ...path] : path);
+  const focused = focus.startsWith('~') ? [] : inHalf(readPath(focus));
   return {
     tab: shown,
     where: text('where'),
     by: oneOf(GROUPINGS, values.get('by'), START.by),
-    direction: direction === 'callers' || direction === 'callees' ? direction : null,
-    of: text('of'),
+    direction: !of && (direction === 'callers' || direction === 'callees') ? direction : null,
+    of,
     fold: values.get('fold') === 'yes',
     wholeStacks: values.get('stacks') === 'whole',
     open: /^[\w-]*$/.exec(values.get('open') ?? '')?.[0] ?? '',
     width: values.get('width') === 'blocks' ? 'blocks' : 'bytes',
-    focus: focus.startsWith('~') ? [] : readPath(focus),
-    shortFocus: focus.startsWith('~') ? focus.slice(1) : '',
-    selected: selected === undefined ? null : selected.startsWith(';') ? [...readPath(focus), ...readPath(selected.slice(1))] : readPath(selected),
+    focus: of ? focusIn(focused) : focused,
+    shortFocus: focus.startsWith('~') ? half.map(digest).join('') + focus.slice(1) : '',
+    selected: selected === undefined ? null : selected.startsWith(';') ? [...focused, ...readPath(selected.slice(1))] : inHalf(readPath(selected)),
     row: text('row'),
     search: text('search'),
     sort: oneOf(SORTS, sort.replace(/^-/, ''), usualSort(shown)),

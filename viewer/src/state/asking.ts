@@ -23,6 +23,7 @@ import { type Answered, Refusal, type Source, Superseded } from '../engine/sourc
 import { pathText } from './address.ts';
 import { moment, withMoment } from './clauses.ts';
 import { direction, head, view, where } from './store.ts';
+import { askFlame, halfOf } from './halves.ts';
 import { againstOf, measureOf, perOf } from './questions.ts';
 import { running, server } from './server.ts';
 
@@ -78,9 +79,7 @@ const requests = {
     where: givenWhere.value,
     measure: measure.value,
     by: view.value.by,
-    direction: direction.value,
-    of: view.value.of || undefined,
-    focus: pathText(view.value.focus) || undefined,
+    ...(view.value.of ? halfOf(view.value.of, view.value.focus) : { direction: direction.value, focus: pathText(view.value.focus) || undefined }),
     fold: view.value.fold ? 'yes' : undefined,
     stacks: view.value.wholeStacks ? 'whole' : undefined,
     against: against.value,
@@ -101,7 +100,7 @@ const requests = {
 
 /** Whether the graph shows a part of what the query has: that whole is asked for then, too. */
 const isPart = computed(() => view.value.focus.length > 0 || view.value.of !== '');
-const allRequest = stable(() => ({ ...requests.flame.value, focus: undefined, of: undefined }));
+const allRequest = stable(() => ({ ...requests.flame.value, direction: direction.value, focus: undefined, of: undefined }));
 
 /** The label that is selected, in the flame graph or in the table. */
 export const chosen = computed(() => view.value.row || view.value.selected?.at(-1) || '');
@@ -215,13 +214,15 @@ interface Shown<T> {
   peek(): Asked<T>;
 }
 
+type How<T> = (from: Source, request: Request, slot: string) => Promise<Answered<T>>;
+
 /** What came back into sight with an answer of an earlier state has none. */
-function ask<T>(from: Source, slot: string, request: Request, into: Shown<T>): void {
+function ask<T>(from: Source, slot: string, request: Request, into: Shown<T>, how: How<T>): void {
   const last = into.peek();
   into.value = { ...(last.answer !== null && last.state !== shownState ? nothing : last), pending: true };
   void receive<T>(
     slot,
-    from.ask<T>(request, slot),
+    how(from, request, slot),
     (answered) => (into.value = { ...answered, of: request, pending: false, error: '', old: false }),
     (error, state) => {
       const { answer, of, state: its } = into.peek();
@@ -241,12 +242,18 @@ function dismiss(slot: string, into: Shown<unknown>): void {
   showHeld();
 }
 
-function follow<T>(slot: string, request: ReadonlySignal<Request>, into: Shown<T>, isWanted?: ReadonlySignal<boolean>): void {
+function follow<T>(
+  slot: string,
+  request: ReadonlySignal<Request>,
+  into: Shown<T>,
+  isWanted?: ReadonlySignal<boolean>,
+  how: How<T> = (from, request, slot) => from.ask(request, slot),
+): void {
   effect(() => {
     const from = source.value;
     const wanted = request.value;
     void growth.value;
-    if (from && (isWanted?.value ?? true)) ask(from, slot, wanted, into);
+    if (from && (isWanted?.value ?? true)) ask(from, slot, wanted, into, how);
     else dismiss(slot, into as Shown<unknown>);
   });
 }
@@ -338,7 +345,7 @@ export function followRequests(): void {
   follow('verdict', computed(() => VERDICT), verdict);
   /* In this order they are answered: the graph is what most people look at. */
   follow('opening', computed(() => OPENING), opening, computed(() => opening.value.answer === null && !comparing.value));
-  follow('flame', requests.flame, flame);
+  follow('flame', requests.flame, flame, undefined, askFlame);
   follow('totals', requests.totals, totals);
   follow('all', allRequest, all, isPart);
   const single = computed(() => !comparing.value);

@@ -4,7 +4,7 @@
  * the pointer) is in signals of its own and leaves no trace.
  */
 import { batch, computed, effect, signal } from '@preact/signals-core';
-import type { Head } from '../engine/answers.ts';
+import { focusIn, type Head } from '../engine/answers.ts';
 import { decode, encode, START, type Sort, type Tab, usualSort, type View } from './address.ts';
 import { moment, withClauses, withMoment } from './clauses.ts';
 import { directionOf, firstOf, hasQuestion, mainOf, mainsOf, moreOf, whereOf } from './questions.ts';
@@ -40,6 +40,7 @@ let last = 0;
 /** Sets parts of the view. `replace`: the step is no entry of its own, as when a search is typed. */
 export function change(parts: Partial<View>, replace = false): void {
   const next = { ...view.value, ...parts };
+  if (next.of) next.focus = focusIn(next.focus);
   if (same(next, view.value)) return;
   if (!replace) settle();
   view.value = next;
@@ -166,12 +167,12 @@ export function sortBy(sort: Sort): void {
   change({ sort, descending });
 }
 
-export const showCallers = (of: string): void => change({ of, direction: 'callers', ...NO_PLACE });
-export const showCallees = (of: string): void => change({ of, direction: 'callees', ...NO_PLACE });
-export const leaveFunction = (): void => change({ of: '', direction: null, ...NO_PLACE });
+/** Shows the callers and callees of one function; of none: the whole tree again. */
+export const showFunction = (of: string): void => change({ of, direction: null, ...NO_PLACE });
+export const leaveFunction = (): void => showFunction('');
 
 export function setDirection(to: 'callers' | 'callees'): void {
-  change({ direction: to, ...NO_PLACE });
+  if (!view.value.of) change({ direction: to, ...NO_PLACE });
 }
 
 /* ---- theme and keys: of the person, not of the view ---- */

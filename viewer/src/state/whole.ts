@@ -22,7 +22,7 @@ function rootOf({ columns, unit, blocks }: Flame): Whole | null {
   };
 }
 
-/** The part that goes through the one function of which the callers or callees are shown; null: all are shown. */
+/** The part that goes through the one function of which the callers and callees are shown; null: all are shown. */
 export const through = computed<Whole | null>(() => {
   const { answer, of } = flame.value;
   return answer && of?.of && !of.against ? rootOf(answer) : null;

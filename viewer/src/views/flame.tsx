@@ -1,6 +1,6 @@
 /* The panel around the flame graph: the trail of the focus, its hues, the line that describes a box, the menu of a box. */
 import { computed, effect, signal } from '@preact/signals-core';
-import type { Flame, Label } from '../engine/answers.ts';
+import { CALLERS, type Flame, type Label } from '../engine/answers.ts';
 import { type FlameBox, FlameGraph, type FlameView, type Words } from '../flame/flame.ts';
 import { toggled } from '../flame/chains.ts';
 import { cssColour, groupName, type Hued, hueFill, keepHues, paletteIn } from '../flame/colours.ts';
@@ -12,7 +12,7 @@ import { whole } from '../state/whole.ts';
 import { literally, quote, split } from '../state/clauses.ts';
 import { digestsIn } from '../digest.ts';
 import { digest, type View } from '../state/address.ts';
-import { addClauses, change, direction, head, isDark, PAPER, printing, same, view } from '../state/store.ts';
+import { addClauses, change, head, isDark, leaveFunction, PAPER, printing, same, view } from '../state/store.ts';
 import { compactName, island, Name } from './island.tsx';
 import { type Item, openMenu } from './menu.tsx';
 
@@ -54,7 +54,7 @@ const marked = computed(() => searched.value ?? (view.value.row && !view.value.s
 /* ---- between the graph and the state ---- */
 
 function toView(seen: FlameView): void {
-  const zoomed = seen.low > 0 || seen.high < 1 || seen.top > 0;
+  const zoomed = seen.low > 0 || seen.high < 1 || seen.top !== 0;
   const inAddress = (value: number) => Number(value.toPrecision(8));
   const zoom: View['zoom'] = zoomed ? [inAddress(seen.low), inAddress(seen.high), inAddress(seen.top)] : null;
   const now = view.peek();
@@ -111,7 +111,7 @@ export function selectLabel(text: string): void {
   let best = -1;
   if (answer) {
     const { label, bytes: sizes } = answer.columns;
-    for (let node = 1; node < label.length; node++)
+    for (let node = 0; node < label.length; node++)
       if (answer.labels[label[node]!]?.text === text && (best < 0 || sizes[node]! > sizes[best]!)) best = node;
   }
   byRow = text;
@@ -187,24 +187,27 @@ function Tip({ box }: { box: FlameBox }) {
 const amountAndShare = (box: FlameBox): string => (box.compared ? changeOf(box.compared.change) : `${bytes(box.bytes)} · ${share(box.share)}`);
 
 function Trail() {
-  const { focus } = view.value;
-  if (!focus.length) return <span class="quiet">all</span>;
-  const shown = focus.length > 6 ? focus.slice(-5) : focus;
-  const from = focus.length - shown.length;
+  const { focus, of } = view.value;
+  const isCallers = of !== '' && focus[0] === CALLERS;
+  const path = isCallers ? focus.slice(1) : focus.length || !of ? focus : [of];
+  if (!path.length) return <span class="quiet">all</span>;
+  const shown = path.length > 6 ? path.slice(-5) : path;
+  const from = path.length - shown.length;
   return (
     <ol class="trail" aria-label="Focus">
       <li>
-        <button type="button" class="link" onClick={() => change({ focus: [], zoom: null })}>
+        <button type="button" class="link" title={of && 'All functions (Esc)'} onClick={() => (of ? leaveFunction() : change({ focus: [], zoom: null }))}>
           all
         </button>
       </li>
+      {of && <li class="quiet of">{focus.length ? (isCallers ? 'callers' : 'callees') : 'callers and callees'} of</li>}
       {from > 0 && <li class="quiet">{from} more</li>}
       {shown.map((text, index) => (
         <li>
           {index === shown.length - 1 ? (
             <Fitted text={text} most={26} />
           ) : (
-            <button type="button" class="link" onClick={() => change({ focus: focus.slice(0, from + index + 1), zoom: null })}>
+            <button type="button" class="link" onClick={() => change({ focus: focus.slice(0, from + index + 1 + +isCallers), zoom: null })}>
               <Fitted text={text} most={26} />
             </button>
           )}
@@ -322,24 +325,21 @@ export function followFlame(): void {
 /** Finds the labels of a focus of which the address had only digests. */
 function resolveFocus(answer: Flame): void {
   const { shortFocus, focus } = view.peek();
-  if (!shortFocus || focus.length || answer.trail.length) return;
-  const found: string[] = [];
+  const { halves, trail } = answer;
+  if (!shortFocus || focus.length || (trail.length && !halves)) return;
+  const digests = digestsIn(shortFocus);
+  const isCallers = digests[0] === digest(CALLERS) && halves?.of === 'both';
+  const found = [...(isCallers ? [CALLERS] : []), ...trail.map((label) => answer.labels[label]!.text)];
   const { next, label } = answer.columns;
-  let node = 0;
-  for (const wanted of digestsIn(shortFocus)) {
-    const end = next[node]!;
-    let child = node + 1;
+  let [child, end] = isCallers ? [halves.callers, next.length] : [1, next[0]!];
+  for (const wanted of digests.slice(found.length)) {
     while (child < end && digest(answer.labels[label[child]!]?.text ?? '') !== wanted) child = next[child]!;
     if (child >= end) break;
     found.push(answer.labels[label[child]!]!.text);
-    node = child;
+    end = next[child++]!;
   }
   change({ focus: found, shortFocus: '' }, true);
 }
-
-/** Tells the style sheet how high the rows are: where the graph does not fill the window, it is as high as they are. The
- *  height depends on the answer alone: a link shows what was seen. */
-const fitHost = (shown: FlameGraph, host: HTMLElement): void => host.style.setProperty('--content', `${shown.contentHeight}px`);
 
 const widthShown = computed(() => (comparing.value ? 'bytes' : view.value.width));
 /* That another answer is awaited changes nothing of what is seen. */
@@ -357,10 +357,10 @@ function followGraph(shown: FlameGraph, section: HTMLElement): void {
     const all = wholeShown.value;
     const open = openShown.value;
     if (!answer || !of) return;
-    const mode = (of.direction ?? 'callees') === 'callers' ? 'inverted' : 'icicle';
+    const half = answer.halves?.of;
+    const mode = half === 'both' ? half : (half ?? of.direction) !== 'callers' ? 'icicle' : half ? 'upward' : 'inverted';
     shown.view = flameViewOf(view.peek());
     shown.setData(answer, { mode, whole: all, width, partial: head.peek()?.trace.partial, open });
-    fitHost(shown, document.getElementById('flame-host')!);
     selectedBox.value = shown.selectedBox;
     resolveFocus(answer);
   });
@@ -378,8 +378,5 @@ function followGraph(shown: FlameGraph, section: HTMLElement): void {
     shown.redraw(printing.value ? PAPER : 0);
   });
   effect(() => shown.setSearch(marked.value));
-  effect(() => {
-    section.dataset.direction = direction.value;
-  });
 }
 /* SPDX-License-Identifier: MIT */

@@ -1,11 +1,10 @@
 /* The keys of the page. Those of the flame graph are its own. */
 import { groupingsOf } from '../state/questions.ts';
 import { openMoment } from '../state/moments.ts';
-import { change, direction, head, letters, openNumber, panel, redo, setDirection, toggleTable, toggleTheme, undo, view } from '../state/store.ts';
+import { change, direction, head, leaveFunction, letters, openNumber, panel, redo, setDirection, showFunction, toggleTable, toggleTheme, undo, view } from '../state/store.ts';
 import { copyLink } from './export.ts';
 import { graph, selectedBox, showWholeStacks } from './flame.tsx';
 import { drop, hide, keepOnly, menu } from './menu.tsx';
-import { showCallers } from '../state/store.ts';
 import { showKinds } from './tabs.tsx';
 import { growRange, stepCollection, stepPeak } from './time.tsx';
 
@@ -57,7 +56,8 @@ export const KEYS: { title: string; keys: Key[] }[] = [
       { shown: ['k'], does: 'keep only stacks with it' },
       { shown: ['d'], does: 'drop stacks with it' },
       { shown: ['x'], does: 'hide it: its callers get its blocks' },
-      { shown: ['s'], does: 'its callers' },
+      { shown: ['s'], does: 'its callers and callees' },
+      { shown: ['Esc'], does: 'all functions again' },
     ],
   },
 ];
@@ -112,7 +112,10 @@ const ACTIONS: Record<string, () => void> = {
   },
   s: () => {
     const chosen = label();
-    if (chosen) showCallers(chosen.text);
+    if (chosen) showFunction(chosen.text);
+  },
+  Escape: () => {
+    if (view.value.of) leaveFunction();
   },
   '8': showKinds,
   '?': () => (panel.value = 'help'),
@@ -127,7 +130,7 @@ const TYPED_INTO = 'input:not([type=checkbox]), textarea, select, [contenteditab
 export function followKeys(): void {
   document.addEventListener('keydown', (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (!letters.value || panel.value || menu.value) return;
+    if ((!letters.value && event.key !== 'Escape') || panel.value || menu.value) return;
     if ((event.target as Element | null)?.closest?.(TYPED_INTO)) return;
     if (event.key.startsWith('Arrow') && event.target === document.body) {
       event.preventDefault();

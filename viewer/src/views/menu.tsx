@@ -3,7 +3,7 @@ import { signal } from '@preact/signals-core';
 import type { Label } from '../engine/answers.ts';
 import type { FlameBox } from '../flame/flame.ts';
 import { quote, withClauses } from '../state/clauses.ts';
-import { addClauses, change, showCallees, showCallers, view } from '../state/store.ts';
+import { addClauses, change, showFunction, view } from '../state/store.ts';
 import { copyText } from './export.ts';
 
 export interface Item {
@@ -51,8 +51,7 @@ export const hide = (label: Label): void => {
 export function itemsOf(label: Label, path: string[] | null): Item[] {
   const items: Item[] = [];
   if (path?.length) items.push({ text: 'Show from here', key: 'Enter', act: () => change({ focus: path, zoom: null }) });
-  items.push({ text: 'Callers of it', act: () => showCallers(label.text) });
-  items.push({ text: 'Callees of it', act: () => showCallees(label.text) });
+  items.push({ text: 'Callers and callees', key: 's', act: () => showFunction(label.text) });
   if (selects(label, '=')) {
     items.push({ text: 'Keep only stacks with it', key: 'k', act: () => keepOnly(label) });
     items.push({ text: 'Drop stacks with it', key: 'd', act: () => drop(label) });

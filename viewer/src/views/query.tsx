@@ -149,7 +149,7 @@ function Chips() {
       {of && (
         <span class="chip">
           <span class="clause">
-            {direction.value === 'callers' ? 'callers of\u00a0' : 'callees of\u00a0'}
+            {'callers and callees of\u00a0'}
             <Name text={of} />
           </span>
           <button type="button" aria-label="Show the whole tree again" onClick={leaveFunction}>
@@ -191,14 +191,16 @@ function Controls() {
           ))}
         </select>
       </label>
-      <div class="switch" role="group" aria-label="Direction">
-        <button type="button" aria-pressed={direction.value === 'callees'} onClick={() => setDirection('callees')} title="From the outermost function down (i)">
-          callees
-        </button>
-        <button type="button" aria-pressed={direction.value === 'callers'} onClick={() => setDirection('callers')} title="From the allocating function up (i)">
-          callers
-        </button>
-      </div>
+      {!shown.of && (
+        <div class="switch" role="group" aria-label="Direction">
+          <button type="button" aria-pressed={direction.value === 'callees'} onClick={() => setDirection('callees')} title="From the outermost function down (i)">
+            callees
+          </button>
+          <button type="button" aria-pressed={direction.value === 'callers'} onClick={() => setDirection('callers')} title="From the allocating function up (i)">
+            callers
+          </button>
+        </div>
+      )}
       <label class="check" title="One box for a function that calls itself (c)">
         <input type="checkbox" checked={shown.fold} onChange={() => change({ fold: !shown.fold, focus: [], selected: null, zoom: null })} />
         fold recursion

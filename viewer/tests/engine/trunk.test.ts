@@ -42,7 +42,11 @@ const answersTo = (trace: string, requests: Omit<Request, 'view'>[]): Flame[] =>
 /** The row, from 1, of the first box that allocates or has several below it. */
 function firstBranch({ layout, flame }: FlameData): number {
   let place = 0;
-  while (place + 1 < layout.count && layout.firstChild[place + 1]! - layout.firstChild[place]! === 1 && !(flame.columns.self[layout.last[place]!]! > 0)) place = layout.firstChild[place]!;
+  for (;;) {
+    const [child, end] = layout.children(place);
+    if (end - child !== 1 || flame.columns.self[layout.last[place]!]! > 0) break;
+    place = child;
+  }
   return layout.row(place) + 1;
 }
 

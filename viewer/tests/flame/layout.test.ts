@@ -29,7 +29,8 @@ function checkBoxes(layout: Layout, { columns }: Flame): void {
     assert.equal(layout.place[node], place);
     assert.equal(layout.width(place), columns.bytes[node], 'the width is the bytes');
     let at = layout.left[place]!;
-    for (let child = layout.firstChild[place]!; child < layout.firstChild[place + 1]!; child++) {
+    const [first, end] = layout.children(place);
+    for (let child = first; child < end; child++) {
       assert.equal(layout.parent[child], place);
       assert.equal(layout.row(child), layout.row(place) + 1);
       assert.equal(layout.left[child], at, 'a child begins where its elder sibling ends');
@@ -52,8 +53,7 @@ test('children keep the order of the answer', () => {
     fc.property(flames, (flame) => {
       const layout = new Layout(flame.columns);
       for (let place = 0; place < layout.count; place++) {
-        const first = layout.firstChild[place]!;
-        const end = layout.firstChild[place + 1]!;
+        const [first, end] = layout.children(place);
         for (let child = first + 1; child < end; child++) {
           assert.ok(layout.node[child]! > layout.node[child - 1]!);
         }
@@ -107,7 +107,7 @@ test('a scene has each wide box of its window once, and runs cover the narrow ch
       const expected: number[] = [];
       const covered = (row: number, value: number) => {
         for (let run = 0; run < scene.runs; run++) {
-          if (scene.runRow[run] === row && scene.runLeft[run]! <= value && value < scene.runRight[run]!) return true;
+          if (scene.runLine[run] === row && scene.runLeft[run]! <= value && value < scene.runRight[run]!) return true;
         }
         return false;
       };

@@ -156,7 +156,7 @@ test('a movement goes on in the answer of its focus', () => {
 
 test('a merged rest opens by a focus on its parent', () => {
   const { navigation, foci, data, place } = opened();
-  navigation.focus(data.layout.firstChild[place('main', 'load') + 1]! - 1);
+  navigation.focus(data.layout.children(place('main', 'load'))[1] - 1);
   assert.deepEqual(foci, [['main', 'load']]);
 });
 

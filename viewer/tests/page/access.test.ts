@@ -32,6 +32,20 @@ for (const dark of [false, true])
     await context.close();
   });
 
+for (const dark of [false, true])
+  test(`no complaint of axe about the callers and callees of a function, ${dark ? 'dark' : 'light'}`, { skip: without }, async () => {
+    const { page, context } = await open(browser, { dark, bypassCSP: true, at: '#peak&of=Cache%3A%3Ainsert' });
+    await page.evaluate(axe);
+    assert.deepEqual(await violations(page), []);
+    await page.locator('#flame [role=treeitem][tabindex="0"]').focus();
+    for (const key of ['ArrowUp', 'Enter', 'Escape', 'ArrowDown', 'ArrowDown', 'Enter']) {
+      await page.keyboard.press(key);
+      await settled(page);
+      assert.deepEqual(await violations(page), [], key);
+    }
+    await context.close();
+  });
+
 test('no complaint of axe with source lines', { skip: without }, async () => {
   for (const dark of [false, true]) {
     const { page, context } = await open(browser, { html: ['--source'], bypassCSP: true, dark });

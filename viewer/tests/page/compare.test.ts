@@ -100,7 +100,7 @@ test('the chosen function of a comparison has its numbers before and after', { s
     const { page, faults } = await openPage(makeComparison(folder, ['plain'], ['named']), '#compare&measure=allocated');
     await rowsOf(page).first().click();
     const told = await page.locator('#details').innerText();
-    for (const fact of ['change', 'before', 'after', 'Callers of it']) assert.ok(told.includes(fact), told);
+    for (const fact of ['change', 'before', 'after', 'Callers and callees']) assert.ok(told.includes(fact), told);
     await page.locator('#table-region').press('ArrowDown');
     assert.notEqual(await page.locator('#details h2').innerText(), told.split('\n')[0]);
     assert.deepEqual(faults, []);

@@ -356,9 +356,9 @@ onPage('a row selects its largest box, and the menu of a row adds clauses', {}, 
   await page.goBack();
   await settled(page);
   await page.getByRole('row', { name: /Session::create/ }).click({ button: 'right' });
-  await page.getByRole('menuitem', { name: 'Callers of it' }).click();
+  await page.getByRole('menuitem', { name: 'Callers and callees' }).click();
   await settled(page);
-  assert.match(await page.locator('.chip').first().innerText(), /callers of\s+Session::create/);
+  assert.match(await page.locator('.chip').first().innerText(), /callers and callees of\s+Session::create/);
   assert.match(await population(page), / Of these [\d.]+ .B.* through Session::create, as the graph shows\.$/);
 });
 
@@ -367,7 +367,7 @@ onPage('the address of a part tells the whole too', {}, async (page) => {
   await settled(page);
   const all = (await population(page)).replace(/\.$/, '');
   await page.getByRole('row', { name: /Session::create/ }).click({ button: 'right' });
-  await page.getByRole('menuitem', { name: 'Callers of it' }).click();
+  await page.getByRole('menuitem', { name: 'Callers and callees' }).click();
   await settled(page);
   const said = await population(page);
   assert.ok(said.startsWith(`${all}. Of these `), said);
