@@ -147,11 +147,19 @@ export class Layout {
     return this.rows - this.up;
   }
 
-  /** The range of the places below a place; `up`: of the callers of the root. */
+  /** The range of the children of a place; `up`: of the callers of the root. */
   children(place: Place, up = false): [begin: Place, end: Place] {
-    const { firstChild, split } = this;
-    if (up && place === 0) return [split, this.up ? this.rowBegin[this.down + 1]! : split];
-    return [firstChild[place]!, place + 1 === split ? split : firstChild[place + 1]!];
+    return [this.childBegin(place, up), this.childEnd(place, up)];
+  }
+
+  childBegin(place: Place, up = false): Place {
+    return up && place === 0 ? this.split : this.firstChild[place]!;
+  }
+
+  childEnd(place: Place, up = false): Place {
+    const { split } = this;
+    if (up && place === 0) return this.up ? this.rowBegin[this.down + 1]! : split;
+    return place + 1 === split ? split : this.firstChild[place + 1]!;
   }
 
   /** The range of the places that have the same parent, in the same half. */

@@ -118,7 +118,7 @@ export class Navigation {
     return Math.floor(above - Math.min(above, Math.max(height / 2, height - rest)));
   }
 
-  private get opening(): number {
+  private get homeTop(): number {
     return this.homeIn(this.screen.height);
   }
 
@@ -185,7 +185,7 @@ export class Navigation {
     if (view !== null && samePath(view.focus, this.wantedFocus)) {
       this.apply(view);
       if (movement !== null) this.goOn(movement, old, isOther);
-    } else this.screen.top = this.opening;
+    } else this.screen.top = this.homeTop;
     this.find();
     this.listener.onChanged();
     this.changed(false);
@@ -209,7 +209,7 @@ export class Navigation {
     const { span, top } = this.movement?.to ?? { span: this.span, top: this.screen.top };
     const size = high - low;
     const [from, to] = sameSpan(span, { low, high }) ? [0, 1] : [(span.low - low) / size, (span.high - low) / size];
-    return { focus: this.wantedFocus, low: from, high: to, top: top - this.opening, selected: this.wantedSelected };
+    return { focus: this.wantedFocus, low: from, high: to, top: top - this.homeTop, selected: this.wantedSelected };
   }
 
   /** Shows the view. If the present answer does not have its focus, the view waits for the next answer. */
@@ -236,7 +236,7 @@ export class Navigation {
     this.movement = null;
     const seen = { low: low + view.low * size, high: low + view.high * size };
     this.span = seen.high > seen.low ? clamped(seen, this.bounds) : this.bounds;
-    this.screen.top = this.opening + view.top;
+    this.screen.top = this.homeTop + view.top;
     this.changed(false);
   }
 
@@ -384,7 +384,7 @@ export class Navigation {
     if (this.wantedFocus.length > 0) this.goTo([], true);
     else if (this.data !== null && this.data.layout.count > 0) {
       this.select(0);
-      this.goPosition({ span: this.bounds, top: this.opening });
+      this.goPosition({ span: this.bounds, top: this.homeTop });
     }
   }
 

@@ -54,13 +54,14 @@ export class Scene {
     for (let row = first; row < end && this.frontier.length > 0; row++) {
       [this.above, this.frontier] = [this.frontier, this.above];
       this.frontier.length = 0;
-      for (const parent of this.above) this.addChildren(layout, layout.children(parent, isCallers), layout.lineOf(row), low, high, least);
+      for (const parent of this.above) this.addChildren(layout, parent, isCallers, layout.lineOf(row), low, high, least);
     }
   }
 
-  private addChildren(layout: Layout, [first, end]: [Place, Place], line: number, low: number, high: number, least: number): void {
+  private addChildren(layout: Layout, parent: Place, up: boolean, line: number, low: number, high: number, least: number): void {
     const { left, right } = layout;
-    let place = first;
+    const end = layout.childEnd(parent, up);
+    let place = layout.childBegin(parent, up);
     if (place < end && right[place]! <= low) place = layout.firstAfter(place, end, low);
     while (place < end && left[place]! < high) {
       const begin = left[place]!;

@@ -199,7 +199,7 @@ export class TreeView {
       siblings: end - first,
       place,
     };
-    if ([true, false].some((up) => layout.children(place, up)[0] < layout.children(place, up)[1])) item.expanded = expanded;
+    if ([true, false].some((up) => layout.childBegin(place, up) < layout.childEnd(place, up))) item.expanded = expanded;
     return item;
   }
 

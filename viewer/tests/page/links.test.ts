@@ -25,7 +25,7 @@ function drawing(seed: number): (below: number) => number {
   return (below) => (state = (state * 48271) % 2147483647) % below;
 }
 
-const KEYS = ['1', '2', '3', '4', '5', '6', '7', 'e', 'g', 'i', 'c', 'm', 'k', 'd', 'x', 's', 'u', ',', '.', '[', 'Shift+Period'];
+const KEYS = ['1', '2', '3', '4', '5', '6', '7', 'e', 'g', 'i', 'c', 'm', 'k', 'd', 'x', 's', 'w', 'o', 'Escape', 'u', ',', '.', '[', 'Shift+Period'];
 const GRAPH_KEYS = ['ArrowDown', 'ArrowDown', 'ArrowRight', 'ArrowUp', 'Enter', 'Backspace', '+', '+', '-', '0'];
 
 async function takeStep(page: Page, draw: (below: number) => number): Promise<void> {
@@ -42,10 +42,16 @@ async function takeStep(page: Page, draw: (below: number) => number): Promise<vo
       if (count) await titles.nth(draw(count)).click();
       break;
     }
-    case 2:
+    case 2: {
+      const box = (await page.locator('#flame-host canvas').boundingBox())!;
+      await page.mouse.move(box.x + (draw(1000) / 1000) * box.width, box.y + draw(200));
+      await page.mouse.wheel(0, draw(200) - 100);
+      if (draw(2)) await page.mouse.down();
+      await page.mouse.up();
       await page.locator('[role=treeitem][tabindex="0"]').focus();
       for (let times = 1 + draw(4); times > 0; times--) await page.keyboard.press(GRAPH_KEYS[draw(GRAPH_KEYS.length)]!);
       break;
+    }
     default:
       await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
       await page.keyboard.press(KEYS[draw(KEYS.length)]!);
@@ -71,7 +77,7 @@ async function picture(page: Page) {
 
 async function walk(number: number): Promise<void> {
   const draw = drawing(SEED * 1000 + number + 1);
-  const { page, context, faults } = await open(browser, { of: number % 2 ? '' : 'collected' });
+  const { page, context, faults } = await open(browser, { of: number % 2 ? '' : 'collected', ...(number % 3 === 1 && { at: '#peak&of=Server::loop', height: 640 }) });
   try {
     for (let step = 0; step < STEPS; step++) await takeStep(page, draw);
     const seen = await picture(page);
