@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { CALLERS, type Flame, type Request } from '../../src/engine/answers.ts';
 import type { Answered, Source } from '../../src/engine/source.ts';
+import type { Chain } from '../../src/flame/chains.ts';
 import { FlameData, type Path } from '../../src/flame/data.ts';
 import { hitTest, type Lens, pixelAt } from '../../src/flame/hit.ts';
 import { NOWHERE } from '../../src/flame/layout.ts';
@@ -59,6 +60,9 @@ function opened(flame: Flame, height = 200) {
   };
   return { navigation, screen, data, foci, place };
 }
+
+/** The answer for a focus on a caller of the function: its tree, and the labels from the function to it. */
+const upward = (tree: Tree, ...trail: string[]): Flame => ({ ...flameOf(tree, trail), halves: { of: 'callers', callers: 1 } });
 
 test('both halves are as wide as the function, which is counted once where it calls itself', () => {
   fc.assert(
@@ -161,6 +165,20 @@ test('a path leads to its box, in its half, folded or not', () => {
   );
 });
 
+test('a chain opens in its half alone, and with the same key below a focus on a caller', () => {
+  const stack = ['out', 'd', 'c', 'b', 'f', 'b', 'c', 'd', 'out'];
+  const flame = pictureOf([[stack, 7]]);
+  const folded = new FlameData(flame, undefined, 'bytes', false, '');
+  const [callees, callers] = [false, true].map((up) => folded.chainOf(folded.layout.children(0, up)[0])!) as [Chain, Chain];
+  assert.deepEqual([callees, callers].map(({ count, open }) => [count, open]), [[3, false], [3, false]]);
+  const key = folded.keyOf(callers);
+  const opened = new FlameData(flame, undefined, 'bytes', false, key);
+  assert.deepEqual([opened.layout.down, opened.layout.up], [3, 4]);
+  const alone = (open: string) => new FlameData({ ...upward({ name: 'out', self: 7 }, 'f', 'b', 'c', 'd', 'out'), columns: { ...upward({ name: 'out', self: 7 }).columns, passing: Uint32Array.of(1, 1, 1, 1) } }, undefined, 'bytes', false, open);
+  assert.deepEqual(alone('').above.map(({ name, key }) => [name, key]), [['f', undefined], ['3 frames: b … d', key]]);
+  assert.deepEqual(alone(key).above.map(({ name }) => name), ['f', 'b', 'c', 'd']);
+});
+
 test('keys lead from a caller through the function to a callee, and back', () => {
   fc.assert(
     fc.property(someStacks, fc.nat(), (stacks, any) => {
@@ -217,9 +235,6 @@ test('the function opens in sight, and a view is told from there', () => {
   const few = opened(pictureOf([[deep[0]![0].slice(0, 52), 5]]));
   assert.equal(few.data.linesAbove * ROW_HEIGHT - few.screen.top, 200 - 3 * ROW_HEIGHT, 'few callees leave their room to callers');
 });
-
-/** The answer for a focus on a caller of the function: its tree, and the labels from the function to it. */
-const upward = (tree: Tree, ...trail: string[]): Flame => ({ ...flameOf(tree, trail), halves: { of: 'callers', callers: 1 } });
 
 test('a focus on a caller is drawn upward from it, and keys lead back to the function', () => {
   const { navigation, data, foci, place } = opened(pictureOf(STACKS));

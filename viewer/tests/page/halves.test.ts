@@ -59,6 +59,9 @@ for (const kind of ['', 'collected'])
         const { layout } = new FlameData(flame);
         assert.ok(near(layout.total, total), `${text}: ${layout.total} and ${total}`);
         assertSums(flame, text);
+        const { bytes } = answerOf<Flame>(engine, { view: 'flame', by: 'function', stacks: 'whole', ...asked, of: text, direction: 'callers' } as Request).columns;
+        const callers = flame.columns.bytes.slice(flame.halves!.callers);
+        assert.deepEqual(callers, bytes.slice(bytes.length - callers.length));
         if ([false, true].every((up) => layout.children(0, up)[1] > layout.children(0, up)[0])) branched++;
       }
     }
@@ -146,7 +149,7 @@ for (const kind of ['', 'collected']) {
   });
 
   on('the address brings the picture back: a selection, a zoom, a focus in either half', '', async ({ page, data, middle }) => {
-    const seen = async () => {
+    const seen = async (page: Page) => {
       await page.evaluate(() => (document.activeElement as HTMLElement).blur());
       await rested(page);
       return await page.evaluate(() => ({ canvas: document.querySelector<HTMLCanvasElement>('#flame-host canvas')!.toDataURL(), trail: document.querySelector('#flame-head')!.textContent, line: document.querySelector('#flame-line')!.textContent }));
@@ -162,10 +165,12 @@ for (const kind of ['', 'collected']) {
           await settled(page);
         }
         await page.mouse.move(0, 0);
-        const before = await seen();
-        await page.reload();
-        await settled(page);
-        const again = await seen();
+        const before = await seen(page);
+        const other = await page.context().newPage();
+        await other.goto(page.url());
+        await settled(other);
+        const again = await seen(other);
+        await other.close();
         assert.deepEqual([again.trail, again.line], [before.trail, before.line]);
         assert.ok(again.canvas === before.canvas, await hash(page));
         pictures.add(before.canvas);
