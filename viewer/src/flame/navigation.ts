@@ -110,12 +110,12 @@ export class Navigation {
     return this.data === null || this.data.layout.count === 0 ? 0 : this.data.layout.line(this.focused);
   }
 
-  /** In a window of this height, callers of the root have half of it, or what callees leave. */
+  /** In a window of this height, callers of the root have half of it, in whole rows, or what callees leave. */
   private homeIn(height: number): number {
     if (!this.data?.layout.up) return 0;
     const above = this.data.linesAbove * ROW_HEIGHT;
     const rest = this.data.lines * ROW_HEIGHT - above;
-    return Math.floor(above - Math.min(above, Math.max(height / 2, height - rest)));
+    return Math.floor(above - Math.min(above, Math.max(height / 2 - ((height / 2) % ROW_HEIGHT), height - rest)));
   }
 
   private get homeTop(): number {

@@ -47,15 +47,17 @@ export function joined(callees: Flame, callers: Flame): Flame {
   };
 }
 
-/** Asks for a graph. Where a focus is not found, the whole picture is the answer. */
-export async function askFlame(from: Source, request: Request, slot: string): Promise<Answered<Flame>> {
-  const { of, direction } = request;
-  if (!of || direction) {
-    const asked = await from.ask<Flame>(request, slot);
-    if (!of) return asked;
-    const { answer, state } = asked;
+/** Asks for a graph. That of all functions is handed on as it is, so that it is shown in its turn: the first. */
+export const askFlame = (from: Source, request: Request, slot: string): Promise<Answered<Flame>> =>
+  request.of ? askHalves(from, request, slot) : from.ask<Flame>(request, slot);
+
+/** Where a focus is not found, the whole picture is the answer. */
+async function askHalves(from: Source, request: Request, slot: string): Promise<Answered<Flame>> {
+  const { direction } = request;
+  if (direction) {
+    const { answer, state } = await from.ask<Flame>(request, slot);
     const callers = direction === 'callers' ? 1 : answer.columns.next.length;
-    if (answer.trail.length > 1) return { answer: { ...answer, halves: { of: direction!, callers } }, state };
+    if (answer.trail.length > 1) return { answer: { ...answer, halves: { of: direction, callers } }, state };
   }
   const half = (direction: Direction, slot: string) => from.ask<Flame>({ ...request, direction, focus: undefined }, slot);
   const [callees, callers] = await Promise.all([half('callees', slot), half('callers', `${slot} callers`)]);
