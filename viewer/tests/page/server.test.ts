@@ -285,40 +285,46 @@ function statesOf(picture: Picture, states: States): Record<string, number[]> {
   };
 }
 
-test('all that is shown of a growing trace is of one state, also while others ask', { skip: without || (!records && 'nothing can be recorded in this build') }, () =>
-  inFolder(async (folder) => {
-    const trace = join(folder, 'growing.trace');
-    const recorded = await record(trace, '0.1');
-    try {
-      await serve([trace], async (url) => {
-        const states: States = new Map();
-        const read: Promise<void>[] = [];
-        let isOver = false;
-        const load = async () => {
-          for (let times = 0; !isOver; times++) await fetch(`${url}answer`, { method: 'POST', body: `view=flame\nwhere=size > ${times % 50}\nby=line\n` }).then((response) => response.arrayBuffer());
-        };
-        const others = [load(), load(), load()];
-        const { page, faults } = await openAt(url, (page) => (overhear(page, states, read), watch(page)));
-        const seen = (count: number) =>
-          page.waitForFunction((wanted) => new Set((window as unknown as { pictures: Picture[] }).pictures.map(({ facts }) => facts)).size >= wanted, count, { timeout: 60_000 });
-        for (let count = 3; count <= 8; count++) {
-          await page.keyboard.press(count % 2 ? 'e' : 'p'); /* other questions, in the middle of the answers to the last */
-          await seen(count);
-        }
-        const pictures = await page.evaluate(() => (window as unknown as { pictures: Picture[] }).pictures);
-        isOver = true;
-        await Promise.all(others);
-        await page.context().close();
-        await Promise.all(read);
-        for (const picture of pictures) {
-          const parts = Object.entries(statesOf(picture, states));
-          const common = parts.map(([, its]) => its).reduce((some, its) => some.filter((state) => its.includes(state)));
-          assert.ok(common.length, `two states in one picture: ${JSON.stringify(picture)}: ${JSON.stringify(parts)}`);
-        }
-        assert.deepEqual(faults, []);
-      });
-    } finally {
-      await stop(recorded);
-    }
-  }));
+for (const isOfOne of [false, true])
+  test(`all that is shown of a growing trace is of one state, also while others ask${isOfOne ? ', of a function too' : ''}`, { skip: without || (!records && 'nothing can be recorded in this build') }, () =>
+    inFolder(async (folder) => {
+      const trace = join(folder, 'growing.trace');
+      const recorded = await record(trace, '0.1');
+      try {
+        await serve([trace], async (url) => {
+          const states: States = new Map();
+          const read: Promise<void>[] = [];
+          let isOver = false;
+          const load = async () => {
+            for (let times = 0; !isOver; times++) await fetch(`${url}answer`, { method: 'POST', body: `view=flame\nwhere=size > ${times % 50}\nby=line\n` }).then((response) => response.arrayBuffer());
+          };
+          const others = [load(), load(), load()];
+          const { page, faults } = await openAt(url, (page) => (overhear(page, states, read), watch(page)));
+          if (isOfOne) {
+            await page.locator('.sites tbody tr').first().click();
+            await page.keyboard.press('s');
+            await page.waitForSelector('.trail .of');
+          }
+          const seen = (count: number) =>
+            page.waitForFunction((wanted) => new Set((window as unknown as { pictures: Picture[] }).pictures.map(({ facts }) => facts)).size >= wanted, count, { timeout: 60_000 });
+          for (let count = 3; count <= 8; count++) {
+            await page.keyboard.press(count % 2 ? 'e' : 'p'); /* other questions, in the middle of the answers to the last */
+            await seen(count);
+          }
+          const pictures = await page.evaluate(() => (window as unknown as { pictures: Picture[] }).pictures);
+          isOver = true;
+          await Promise.all(others);
+          await page.context().close();
+          await Promise.all(read);
+          for (const picture of pictures) {
+            const parts = Object.entries(statesOf(picture, states));
+            const common = parts.map(([, its]) => its).reduce((some, its) => some.filter((state) => its.includes(state)));
+            assert.ok(common.length, `two states in one picture: ${JSON.stringify(picture)}: ${JSON.stringify(parts)}`);
+          }
+          assert.deepEqual(faults, []);
+        });
+      } finally {
+        await stop(recorded);
+      }
+    }));
 /* SPDX-License-Identifier: MIT */
