@@ -4,7 +4,7 @@ import { cleanName } from '../flame/names.ts';
 import { amount, between, count, duration, estimatedOf, numberOf, share, shareWithError, withError } from '../numbers.ts';
 import { ageOf, chosen, compare, comparing, curveOfRow, details, flame, missing, table } from '../state/asking.ts';
 import { quote, withClauses } from '../state/clauses.ts';
-import { change, head, NO_PLACE, showCallees, showCallers, view, where } from '../state/store.ts';
+import { change, head, NO_PLACE, showFunction, view, where } from '../state/store.ts';
 import { comparedFacts, comparedLabel } from './compare.tsx';
 import { copyText } from './export.ts';
 import { comparedNumbers, placeOf, selectedBox, selectLabel, shareOf } from './flame.tsx';
@@ -103,8 +103,8 @@ function kindsOf(label: Label, of: Details): Kind[] {
   const toThread = (row: string) => change({ by: 'thread', where: withClauses(view.value.where, [selects(label, '=') ?? []].flat()), ...NO_PLACE, row });
   const toLine = (row: string) => change({ by: 'line', search: row ? '' : label.function || label.file, ...NO_PLACE, row });
   const kinds: Kind[] = [
-    { title: 'callers', parts: of.callers, nameOf, goTo, more: () => showCallers(text) },
-    { title: 'callees', parts: of.callees, nameOf, goTo, more: () => showCallees(text) },
+    { title: 'callers', parts: of.callers, nameOf, goTo, more: () => showFunction(text) },
+    { title: 'callees', parts: of.callees, nameOf, goTo, more: () => showFunction(text) },
     { title: of.lines?.labels[0]!.line ? 'lines' : 'addresses', parts: of.lines, nameOf: placeIn, goTo: (part) => () => toLine(part.text), more: () => toLine('') },
     { title: 'threads', parts: of.threads, nameOf: (part) => part.text, goTo: (part) => () => toThread(part.text), more: () => toThread('') },
   ];
