@@ -156,7 +156,7 @@ function Callers() {
   if (!number) return null;
   return (
     <tr class="callers" aria-rowindex={listed.value.length + 2}>
-      <td>
+      <td colSpan={2}>
         <button type="button" class="plain" aria-expanded={allRows} onClick={() => change({ allRows: !allRows })}>
           {count(number)} {by}s that only call {allRows ? '▾' : '▸'}
         </button>
@@ -276,6 +276,8 @@ export function followTable(): void {
       </>
     );
   });
+  /* Where the table stands above the graph, it is as high as its rows. */
+  effect(() => section.style.setProperty('--rows', String(wantedRows.value.length)));
   effect(() => {
     void [table.value, compare.value, comparing.value];
     queueMicrotask(() => measureNames(region)); // once it is rendered
