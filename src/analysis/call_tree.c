@@ -44,8 +44,7 @@ static bool add_node(struct summing *summing, uint32_t path_node) {
   size_t node = summing->tree->node_count;
   if (!array_reserve(&summing->path_of, &summing->path_capacity, node + 1, sizeof *summing->path_of))
     return false;
-  if (!array_reserve(&summing->sums, &summing->sums_capacity, node + 1, sizeof *summing->sums))
-    return false;
+  if (!array_reserve(&summing->sums, &summing->sums_capacity, node + 1, sizeof *summing->sums)) return false;
   summing->path_of[node] = path_node;
   summing->sums[node] = (struct plain_sums){.samples = 0};
   summing->node_of[path_node] = (uint32_t)node;

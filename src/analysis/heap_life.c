@@ -188,7 +188,8 @@ bool heap_life_keep(struct heap_life *life, const struct trace_event *event) {
   case TRACE_COLLECTION:
     life->records.collections++;
     if (!is_plausible(&event->collection)) return life->records.wrong++, true;
-    if (!array_reserve(&life->collections, &life->collection_capacity, life->collection_count + 1, sizeof *life->collections))
+    if (!array_reserve(&life->collections, &life->collection_capacity, life->collection_count + 1,
+                       sizeof *life->collections))
       return false;
     life->collections[life->collection_count++] = event->collection;
     return true;

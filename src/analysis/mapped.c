@@ -223,7 +223,8 @@ bool mapped_keep(struct mapped *mapped, const struct trace_event *event) {
     mapped->sizes[mapped->size_count++] = event->map_size;
     return true;
   case TRACE_MAP_TOUCHED:
-    if (!array_reserve(&mapped->touches, &mapped->touch_capacity, mapped->touch_count + 1, sizeof *mapped->touches))
+    if (!array_reserve(&mapped->touches, &mapped->touch_capacity, mapped->touch_count + 1,
+                       sizeof *mapped->touches))
       return false;
     mapped->touches[mapped->touch_count++] = (struct touch){.mapping = event->map_touched.mapping,
                                                             .time_ns = event->map_touched.time_ns,

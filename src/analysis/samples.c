@@ -61,7 +61,8 @@ static bool keep(struct loading *loading, const struct trace_event *event) {
   struct samples *samples = loading->samples;
   if (event->at.time_ns > samples->end_ns) samples->end_ns = event->at.time_ns;
   switch (event->kind) {
-  case TRACE_SAMPLE: return ARRAY_ADD(loading->born, loading->born_count, loading->born_capacity, event->sample);
+  case TRACE_SAMPLE:
+    return ARRAY_ADD(loading->born, loading->born_count, loading->born_capacity, event->sample);
   case TRACE_FREE:
     return keep_change(loading, (struct change){.block = event->free.block,
                                                 .time_ns = event->free.time_ns,

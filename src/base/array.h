@@ -16,9 +16,10 @@ static inline bool array_reserve(void *items, size_t *capacity, size_t count, si
   if (count <= *capacity) return true;
   size_t larger = *capacity ? 2 * *capacity : ARRAY_FIRST;
   if (larger < count) larger = count;
-  void *moved;
-  memcpy(&moved, items, sizeof moved);
-  if (larger > PTRDIFF_MAX / size || !(moved = realloc(moved, larger * size))) return false;
+  void *before, *moved;
+  memcpy(&before, items, sizeof before);
+  moved = larger <= PTRDIFF_MAX / size ? realloc(before, larger * size) : NULL;
+  if (!moved) return false;
   memcpy(items, &moved, sizeof moved);
   *capacity = larger;
   return true;

@@ -26,9 +26,10 @@ static const uint64_t wanted_fields = 1u << PPROF_SAMPLE_TYPE | 1u << PPROF_MAPP
 
 /* ---- lists ---- */
 
-#define APPEND(tables, list, item)                                                                  \
-  ((list).count < LIST_MOST && ARRAY_ADD((list).items, (list).count, (list).capacity, item) ? true \
-                                                                                            : (tables->no_memory = true, false))
+#define APPEND(tables, list, item)                                                          \
+  ((list).count < LIST_MOST && ARRAY_ADD((list).items, (list).count, (list).capacity, item) \
+       ? true                                                                               \
+       : (tables->no_memory = true, false))
 
 static bool fail(struct pprof_tables *tables, const char *fault) {
   if (!tables->fault) tables->fault = fault;
