@@ -2,6 +2,7 @@
  * over the nodes finds for each the part to which the stacks belong that end there. */
 #include "analysis/parts.h"
 
+#include "base/check.h"
 #include "base/error.h"
 #include <stdlib.h>
 
@@ -44,6 +45,7 @@ static wn_status split(const struct call_tree *tree, uint32_t label, part_of_nod
 /* ---- shared ---- */
 
 void parts_add(struct parts *parts, size_t most, const struct part *part) {
+  ASSERT(most <= PARTS_MOST);
   size_t at = parts->count;
   while (at && part->bytes.total > parts->part[at - 1].bytes.total) at--;
   if (parts->count < most)

@@ -27,7 +27,7 @@ struct parts {
 wn_status parts_callers(const struct call_tree *tree, uint32_t label, struct parts *parts);
 wn_status parts_callees(const struct call_tree *tree, uint32_t label, struct parts *parts);
 
-/* Adds one more part, of which at most `most` remain. */
+/* Adds one more part, of which at most `most`, of PARTS_MOST, remain. */
 void parts_add(struct parts *parts, size_t most, const struct part *part);
 
 #endif

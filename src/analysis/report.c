@@ -249,12 +249,12 @@ static wn_status add_details(struct table *table, unsigned details) {
 
 static bool shows_all(const struct stack_view *view) { return !view->hidden && !view->begins && !view->fold; }
 
-/* The paths that the asker keeps, or those of this view alone, which become `own`. */
+/* The cached paths of the question, or those of this view alone, which become `own`. */
 static wn_status find_paths(const struct report *report, const struct samples *samples,
                             enum grouping grouping, const struct stack_view *view, struct call_paths *own,
                             const struct call_paths **found) {
-  bool kept = report->paths && (int)grouping < GROUPINGS && shows_all(view);
-  struct call_paths *paths = kept ? &report->paths[grouping] : own;
+  bool cached = report->paths && (int)grouping < GROUPINGS && shows_all(view);
+  struct call_paths *paths = cached ? &report->paths[grouping] : own;
   *own = (struct call_paths){.nodes = NULL};
   *found = paths;
   return paths->nodes ? WN_OK : call_paths_create(samples, report->names, grouping, view, paths);

@@ -133,8 +133,7 @@ void table_destroy(struct table *table);
 wn_status report_tree(const struct report *report, const struct samples *samples, enum grouping grouping,
                       row_measure *rows, void *context, struct call_tree *tree);
 
-/* What allocated each row, where no sums are needed: they take most of a table's time. The report must
- * outlive it, and it does not move. */
+/* What allocated each row, where no sums are needed. The report must outlive it, and it does not move. */
 struct owners {
   const struct report *report;
   const struct call_paths *paths; /* `own`, or those of the report */
@@ -171,8 +170,8 @@ struct generations table_fates(struct table *table, const struct group *group, e
 struct growth table_growth(struct table *table, const struct group *group, enum extent extent);
 
 /* The growth of the blocks of each key: growths[key], for the keys below `keys`. A block has the key of
- * the tree's node that owns it: key_of_node[node], or if that is NULL, the node's label. Of what holds less
- * than `least` bytes at the end, nothing is told: all zeros. WN_ENOMEM. */
+ * the tree's node that owns it: key_of_node[node], or if that is NULL, the node's label. growths[key] is all
+ * zeros if the blocks of the key hold less than `least` bytes at the end. WN_ENOMEM. */
 wn_status table_growths(const struct table *table, const uint32_t *key_of_node, size_t keys, double least,
                         struct growth *growths);
 

@@ -131,8 +131,8 @@ static wn_status number_pairs(struct suspects *suspects) {
   return done ? WN_OK : error_set(WN_ENOMEM, "not enough memory for the verdict");
 }
 
-/* Judges the stretch that begins after so many STRETCHES of the run. No rule asks of what holds less than half
- * of a `leak`, and intervals of a hundred thousand pairs would take most of the time. */
+/* Judges the stretch that begins after so many STRETCHES of the run. No rule asks of what holds less than
+ * half of a `leak`, so that has no intervals. */
 static wn_status judge(struct suspects *suspects, const struct report *report, int stretch, double leak) {
   uint64_t run_ns = report->alive_ns - report->since_ns;
   suspects->late = stretch > 0;

@@ -1,5 +1,5 @@
-/* A hash table of numbers, from malloc: open addressing, at most half full. Of an item it has the number, from 1 on,
- * and 32 bits of its hash; its user keeps the items, and says which are the same:
+/* A hash table of numbers, from malloc: open addressing, at most half full. Of an item it has the number,
+ * from 1 on, and 32 bits of its hash; its user keeps the items, and says which are the same:
  *
  *   struct index_walk walk = {.hash = hash};
  *   while ((number = index_next(&table->by_name, &walk)))

@@ -140,7 +140,7 @@ size_t inputs_of_children(const char *file) {
   if (!glob(pattern, 0, NULL, &found)) {
     for (size_t i = 0; i < found.gl_pathc; i++) {
       const char *number = found.gl_pathv[i] + strlen(file) + 1;
-      count += !number[strspn(number, "0123456789")] && is_trace(found.gl_pathv[i]);
+      count += !number[strspn(number, "0123456789-")] && is_trace(found.gl_pathv[i]);
     }
     globfree(&found);
   }

@@ -22,7 +22,7 @@ struct inputs {
 wn_status inputs_open(struct inputs *inputs, const char *const *arguments, size_t count);
 void inputs_close(struct inputs *inputs);
 
-/* The number of traces named FILE.PID: of the processes that a recorded program started. */
+/* The number of traces named FILE.PID or FILE.PID-2: of processes that a recorded program started. */
 size_t inputs_of_children(const char *file);
 
 /* Takes slashes from the end of arguments, so that a folder has a name. */

@@ -169,8 +169,8 @@ static const char *life_range(char buffer[80], const struct life *life) {
   return buffer;
 }
 
-/* The median life. Where S never reaches one half, more than half of the blocks were never freed, and the longest
- * life says nothing of how long the others lived. */
+/* The median life. Where S (lifetimes.c) never reaches one half, more than half of the blocks were never
+ * freed, and the longest life says nothing of how long the others lived. */
 static const char *life_text(char text[32], const struct life *life, const char *known) {
   return strcpy(text, life->known ? known : "to end");
 }

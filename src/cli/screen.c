@@ -21,7 +21,7 @@ enum {
   NOTE_INDENT = 38,
   CAUSE_INDENT = 21,
   CHART_LINES = 4,
-  FOOT_LINES = 5,
+  FOOT_LINES = 5, /* without those of print_children */
   CULPRIT_COLUMNS = 60
 };
 
@@ -424,15 +424,19 @@ static bool print_names_hint(const struct view *view) {
   return names;
 }
 
-/* The traces of the processes that the program started are beside its own. */
+static size_t children_of(const struct view *view) {
+  return view->options->file_count == 1 ? inputs_of_children(view->options->files[0]) : 0;
+}
+
+/* The traces of processes that the program started are beside its own; of an earlier recording, too. */
 static void print_children(const struct view *view) {
   char pattern[PATH_MAX + 2], text[64];
   const char *file = view->options->files[0];
-  size_t children = view->options->file_count == 1 ? inputs_of_children(file) : 0;
+  size_t children = children_of(view);
   if (!children) return;
   snprintf(pattern, sizeof pattern, "%s*", file);
-  printf("  It started %s, with traces of their own: winnow report ",
-         text_number_of(text, (double)children, "process"));
+  printf("  Beside it are %s of other processes: winnow report ",
+         text_number_of(text, (double)children, "trace"));
   text_file(stdout, pattern);
   putchar('\n');
 }
@@ -502,7 +506,7 @@ wn_status screen_print(const struct view *view) {
   const struct source_limits *limits = source_limits(report->samples->source);
   char title[64], time[32];
   wn_status error = WN_OK;
-  int left = SCREEN_LINES - FOOT_LINES - screen_print_head(view);
+  int left = SCREEN_LINES - FOOT_LINES - !!children_of(view) - screen_print_head(view);
   if (report_is_timed(report)) report_print_chart(view), left -= CHART_LINES;
   snprintf(title, sizeof title, "HELD AT %s", text_time(time, report->asked.time_ns));
   bool ended = limits->totals && !limits->no_end;

@@ -9,7 +9,7 @@ enum { ITEMS_MOST = 1 << 26 };
 
 /* ---- tables ---- */
 
-/* A hostile file cannot have as many items as memory would take. */
+/* ITEMS_MOST bounds what a hostile file can allocate. */
 #define APPEND(items, count, capacity, item) ((count) < ITEMS_MOST && ARRAY_ADD(items, count, capacity, item))
 
 /* Calls `is_same` with the number of each item that has the hash; the first that is the same, or 0. */

@@ -7,7 +7,7 @@
 enum wire_type { VARINT, FIXED64, BYTES, FIXED32 = 5 };
 
 /* No field of a profile has more bytes: a stack of a million frames has fewer. */
-enum { FIELD_MOST = 16 << 20, FIRST_CAPACITY = 1 << 12 };
+enum { FIELD_MOST = 16 << 20 };
 
 /* A varint has at most ten bytes, and 64 bits. */
 static bool add_byte(uint64_t *value, unsigned place, unsigned char byte) {
@@ -69,7 +69,7 @@ static bool stream_varint(struct wire_stream *stream, uint64_t *value) {
 }
 
 static bool has_room(struct wire_stream *stream, size_t length) {
-  bool room = array_reserve(&stream->bytes, &stream->capacity, length, 1);
+  bool room = array_reserve(&stream->bytes, &stream->capacity, length + 1, 1); /* not NULL */
   if (!room) stream->no_memory = true;
   return room;
 }

@@ -441,7 +441,7 @@ export interface Details {
   promoted_share?: Estimate;
   dead_next_share?: Estimate;
   /** Of the bytes with callees, as far as they have any: a stack counts for the caller of its outermost call, and for
-   *  what its innermost one calls; what that allocated itself is the callee of its own name. A label without a name: no caller. */
+   *  what its innermost one calls; what that allocated itself is the callee of its own name. The label '(no callstack)': no caller. */
   callers?: Parts;
   callees?: Parts;
   /** Its lines on the stacks; without lines, its code addresses. Of a recursion several are on one stack. */

@@ -3,7 +3,7 @@ import type { Details, Estimate, Label, Life, Parts } from '../engine/answers.ts
 import { cleanName } from '../flame/names.ts';
 import { amount, between, count, duration, estimatedOf, numberOf, share, shareWithError, withError } from '../numbers.ts';
 import { ageOf, chosen, compare, comparing, curveOfRow, details, flame, missing, table } from '../state/asking.ts';
-import { quote, withClauses } from '../state/clauses.ts';
+import { withClauses } from '../state/clauses.ts';
 import { change, head, NO_PLACE, showFunction, view, where } from '../state/store.ts';
 import { comparedFacts, comparedLabel } from './compare.tsx';
 import { copyText } from './export.ts';
@@ -58,26 +58,31 @@ function curveFor(text: string) {
   if (head.value?.trace.totals) return null;
   if (!answer || of?.of !== text) return pending ? '…' : null;
   const { held, low, high } = answer.columns;
-  const top = held.reduce((best, value, place) => (value > held[best]! ? place : best), 0);
-  if (!(held[top]! > 0)) return null;
-  const when = (head.value!.trace.duration_ns * top) / (held.length - 1);
-  const most = withError({ estimate: held[top]!, low: low[top]!, high: high[top]!, samples: 1 });
+  const most = held.reduce((largest, value) => Math.max(largest, value), 0);
+  if (!(most > 0)) return null;
+  const end = held.length - 1; // the only moment of the curve that other numbers are of
   return (
     <>
-      <Spark values={held} most={held[top]!} width={150} />
-      most {most} at {duration(when)}
+      <Spark values={held} most={most} width={150} />
+      {held[end]! > 0 ? withError({ estimate: held[end]!, low: low[end]!, high: high[end]!, samples: 1 }) : 'nothing'} at the end
     </>
   );
 }
 
 /* ---- the query ---- */
 
-/** The query that selects its blocks among those of the filter that stands. Null: there is none, as of a line. */
-function queryOf(label: Label): string | null {
+/** The comparison that selects its blocks and no others. Null: there is none, as of a line, or of a name that several
+ *  modules have. */
+function clauseOf(label: Label): string | null {
   const { by } = view.value;
-  const clause = by === 'line' || (by === 'file' && !label.file) ? null : selects(label, '=');
-  const isShared = label.function && label.text !== label.function && label.module; // several modules have it
-  return clause && withClauses(where.value, [clause, ...(isShared ? [`module = ${quote(label.module)}`] : [])]);
+  const isShared = label.function && label.text !== label.function && label.module;
+  return by === 'line' || (by === 'file' && !label.file) || isShared ? null : selects(label, '=');
+}
+
+/** The query that selects its blocks among those of the filter that stands. */
+function queryOf(label: Label): string | null {
+  const clause = clauseOf(label);
+  return clause && withClauses(where.value, [clause]);
 }
 
 /* ---- parts ---- */
@@ -91,6 +96,7 @@ interface Kind {
   more: () => void;
 }
 
+const baseName = (path: string): string => path.replace(/^.*\//, '');
 /** The label of a stack that ends. */
 const NO_CALLER = '(no callstack)';
 /** "server.cc:197", "libfoo.so+0x1234": what stands in parentheses behind a function. */
@@ -100,13 +106,14 @@ function kindsOf(label: Label, of: Details): Kind[] {
   const { text } = label;
   const nameOf = (part: Label) => (part.text === text ? 'itself' : part.text === NO_CALLER ? 'no caller' : part.text);
   const goTo = (part: Label) => (nameOf(part) === part.text ? () => selectLabel(part.text) : null);
-  const toThread = (row: string) => change({ by: 'thread', where: withClauses(view.value.where, [selects(label, '=') ?? []].flat()), ...NO_PLACE, row });
-  const toLine = (row: string) => change({ by: 'line', search: row ? '' : label.function || label.file, ...NO_PLACE, row });
+  const clause = clauseOf(label);
+  const toThread = (row: string) => change({ by: 'thread', of: '', where: withClauses(view.value.where, clause ? [clause] : []), ...NO_PLACE, row });
+  const toLine = (row: string) => change({ by: 'line', of: '', search: row ? '' : label.function || baseName(label.file), ...NO_PLACE, row });
   const kinds: Kind[] = [
     { title: 'callers', parts: of.callers, nameOf, goTo, more: () => showFunction(text) },
     { title: 'callees', parts: of.callees, nameOf, goTo, more: () => showFunction(text) },
     { title: of.lines?.labels[0]!.line ? 'lines' : 'addresses', parts: of.lines, nameOf: placeIn, goTo: (part) => () => toLine(part.text), more: () => toLine('') },
-    { title: 'threads', parts: of.threads, nameOf: (part) => part.text, goTo: (part) => () => toThread(part.text), more: () => toThread('') },
+    { title: 'threads', parts: of.threads, nameOf: (part) => part.text, goTo: (part) => (clause ? () => toThread(part.text) : null), more: () => toThread('') },
   ];
   return kinds.filter(({ parts }) => parts?.labels.some((part) => part.text !== text && part.text !== NO_CALLER));
 }
@@ -169,7 +176,7 @@ export function followDetails(): void {
         <h2>
           <Name text={label.text} />
         </h2>
-        <dl class={`facts${ageOf(details.value)}`}>
+        <dl class={`facts${ageOf(details.value, ...(comparing.value || head.value?.trace.totals ? [] : [curveOfRow.value]))}`}>
           {box && view.value.selected && (
             <div>
               <dt>this box</dt>

@@ -11,7 +11,7 @@ import { FlameData, type Path } from '../../src/flame/data.ts';
 import type { Place } from '../../src/flame/layout.ts';
 import { ROW_HEIGHT } from '../../src/flame/navigation.ts';
 import { askFlame, halfOf } from '../../src/state/halves.ts';
-import { inFolder, makeComparison, openPage, without } from '../engine/page.ts';
+import { inFolder, makeComparison, makePage, openPage, without } from '../engine/page.ts';
 import { hash, launch, onPageOf, rested, settled, shopPage } from './open.ts';
 import { answerOf, openHigh } from './views.ts';
 
@@ -259,16 +259,18 @@ for (const kind of ['', 'collected']) {
   });
 }
 
-test('two runs, and two moments, are compared in both halves', { skip: without }, () =>
-  inFolder(async (folder) => {
-    const { page, faults } = await openHigh(browser, makeComparison(folder, ['plain'], ['named']), '#compare&measure=allocated');
-    await page.locator('#table tbody tr').first().click();
-    await page.keyboard.press('s');
-    await page.waitForSelector('.trail .of');
-    await settled(page);
-    const items = await page.locator('#flame [role=treeitem]').allInnerTexts();
-    assert.ok(items.some((text) => /, calle[er], [+−]?/.test(text)), items.join('\n'));
-    assert.deepEqual(faults, []);
-    await page.close();
-  }));
+for (const [what, view] of [['two runs', '#compare&measure=allocated'], ['two moments', '#compare&against=500us']] as const)
+  test(`${what} are compared in both halves`, { skip: without }, () =>
+    inFolder(async (folder) => {
+      const file = what === 'two runs' ? makeComparison(folder, ['plain'], ['named']) : makePage(folder, ['named']).page;
+      const { page, faults } = await openHigh(browser, file, view);
+      await page.locator('#table tbody tr', { hasText: /^short_/ }).first().click();
+      await page.keyboard.press('s');
+      await page.waitForSelector('.trail .of');
+      await settled(page);
+      const items = await page.locator('#flame [role=treeitem]').allInnerTexts();
+      for (const half of ['caller', 'callee']) assert.ok(items.some((text) => new RegExp(`, ${half}, (plus|minus) `).test(text)), items.join('\n'));
+      assert.deepEqual(faults, []);
+      await page.close();
+    }));
 /* SPDX-License-Identifier: MIT */
