@@ -335,20 +335,11 @@ wn_status report_table(const struct report *report, enum measure measure, enum g
 wn_status report_owners(const struct report *report, enum grouping grouping, struct owners *owners) {
   struct stack_view view = view_of(report);
   *owners = (struct owners){.report = report};
-  wn_status error = find_paths(report, report->samples, grouping, &view, &owners->own, &owners->paths);
-  if (error) return error;
-  owners->label_of = malloc(((size_t)owners->paths->stack_count + 1) * sizeof *owners->label_of);
-  for (size_t i = 0; owners->label_of && i <= owners->paths->stack_count; i++)
-    owners->label_of[i] = owners->paths->nodes[owners->paths->own_of[i]].label;
-  if (owners->label_of) return WN_OK;
-  owners_destroy(owners);
-  return error_set(WN_ENOMEM, "not enough memory for the names of what allocated");
+  return find_paths(report, report->samples, grouping, &view, &owners->own, &owners->paths);
 }
 
 void owners_destroy(struct owners *owners) {
   if (owners->paths == &owners->own) call_paths_destroy(&owners->own);
-  free(owners->label_of);
-  owners->label_of = NULL;
 }
 
 wn_status report_tree(const struct report *report, const struct samples *samples, enum grouping grouping,

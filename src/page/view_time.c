@@ -119,9 +119,9 @@ struct drawn {
 /* The row of the table that has a sampled block among its own. */
 static uint32_t drawn_key(const struct row *row, void *context) {
   const struct drawn *drawn = context;
-  uint32_t label = owners_label(&drawn->owners, row);
+  uint32_t node = owners_node(&drawn->owners, row), label = drawn->owners.paths->nodes[node].label;
   if (!label) return NO_KEY;
-  if (drawn->below) return drawn->below[owners_node(&drawn->owners, row)] ? 0 : NO_KEY;
+  if (drawn->below) return drawn->below[node] ? 0 : NO_KEY;
   return drawn->number ? drawn->number[label] : label;
 }
 
