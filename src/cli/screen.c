@@ -435,7 +435,7 @@ static void print_children(const struct view *view) {
   size_t children = children_of(view);
   if (!children) return;
   snprintf(pattern, sizeof pattern, "%s*", file);
-  printf("  Beside it are %s of other processes: winnow report ",
+  printf("  Of other processes, %s beside it: winnow report ",
          text_number_of(text, (double)children, "trace"));
   text_file(stdout, pattern);
   putchar('\n');
