@@ -22,7 +22,7 @@ enum { FEW_PART = 8 };
 #define PATIENCE_NS ((uint64_t)30 * 1000 * 1000 * 1000) /* a helper that is woken comes within this */
 
 static wn_domain *program;
-static _Thread_local bool is_program;
+static _Thread_local bool is_program, in_pool;
 enum place { NOWHERE, TAKING, MARKING, SWEEPING };
 static _Atomic(int) place;     /* enum place: where helpers are held */
 static _Atomic(long) held;     /* in how many cycles a helper was */
@@ -100,14 +100,18 @@ size_t __real_pools_sweep_one(struct store *store);
 size_t __wrap_pools_sweep_one(struct store *store);
 size_t __wrap_pools_sweep_one(struct store *store) {
   await_helper(heap_of(store), SWEEPING);
-  return __real_pools_sweep_one(store);
+  in_pool = true;
+  size_t words = __real_pools_sweep_one(store);
+  in_pool = false;
+  return words;
 }
 
-/* The last thing but one that a piece of sweeping does. */
+/* The last thing but one that a piece of sweeping does. A helper that sweeps a chunk of medium blocks
+ * has their lock then, for which the domain would wait while the helper waits for the domain. */
 void __real_store_swept(struct store *store, size_t live_words);
 void __wrap_store_swept(struct store *store, size_t live_words);
 void __wrap_store_swept(struct store *store, size_t live_words) {
-  come_by(heap_of(store), SWEEPING);
+  if (in_pool) come_by(heap_of(store), SWEEPING);
   __real_store_swept(store, live_words);
 }
 
