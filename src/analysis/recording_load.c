@@ -2,6 +2,7 @@
  * left. */
 #include "analysis/recording.h"
 
+#include "analysis/nameless.h"
 #include "analysis/thin.h"
 #include "base/error.h"
 #include "sources/filtered.h"
@@ -33,6 +34,7 @@ static wn_status name_rows(struct recording *recording, const struct recording_o
   wn_status error = names_resolve(recording->samples, &options->names, show, &naming, &recording->names);
   if (error) return error;
   error = wrappers_find(recording->samples, &recording->names, &options->wrappers, &recording->wrappers);
+  if (!error) error = nameless_split(recording->samples, &recording->names);
   if (error || !options->lines || listing_read(recording, options->names.search)) return error;
   return error_set(WN_ENOMEM, "not enough memory for the source lines");
 }

@@ -274,9 +274,10 @@ static bool has_shape(const struct finding *finding, uint32_t function) {
   return shape->callers.count >= CALLERS_LEAST_NAMED && shape->sizes.count >= sizes;
 }
 
+/* By its place a call of a function without a name: nameless.h. */
 static void mark(struct names *names, size_t frame_count, const bool *is) {
   for (size_t i = 0; i < frame_count; i++)
-    if (is[names->frame[i].function]) names->frame[i].wrapper = true;
+    if (is[names->frame[i].function] || is[names->frame[i].place]) names->frame[i].wrapper = true;
 }
 
 /* One round of the search by shape. Returns the number of wrappers that it found. */

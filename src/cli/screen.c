@@ -391,37 +391,35 @@ static void print_command(const struct view *view, const char *command, const ch
   printf("%s%s\n", view->options->file_count > FILES_NAMED ? " ..." : "", behind);
 }
 
-/* How to get names, or else lines, where code without them has LACKING of what is held or allocated. Returns
- * whether names are missing. */
-static bool print_names_hint(const struct view *view) {
+/* How to get names, or else lines, where code without them has LACKING of what is held or allocated. */
+static void print_names_hint(const struct view *view) {
   static const double LACKING = 0.1, LACKING_LINES = 0.5;
   struct paragraph text = {.length = 0};
   struct lacking held, allocated;
   char package[256], where[320];
   if (!view->options->recording.names.symbols || view->options->grouping == BY_THREAD ||
       place_lacking(view, MEASURE_HELD, &held) || place_lacking(view, MEASURE_ALLOCATED, &allocated))
-    return false;
+    return;
   bool names = held.names >= LACKING || allocated.names >= LACKING;
-  if (!names && held.lines < LACKING_LINES && allocated.lines < LACKING_LINES) return false;
+  if (!names && held.lines < LACKING_LINES && allocated.lines < LACKING_LINES) return;
   const struct lacking *of =
       (names ? held.names >= LACKING : held.lines >= LACKING_LINES) ? &held : &allocated;
   const char *name = strings_text(view->report->names->strings, names ? of->nameless : of->lineless),
              *path = find_module(view, name, false), *hint = view->report->names->hint;
   if (names && hint && strstr(hint, " not ")) { /* files that are missing, or other ones */
     text_paragraph(stdout, hint, 2);
-    return true;
+    return;
   }
   bool packaged = path && package_of_file(path, package, sizeof package);
-  say(&text, names ? "Names missing: " : "No lines: ");
+  say(&text, names ? "No names: " : "No lines: ");
   if (packaged)
     say(&text, "%s is stripped. %s; or --debuginfod.", name,
         package_say_symbols(package, "/etc/os-release", where, sizeof where));
   else if (names)
-    say(&text, "%s is stripped. --search FOLDER or --debuginfod finds debug files.", name);
+    say(&text, "%s is stripped; each row is a call. --search FOLDER or --debuginfod finds names.", name);
   else
     say(&text, "%s was built without -g.", name);
   text_paragraph(stdout, text.text, 2);
-  return names;
 }
 
 static size_t children_of(const struct view *view) {
@@ -460,12 +458,9 @@ void screen_print_foot(const struct view *view) {
         wrappers - 1);
   if (wrappers) text_paragraph(stdout, text.text, 2);
   print_children(view);
-  bool nameless = print_names_hint(view) && view->options->grouping == BY_FUNCTION;
+  print_names_hint(view);
   print_command(view, "  In a browser: winnow view", "");
-  if (nameless) /* of a stripped program, one row may be all that was inlined into one function */
-    print_command(view, "  Next: winnow report --by line", "   (each call apart; or --tree, --all)");
-  else
-    print_command(view, "  Next: winnow report --tree", "   (or --at end, --by stack, --all)");
+  print_command(view, "  Next: winnow report --tree", "   (or --at end, --by stack, --all)");
   text_style(stdout, STYLE_PLAIN);
 }
 

@@ -263,18 +263,36 @@ stripped_code_is_said_to_be() {
   cp "$build/tests/cli/programs/leaks" stripped && strip stripped
   record_by_steps --rate 1e-3 -o t -- ./stripped || fail "$(cat said)"
   succeeds report t
-  says 'Names missing: stripped is stripped. --search FOLDER or --debuginfod finds debug files[.]'
+  says 'No names: stripped is stripped; each row is a call. --search FOLDER or --debuginfod finds names[.]'
   says 'LEAK LIKELY +stripped\+0x'
-  says 'Next: winnow report --by line t +\(each call apart'
-  succeeds report --by line t
-  says 'Next: winnow report --tree t'
   printf '%s\n' '#!/bin/sh' 'echo "diversion by other from: $3"' 'echo "leaks:amd64: $3"' >dpkg-query
   chmod +x dpkg-query
   PATH=$PWD:$PATH succeeds report t
-  says 'Names missing: stripped is stripped. Debian has them in leaks-dbgsym'
+  says 'No names: stripped is stripped. Debian has them in leaks-dbgsym'
   "$winnow" record -q --rate 1e-3 -o t -- "$build/tests/cli/programs/leaks" >said 2>&1 || fail "$(cat said)"
   succeeds report t
-  ! grep -q 'Names missing' out || fail "a hint that nobody needs: $(cat out)"
+  ! grep -q 'No names' out || fail "a hint that nobody needs: $(cat out)"
+}
+
+# All of a stripped program may be one function, which is no answer to where.
+calls_of_a_function_without_a_name_are_rows() {
+  local leak caller
+  need_recording
+  need_many_blocks
+  need cc
+  cc -w -O2 -s -Dnoinline=always_inline -o inlined "$source/tests/cli/programs/leaks.c" || fail "not compiled"
+  record_by_steps --rate 1e-3 -o t -- ./inlined || fail "$(cat said)"
+  succeeds report t
+  says 'LEAK LIKELY +inlined\+0x[0-9a-f]+, called by inlined\+0x'
+  read -r leak caller <<<"$(sed -nE 's/^  LEAK LIKELY +(inlined[+]0x[0-9a-f]+), called by (inlined[+]0x[0-9a-f]+):.*/\1 \2/p' out)"
+  says "grows +${leak/+/[+]} +< ${caller/+/[+]}"
+  [ "$(sed -n '/^ALLOCATED/,/^$/p' out | grep -c '  < inlined+')" = 2 ] || fail "not two calls: $(cat out)"
+  succeeds report --where "fn = \"$leak\"" t
+  [ "$(sed -n '/^ALLOCATED/,/^$/p' out | grep -c '  < inlined+')" = 1 ] || fail "not the leak's call alone: $(cat out)"
+  succeeds report --where "fn = \"$caller\"" t
+  [ "$(sed -n '/^ALLOCATED/,/^$/p' out | grep -c '  < inlined+')" = 2 ] || fail "not the calls of the function: $(cat out)"
+  succeeds report --wrapper "$leak" t
+  ! grep -qF "$leak  <" out || fail "the call counts for itself: $(cat out)"
 }
 
 completion_completes_in_fish_and_zsh() {
