@@ -412,6 +412,14 @@ static void subtract(struct sums *rest, const struct sums *shown) {
       shown->bytes.samples < rest->bytes.samples ? shown->bytes.samples : rest->bytes.samples;
 }
 
+/* What a row is, and the sign before its callers. */
+static const char *write_heading(const struct shown_table *table, char heading[32]) {
+  enum grouping grouping = table->view->options->grouping;
+  bool callers = grouping <= BY_LINE && table->view->options->order != SITES_BY_TOTAL;
+  snprintf(heading, 32, "%s%s", grouping_name(grouping), callers ? "  < callers" : "");
+  return heading;
+}
+
 /* Prints at most so many lines of rows with their header; *printed: how many. */
 static wn_status print_rows(struct shown_table *table, int lines, int *printed) {
   enum sites_order order = table->view->options->order;
@@ -420,13 +428,14 @@ static wn_status print_rows(struct shown_table *table, int lines, int *printed) 
   size_t others, shown = 0;
   int room = table->columns.name < 12 ? 12 : table->columns.name;
   bool brief = is_brief(table);
+  char heading[32];
   wn_status error = choose(table, &others);
   if (error) return error;
   if (!brief) print_above(table->view, &table->functions.tree, &table->sites[0]);
   columns_print_header(&table->columns,
                        table->functions.measure == MEASURE_ALLOCATED &&
                            !table->view->report->samples->collected,
-                       grouping_name(table->view->options->grouping));
+                       write_heading(table, heading));
   *printed = 1;
   for (; shown < table->count; shown++) {
     describe(table, &table->rows[shown], &what);

@@ -314,6 +314,7 @@ static void say_heap_tool(struct paragraph *text, const struct view *view) {
       say(text, "; %s", tools[i].tool);
       return;
     }
+  say(text, "; rows whose trend is \"mapped\" say where");
 }
 
 static void say_why(struct paragraph *text, const struct view *view, const struct verdict *verdict) {
