@@ -413,13 +413,15 @@ static wn_status judge_one(const struct report *report, const struct estimate *p
   bool is_few = is_unknown(peak);
   is_sure = !is_few && (is_sure || report_bytes(report, &report->alive).high < leak);
   if (judge_by(is_kept, VERDICT_KEPT, report, verdict)) {
-    if (freed_lately(report, verdict->bytes)) *verdict = (struct verdict){.kind = VERDICT_NONE};
+    if (freed_lately(report, verdict->bytes)) *verdict = (struct verdict){.kind = VERDICT_UNDECIDED};
     if (verdict->kind == VERDICT_KEPT && is_sure) verdict->blocks = VERDICT_LEVEL;
   } else if (is_few) {
     verdict->kind = VERDICT_FEW;
   } else if (is_sure) {
     verdict->kind = is_brief(report, peak->estimate) ? VERDICT_BRIEF : VERDICT_LEVEL;
     verdict->time_ns = level_since(report, peak->estimate);
+  } else {
+    verdict->kind = VERDICT_UNDECIDED;
   }
   return WN_OK;
 }
@@ -513,6 +515,7 @@ static wn_status judge_processes(const struct report *report, struct verdict *ve
   if (error) return error;
   add_up(found, count, VERDICT_LEAK, least, verdict);
   if (!verdict->culprits) add_up(found, count, VERDICT_GROWING, least, verdict);
+  if (!verdict->culprits) verdict->kind = VERDICT_UNDECIDED;
   verdict->time_ns = verdict->culprits ? verdict->culprit[0].since_ns : 0;
   return WN_OK;
 }

@@ -7,7 +7,8 @@
 
 /* A row of this list: the name in C, the word in JSON, the words for people, and what it says. */
 #define VERDICTS(VERDICT)                                                                                  \
-  VERDICT(NONE, "none", "", "nothing is sure enough to be said")                                           \
+  VERDICT(NONE, "none", "", "nothing can be judged: no rate, no lives, or records are missing")            \
+  VERDICT(UNDECIDED, "not_decided", "NOT DECIDED", "growth is neither sure nor ruled out")                 \
   VERDICT(LEAK, "leak_likely", "LEAK LIKELY", "functions hold more and more, while others free")           \
   VERDICT(GROWING, "still_growing", "STILL GROWING",                                                       \
           "the same, of a program that frees little, that has just begun, or that grows only since late")  \

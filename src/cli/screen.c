@@ -322,6 +322,10 @@ static void say_why(struct paragraph *text, const struct view *view, const struc
   switch (verdict->kind) {
   case VERDICT_LEAK:
   case VERDICT_GROWING: say_growth(text, view, verdict, verdict->kind); return;
+  case VERDICT_UNDECIDED:
+    say(text, "growth is neither sure nor ruled out; a longer run%s may tell",
+        view->report->recording->rate < 1 ? ", or a higher rate," : "");
+    return;
   case VERDICT_LEVEL:
     say(text, "level since %s; a leak of a tenth of the peak would show", text_time(time, verdict->time_ns));
     return;
@@ -365,9 +369,10 @@ static int print_verdict(const struct view *view) {
   say_verdict_on_blocks(&blocks, view, verdict);
   putchar('\n');
   fputs("  ", stdout);
-  text_style(stdout, verdict->kind == VERDICT_LEAK    ? STYLE_ALARM
-                     : verdict->kind == VERDICT_LEVEL ? STYLE_GOOD
-                                                      : STYLE_WARNING);
+  text_style(stdout, verdict->kind == VERDICT_LEAK        ? STYLE_ALARM
+                     : verdict->kind == VERDICT_LEVEL     ? STYLE_GOOD
+                     : verdict->kind == VERDICT_UNDECIDED ? STYLE_DIM
+                                                          : STYLE_WARNING);
   int indent = 4 + (int)strlen(verdict_title(verdict->kind));
   if (indent < CAUSE_INDENT) indent = CAUSE_INDENT;
   text_pad(stdout, verdict_title(verdict->kind), indent - 2);

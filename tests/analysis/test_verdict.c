@@ -144,6 +144,8 @@ static enum verdict_kind judged(const struct program *program, double rate, uint
 
 static int seeds_asked = SEEDS;
 
+static bool is_none(enum verdict_kind kind) { return kind == VERDICT_NONE || kind == VERDICT_UNDECIDED; }
+
 static void verdicts_are_right_or_not_there(void **state) {
   (void)state;
   static const double rates[] = {1e-4, 1e-3};
@@ -157,7 +159,7 @@ static void verdicts_are_right_or_not_there(void **state) {
         enum verdict_kind kind = judged(&programs[i], rates[r], seed, culprit);
         bool named = !*culprit || (programs[i].culprit && !strcmp(culprit, programs[i].culprit));
         seen[kind]++;
-        if (kind == VERDICT_NONE)
+        if (is_none(kind))
           none++;
         else if (programs[i].right >> kind & 1 && (named || !strcmp(programs[i].name, "leaks_twice")))
           right_here++;
@@ -201,8 +203,8 @@ static void a_leak_of_a_tenth_is_not_called_none(void **state) {
           bool right = leaks[i].right >> kind & 1;
           told += right;
           named_wrong += right && strcmp(culprit, leaks[i].culprit) != 0;
-          none += kind == VERDICT_NONE || kind == VERDICT_FEW;
-          wrong_here += kind != VERDICT_NONE && kind != VERDICT_FEW && !right;
+          none += is_none(kind) || kind == VERDICT_FEW;
+          wrong_here += !is_none(kind) && kind != VERDICT_FEW && !right;
           runs++;
         }
       printf(

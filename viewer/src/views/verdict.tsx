@@ -55,6 +55,8 @@ const BLOCKS: Record<string, string> = { leak_likely: 'leak likely', still_growi
 function reasonOf({ kind, bytes: amount, at_ns }: Verdict, { totals }: Totals, { trace, collected }: Head): string {
   const rate = Number(Math.min(1, Math.max(1e-4, 10 * trace.rate)).toPrecision(6));
   switch (kind) {
+    case 'not_decided':
+      return `growth is neither sure nor ruled out; a longer run${trace.rate < 1 ? ', or a higher rate,' : ''} may tell`;
     case 'no_leak_seen':
       return `level since ${duration(at_ns)}; a leak of a tenth of the peak would show`;
     case 'mostly_short_lived':
