@@ -98,7 +98,7 @@ static int capture_ten(void *unused) {
   return 0;
 }
 
-static void depth_keeps_the_innermost_frames(void **state) {
+static void depth_keeps_the_innermost_frames(void **state) { /* B11, M64 */
   (void)state;
   path_recursion(50, capture_ten, NULL);
   assert_int_equal(wn_callstack_depth(captured), 10);

@@ -247,7 +247,7 @@ static void *enter_all(void *argument) {
   return NULL;
 }
 
-static void threads_agree_on_all_numbers(void **state) {
+static void threads_agree_on_all_numbers(void **state) { /* M66d */
   pthread_t threads[THREADS];
   (void)state;
   shared = callstacks_create(&(struct callstacks_options){0});

@@ -226,7 +226,7 @@ static void take_last_reference(wn_domain *domain, size_t words, unsigned how, u
   check_value(domain, found);
 }
 
-static void what_is_taken_out_of_an_old_block_while_marking_goes_on_is_kept(void **state) {
+static void what_is_taken_out_of_an_old_block_while_marking_goes_on_is_kept(void **state) { /* H1 */
   (void)state;
   wn_domain *domain = open_heap();
   for (unsigned how = 0; how < OVERWRITINGS; how++)
@@ -282,7 +282,7 @@ static void drop_root(wn_domain *domain, dropping *drop, bool of_handle, unsigne
   if (drop != free_global) wn_global_free(domain, global);
 }
 
-static void what_a_root_had_when_marking_began_is_kept(void **state) {
+static void what_a_root_had_when_marking_began_is_kept(void **state) { /* H1 */
   (void)state;
   wn_domain *domain = open_heap();
   for (unsigned where = 0; where < KEEPERS; where++) {
@@ -340,7 +340,7 @@ static void take_out_by_another(wn_domain *domain, bool ends) {
   wn_global_free(domain, other.holder);
 }
 
-static void what_another_domain_overwrites_while_marking_goes_on_is_kept(void **state) {
+static void what_another_domain_overwrites_while_marking_goes_on_is_kept(void **state) { /* H1 */
   (void)state;
   wn_domain *domain = open_heap();
   take_out_by_another(domain, false);
@@ -433,7 +433,7 @@ static void read_and_empty(wn_domain *domain, unsigned use, unsigned where) {
   check_value(domain, found);
 }
 
-static void what_is_read_from_a_weak_block_while_marking_goes_on_is_kept(void **state) {
+static void what_is_read_from_a_weak_block_while_marking_goes_on_is_kept(void **state) { /* H1 */
   (void)state;
   wn_domain *domain = open_heap();
   for (unsigned use = 0; use < sizeof weak_uses / sizeof *weak_uses; use++)
@@ -557,6 +557,7 @@ static void store_young(wn_domain *domain, unsigned how, size_t words) {
 }
 
 static void a_young_value_that_is_stored_into_an_old_place_is_there_after_a_minor_collection(void **state) {
+  /* H1 */
   (void)state;
   wn_domain *domain = open_heap();
   for (unsigned how = 0; how < sizeof young_stores / sizeof *young_stores; how++)

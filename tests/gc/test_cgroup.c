@@ -90,14 +90,14 @@ static void assert_no_limit(void) {
 
 /* ---- version 2 ---- */
 
-static void a_sixteenth_below_max_is_allowed_and_old_file_pages_do_not_count(void **state) {
+static void a_sixteenth_below_max_is_allowed_and_old_file_pages_do_not_count(void **state) { /* H7e */
   begin(state);
   write_process("0::/a\n", V2_MOUNT);
   write_v2("/a", "max\n", "16000\n", "9000\n", "anon 7000\nfile 2000\ninactive_anon 1\ninactive_file 1500\n");
   assert_room(15000, 15000 - 7500);
 }
 
-static void high_counts_where_it_is_less(void **state) {
+static void high_counts_where_it_is_less(void **state) { /* H7e */
   begin(state);
   write_process("0::/a\n", V2_MOUNT);
   write_v2("/a", "12000\n", "16000\n", "9000\n", "inactive_file 0\n");
@@ -108,7 +108,7 @@ static void high_counts_where_it_is_less(void **state) {
   assert_room(15500, 6500);
 }
 
-static void the_group_that_leaves_least_counts_up_to_the_mounted_one(void **state) {
+static void the_group_that_leaves_least_counts_up_to_the_mounted_one(void **state) { /* H7e */
   begin(state);
   write_process("0::/a/b/c\n", V2_MOUNT);
   write_v2("/a/b/c", "5000\n", "max\n", "1000\n", "inactive_file 0\n");
@@ -167,7 +167,7 @@ static void blanks_in_paths_are_read_as_the_kernel_writes_them(void **state) {
 
 /* ---- version 1 ---- */
 
-static void groups_of_version_1_have_their_own_files(void **state) {
+static void groups_of_version_1_have_their_own_files(void **state) { /* H7e */
   begin(state);
   write_process("12:pids:/x\n4:memory:/a/b\n1:cpu,cpuacct:/\n0::/x\n", V1_MOUNTS);
   write_file("/sys/fs/cgroup/memory/a/b/memory.limit_in_bytes", "9223372036854771712\n");
@@ -181,7 +181,7 @@ static void groups_of_version_1_have_their_own_files(void **state) {
 
 /* ---- what cannot be read ---- */
 
-static void without_files_there_is_no_limit(void **state) {
+static void without_files_there_is_no_limit(void **state) { /* H7e */
   begin(state);
   assert_no_limit();
   write_file("/proc/self/cgroup", "0::/a\n");
@@ -196,7 +196,7 @@ static void without_files_there_is_no_limit(void **state) {
   assert_room(1500, 900);
 }
 
-static void what_is_no_number_is_no_limit(void **state) {
+static void what_is_no_number_is_no_limit(void **state) { /* H7e */
   begin(state);
   static const char *const texts[] = {"",      "\n", "max\n", "-1\n", "x100\n", "99999999999999999999999\n",
                                       " 100\n"};

@@ -105,7 +105,7 @@ static void trim_all(struct chunks *chunks, char *touched) {
   assert_true(is_mapped(touched));
 }
 
-static void all_that_is_empty_goes_back_while_a_chunk_is_touched_but_for_that_chunk(void **state) {
+static void all_that_is_empty_goes_back_while_a_chunk_is_touched_but_for_that_chunk(void **state) { /* G28 */
   (void)state;
   struct chunks *chunks = many_chunks();
   meanwhile = trim_all;

@@ -191,15 +191,15 @@ static void check_ends(void (*end)(struct scene *)) {
   scene_close(&scene);
 }
 
-static void a_thread_may_end_anywhere(void **state) {
+static void a_thread_may_end_anywhere(void **state) { /* H16 */
   (void)state;
   check_ends(end_thread);
 }
-static void a_domain_may_end_anywhere(void **state) {
+static void a_domain_may_end_anywhere(void **state) { /* H16 */
   (void)state;
   check_ends(end_domain);
 }
-static void a_thread_that_attached_may_end_anywhere_and_its_domain_ends(void **state) {
+static void a_thread_that_attached_may_end_anywhere_and_its_domain_ends(void **state) { /* H16 */
   (void)state;
   check_ends(end_attached);
 }
@@ -215,7 +215,7 @@ static void leave_births(wn_domain *domain, void *argument) {
   assert_int_equal(wn_alloc_group(domain, 5, shapes, blocks), WN_OK); /* all wait for its end */
 }
 
-static void a_thread_may_end_in_its_last_callbacks(void **state) {
+static void a_thread_may_end_in_its_last_callbacks(void **state) { /* H16 */
   struct scene scene;
   wn_join *join;
   (void)state;
@@ -238,7 +238,7 @@ static void leave_births_and_exit(wn_domain *domain, void *argument) {
   pthread_exit(NULL);
 }
 
-static void a_thread_that_exits_tells_its_births_first(void **state) {
+static void a_thread_that_exits_tells_its_births_first(void **state) { /* H16 */
   struct scene scene;
   wn_join *join;
   (void)state;
@@ -258,7 +258,7 @@ static void exit_and_leave_threads(wn_domain *domain, void *argument) {
   pthread_exit(NULL);
 }
 
-static void a_domain_whose_first_thread_exits_ends_with_the_last(void **state) {
+static void a_domain_whose_first_thread_exits_ends_with_the_last(void **state) { /* H16 */
   struct scene scene;
   (void)state;
   scene_open(&scene);
@@ -278,7 +278,7 @@ static void raise_and_return(wn_domain *domain, void *argument) {
   wn_raise(domain, wn_root(domain, wn_int(7)));
 }
 
-static void what_a_thread_raised_is_lost_with_it_where_a_hook_would_catch_it(void **state) {
+static void what_a_thread_raised_is_lost_with_it_where_a_hook_would_catch_it(void **state) { /* H17 */
   struct scene scene;
   wn_join *join;
   (void)state;
@@ -294,7 +294,7 @@ static void what_a_thread_raised_is_lost_with_it_where_a_hook_would_catch_it(voi
   scene_close(&scene);
 }
 
-static void without_a_hook_what_a_thread_raised_waits_for_the_others_to_take_it(void **state) {
+static void without_a_hook_what_a_thread_raised_waits_for_the_others_to_take_it(void **state) { /* H17 */
   struct scene scene;
   wn_join *join;
   (void)state;
@@ -321,7 +321,7 @@ static void *raise_in_birth(wn_domain *domain, const wn_allocation *allocation, 
   return context;
 }
 
-static void last_callbacks_that_raise_are_all_called(void **state) {
+static void last_callbacks_that_raise_are_all_called(void **state) { /* H17 */
   struct scene scene;
   wn_join *join;
   wn_tracker tracker = {.alloc_minor = raise_in_birth, .context = &scene};
@@ -357,7 +357,7 @@ static void end_often(struct scene *scene, long times) {
   assert_int_equal(wn_gc_full_major(scene->of.domain), WN_OK);
 }
 
-static void threads_that_end_with_pending_callbacks_leave_no_memory_behind(void **state) {
+static void threads_that_end_with_pending_callbacks_leave_no_memory_behind(void **state) { /* H16 */
   struct scene scene;
   (void)state;
   scene_open(&scene);

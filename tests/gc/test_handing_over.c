@@ -24,7 +24,7 @@ static void store_what_another_made(wn_domain *domain, void *argument) {
   wn_set(domain, to, 0, wn_get(domain, from, 0));
 }
 
-static void stores_of_a_domain_that_ended_are_remembered(void **state) {
+static void stores_of_a_domain_that_ended_are_remembered(void **state) { /* H1 */
   (void)state;
   struct journal of;
   wn_join *join;
@@ -90,7 +90,7 @@ static void count_up(wn_domain *domain, void *argument) {
   atomic_fetch_add((_Atomic(int) *)argument, 1);
 }
 
-static void a_domain_with_a_spawned_thread_cannot_be_detached(void **state) {
+static void a_domain_with_a_spawned_thread_cannot_be_detached(void **state) { /* H2 */
   (void)state;
   struct journal of;
   _Atomic(int) ran = 0;
@@ -116,7 +116,7 @@ static void verify_until_told(wn_domain *domain, void *argument) {
 static void release_one(void *bytes) { ++**(int **)bytes; }
 static const wn_custom_ops counted = {"counted", release_one};
 
-static void a_minor_collection_counts_whichever_domain_stops_the_world(void **state) {
+static void a_minor_collection_counts_whichever_domain_stops_the_world(void **state) { /* H3 */
   (void)state;
   struct journal of;
   wn_join *join;
@@ -173,7 +173,7 @@ static void late_helpers_do_no_harm(void **state) {
 
 /* ---- groups ---- */
 
-static void groups_have_no_other_tags_than_blocks(void **state) {
+static void groups_have_no_other_tags_than_blocks(void **state) { /* H4 */
   (void)state;
   struct journal of;
   wn_ref blocks[1];

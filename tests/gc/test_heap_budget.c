@@ -30,7 +30,7 @@ static void seven_sixteenths_of_the_time_are_earned(void **state) {
   assert_false(budget_look());
 }
 
-static void what_is_taken_beyond_must_be_earned_first(void **state) {
+static void what_is_taken_beyond_must_be_earned_first(void **state) { /* H7d */
   (void)state;
   begin_account();
   budget_take(700 * MILLISECOND);
@@ -93,7 +93,7 @@ static void earn_in_child(wn_domain *domain, void *unused) {
   IN_CHILD(budget_look());
 }
 
-static void the_child_of_a_fork_begins_its_account_anew(void **state) {
+static void the_child_of_a_fork_begins_its_account_anew(void **state) { /* H7d */
   (void)state;
   struct journal of;
   begin_account();
@@ -105,7 +105,7 @@ static void the_child_of_a_fork_begins_its_account_anew(void **state) {
 
 /* ---- one heap ---- */
 
-static void without_processor_time_the_program_goes_on_as_if_there_were_no_limit(void **state) {
+static void without_processor_time_the_program_goes_on_as_if_there_were_no_limit(void **state) { /* H7d */
   (void)state;
   time_for_nothing();
   wn_gc_stat without = run_with_live(4 * MEGABYTE, 0), with = run_with_live(4 * MEGABYTE, 3 * MEGABYTE);
@@ -115,7 +115,7 @@ static void without_processor_time_the_program_goes_on_as_if_there_were_no_limit
 }
 
 /* Each piece of work costs a MILLISECOND, each poll of the program a tenth of that. */
-static void a_heap_beyond_its_limit_collects_for_no_more_than_half_of_the_time(void **state) {
+static void a_heap_beyond_its_limit_collects_for_no_more_than_half_of_the_time(void **state) { /* H7d */
   (void)state;
   struct journal of;
   time_for_all();
@@ -145,6 +145,7 @@ static void a_heap_beyond_its_limit_collects_for_no_more_than_half_of_the_time(v
 static bool hastens(const struct wn_heap *heap) { return limit_most(heap) != SIZE_MAX; }
 
 static void without_processor_time_a_cycle_that_has_begun_goes_on_at_its_ordinary_pace(void **state) {
+  /* H7d */
   (void)state;
   NEEDS_LONG_SLICES;
   struct journal of;
@@ -216,7 +217,7 @@ static bool is_saved_after_marking_roots(uint64_t cost_ns) {
   return saved;
 }
 
-static void the_marking_of_roots_counts(void **state) {
+static void the_marking_of_roots_counts(void **state) { /* H7d */
   (void)state;
   assert_true(is_saved_after_marking_roots(0));
   assert_false(is_saved_after_marking_roots(1000 * MILLISECOND));
@@ -274,14 +275,14 @@ static void run_beyond_limits(unsigned heaps, int helper_threads) {
   assert_true(work <= all / 2 + LATE_MS * MILLISECOND);
 }
 
-static void of_the_processor_time_of_real_clocks_the_limit_takes_no_more_than_half(void **state) {
+static void of_the_processor_time_of_real_clocks_the_limit_takes_no_more_than_half(void **state) { /* H7d */
   (void)state;
   time_is_real();
   run_beyond_limits(1, 0);
   run_beyond_limits(1, 1);
 }
 
-static void several_heaps_beyond_their_limits_take_no_more_than_half_together(void **state) {
+static void several_heaps_beyond_their_limits_take_no_more_than_half_together(void **state) { /* H7d */
   (void)state;
   time_is_real();
   run_beyond_limits(2, 0);

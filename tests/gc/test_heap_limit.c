@@ -32,7 +32,7 @@ long __wrap_os_read_file(const char *path, char *buffer, size_t capacity) {
 
 /* ---- near the limit, and beyond ---- */
 
-static void near_the_limit_cycles_begin_earlier_and_the_heap_stays_below_it(void **state) {
+static void near_the_limit_cycles_begin_earlier_and_the_heap_stays_below_it(void **state) { /* H7 */
   (void)state;
   NEEDS_LONG_SLICES;
   time_for_all();
@@ -45,7 +45,7 @@ static void near_the_limit_cycles_begin_earlier_and_the_heap_stays_below_it(void
   assert_true(with.major_collections > without.major_collections);
 }
 
-static void far_from_the_limit_nothing_changes(void **state) {
+static void far_from_the_limit_nothing_changes(void **state) { /* H7 */
   (void)state;
   time_for_all();
   wn_gc_stat without = run_with_live(2 * MEGABYTE, 0), with = run_with_live(2 * MEGABYTE, 1 << 30);
@@ -62,6 +62,7 @@ static void set_limit(struct wn_heap *heap, size_t soft_bytes) {
 
 /* A quarter of the heap is left, more than the limit, and spread over it. */
 static void beyond_the_limit_a_cycle_is_followed_by_one_compaction_and_then_by_one_call(void **state) {
+  /* H7b */
   (void)state;
   NEEDS_LONG_SLICES;
   time_for_all();
@@ -88,7 +89,7 @@ static void beyond_the_limit_a_cycle_is_followed_by_one_compaction_and_then_by_o
 }
 
 /* The same heap. */
-static void where_compactions_are_ruled_out_the_hook_is_called_after_two_cycles(void **state) {
+static void where_compactions_are_ruled_out_the_hook_is_called_after_two_cycles(void **state) { /* H7b */
   (void)state;
   NEEDS_LONG_SLICES;
   time_for_all();
@@ -113,7 +114,7 @@ static void where_compactions_are_ruled_out_the_hook_is_called_after_two_cycles(
   journal_close(&of);
 }
 
-static void a_hook_that_lets_a_cache_go_brings_the_heap_below_the_limit(void **state) {
+static void a_hook_that_lets_a_cache_go_brings_the_heap_below_the_limit(void **state) { /* H7b */
   (void)state;
   NEEDS_LONG_SLICES;
   time_for_all();
@@ -134,6 +135,7 @@ static void a_hook_that_lets_a_cache_go_brings_the_heap_below_the_limit(void **s
 }
 
 static void the_hook_is_called_again_after_growth_by_a_tenth_and_after_an_excess_has_ended(void **state) {
+  /* H7b */
   (void)state;
   time_for_all();
   struct journal of;
@@ -160,7 +162,7 @@ static void the_hook_is_called_again_after_growth_by_a_tenth_and_after_an_excess
 
 /* ---- what the hook may do ---- */
 
-static void the_hook_may_leave_by_longjmp(void **state) {
+static void the_hook_may_leave_by_longjmp(void **state) { /* H7c */
   (void)state;
   time_for_all();
   struct journal of;
@@ -178,7 +180,7 @@ static void the_hook_may_leave_by_longjmp(void **state) {
   journal_close(&of);
 }
 
-static void the_hook_may_raise(void **state) {
+static void the_hook_may_raise(void **state) { /* H7c */
   (void)state;
   time_for_all();
   struct journal of;
@@ -206,7 +208,7 @@ static void fill_in_callback(wn_domain *domain, wn_ref value, void *context) {
   hooked.in_callback = false;
 }
 
-static void the_hook_is_called_after_a_callback_and_not_in_it(void **state) {
+static void the_hook_is_called_after_a_callback_and_not_in_it(void **state) { /* H7c */
   (void)state;
   time_for_all();
   struct journal of;
@@ -229,7 +231,7 @@ static void poll_until_called(wn_domain *domain, void *argument) {
 }
 
 /* The domain that allocates collects, and never polls. */
-static void any_domain_that_polls_takes_the_call(void **state) {
+static void any_domain_that_polls_takes_the_call(void **state) { /* H7c */
   (void)state;
   time_for_all();
   struct journal of;
@@ -260,7 +262,7 @@ static void set_group(long max, long current, long inactive) {
 
 static size_t limit_in_force(wn_domain *domain) { return 8 * (size_t)quick_stat(domain).limit_words; }
 
-static void what_the_group_leaves_is_a_limit(void **state) {
+static void what_the_group_leaves_is_a_limit(void **state) { /* H7e */
   (void)state;
   struct journal of;
   time_for_all();
@@ -288,7 +290,7 @@ static void what_the_group_leaves_is_a_limit(void **state) {
   group.is_there = false;
 }
 
-static void the_smaller_limit_counts_and_groups_can_be_ignored(void **state) {
+static void the_smaller_limit_counts_and_groups_can_be_ignored(void **state) { /* H7e */
   (void)state;
   struct journal of;
   time_for_all();

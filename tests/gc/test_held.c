@@ -201,24 +201,26 @@ static wn_ref lists(wn_domain *domain) {
 
 /* ---- tests ---- */
 
-static void the_heap_does_not_grow_for_a_helper_that_is_held_with_a_list(void **state) {
+static void the_heap_does_not_grow_for_a_helper_that_is_held_with_a_list(void **state) { /* G30 */
   (void)state;
   run_with(1, MARKING, a_list);
 }
 
 static void the_heap_does_not_grow_for_helpers_that_are_held_with_what_could_be_shared(void **state) {
+  /* G30 */
   (void)state;
   run_with(2, MARKING, lists);
   run_with(7, MARKING, lists);
 }
 
 static void the_heap_does_not_grow_for_helpers_that_are_held_before_they_take_anything(void **state) {
+  /* G30 */
   (void)state;
   run_with(1, TAKING, a_list);
   run_with(3, TAKING, lists);
 }
 
-static void the_heap_does_not_grow_for_helpers_that_are_held_while_they_sweep(void **state) {
+static void the_heap_does_not_grow_for_helpers_that_are_held_while_they_sweep(void **state) { /* G30 */
   (void)state;
   run_with(1, SWEEPING, lists);
   run_with(3, SWEEPING, lists);

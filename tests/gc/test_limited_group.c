@@ -106,7 +106,7 @@ static int run_in_child(const char *text) {
   return status;
 }
 
-static void a_heap_lives_within_the_limit_of_its_group(void **state) {
+static void a_heap_lives_within_the_limit_of_its_group(void **state) { /* H7e */
   (void)state;
   int without = run_in_child("cgroup=0"), with = run_in_child("");
   rmdir(folder);

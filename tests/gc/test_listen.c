@@ -156,7 +156,7 @@ static void live_a_little(wn_domain *domain) {
 
 static void a_domain_that_comes_and_goes(wn_domain *domain, void *argument) { (void)domain, (void)argument; }
 
-static void every_kind_is_told_with_its_members_and_each_begin_before_its_end(void **state) {
+static void every_kind_is_told_with_its_members_and_each_begin_before_its_end(void **state) { /* N1 */
   struct journal of;
   (void)state;
   wn_heap_options options = without_helpers();
@@ -181,7 +181,7 @@ static void every_kind_is_told_with_its_members_and_each_begin_before_its_end(vo
   journal_close(&of);
 }
 
-static void growth_and_shrinking_add_up_to_what_is_mapped(void **state) {
+static void growth_and_shrinking_add_up_to_what_is_mapped(void **state) { /* N1 */
   struct journal of;
   (void)state;
   wn_heap_options options = without_helpers();
@@ -201,7 +201,7 @@ static void growth_and_shrinking_add_up_to_what_is_mapped(void **state) {
   journal_close(&of);
 }
 
-static void a_collection_that_is_asked_for_is_told_with_its_causes(void **state) {
+static void a_collection_that_is_asked_for_is_told_with_its_causes(void **state) { /* N2 */
   struct journal of;
   (void)state;
   wn_heap_options options = without_helpers();
@@ -228,7 +228,7 @@ static void a_collection_that_is_asked_for_is_told_with_its_causes(void **state)
   journal_close(&of);
 }
 
-static void a_kind_that_is_not_wanted_is_not_told(void **state) {
+static void a_kind_that_is_not_wanted_is_not_told(void **state) { /* N1 */
   struct journal of;
   (void)state;
   wn_heap_options options = without_helpers();
@@ -274,7 +274,7 @@ static long readings_of_minor_collections(wn_domain *domain) {
   return readings - before;
 }
 
-static void without_a_listener_minor_collections_read_no_clock(void **state) {
+static void without_a_listener_minor_collections_read_no_clock(void **state) { /* N4 */
   struct journal of;
   (void)state;
   wn_heap_options options = without_groups();
@@ -333,7 +333,7 @@ static long readings_while_another_collects(wn_domain *domain) {
   return count;
 }
 
-static void without_a_listener_waiting_for_a_leader_reads_no_clock(void **state) {
+static void without_a_listener_waiting_for_a_leader_reads_no_clock(void **state) { /* N4 */
   struct journal of;
   (void)state;
   wn_heap_options options = without_groups();
@@ -353,7 +353,7 @@ static long readings_of_cycles(wn_domain *domain) {
   return readings - before;
 }
 
-static void a_listener_of_cycles_adds_no_reading_of_the_clock(void **state) {
+static void a_listener_of_cycles_adds_no_reading_of_the_clock(void **state) { /* N4 */
   struct journal of;
   (void)state;
   wn_heap_options options = without_groups();
@@ -371,7 +371,7 @@ static void a_listener_of_cycles_adds_no_reading_of_the_clock(void **state) {
 
 /* ---- wrong calls ---- */
 
-static void wrong_arguments_are_refused(void **state) {
+static void wrong_arguments_are_refused(void **state) { /* N5 */
   struct journal of, other;
   wn_gc_listener *listener = NULL;
   (void)state;
@@ -412,7 +412,7 @@ static void call_what_is_not_allowed(const wn_gc_event *event, void *context) {
   of->refused += wn_gc_metrics_end(of->domain) == WN_ESTATE;
 }
 
-static void a_callback_that_calls_these_functions_is_refused(void **state) {
+static void a_callback_that_calls_these_functions_is_refused(void **state) { /* N5 */
   struct journal of;
   (void)state;
   wn_heap_options options = without_helpers();
@@ -441,6 +441,7 @@ static void each_cause_has_a_text_of_its_own(void **state) {
 /* ---- several domains ---- */
 
 static void listeners_come_and_go_while_domains_run_and_hear_whole_spans_or_nothing(void **state) {
+  /* N2, N3 */
   struct journal of;
   struct work shared = {DOMAINS};
   wn_join *joins[DOMAINS];
@@ -473,7 +474,7 @@ static void listeners_come_and_go_while_domains_run_and_hear_whole_spans_or_noth
 }
 
 /* Its listeners alone: while it adds one, nobody else may want the events that happen. */
-static void a_listener_that_is_alone_hears_whole_spans_or_nothing(void **state) {
+static void a_listener_that_is_alone_hears_whole_spans_or_nothing(void **state) { /* N2 */
   struct journal of;
   struct work shared = {DOMAINS};
   wn_join *joins[DOMAINS];
@@ -496,7 +497,7 @@ static void a_listener_that_is_alone_hears_whole_spans_or_nothing(void **state) 
 
 /* ---- what is left ---- */
 
-static void a_thousand_listeners_leave_no_memory_behind(void **state) {
+static void a_thousand_listeners_leave_no_memory_behind(void **state) { /* N3 */
   struct journal of;
   wn_gc_listener *listeners[10];
   (void)state;
@@ -519,7 +520,7 @@ static void a_thousand_listeners_leave_no_memory_behind(void **state) {
   journal_close(&of);
 }
 
-static void a_heap_that_is_closed_removes_its_listeners(void **state) {
+static void a_heap_that_is_closed_removes_its_listeners(void **state) { /* N3 */
   (void)state;
   long held = atomic_load(&pages_held), held_after;
   struct ear *ear = NULL;

@@ -298,7 +298,7 @@ static void live_a_little(wn_domain *domain) {
   assert_int_equal(wn_gc_compact(domain), WN_OK);
 }
 
-static void sums_of_a_listener_are_those_of_the_metrics(void **state) {
+static void sums_of_a_listener_are_those_of_the_metrics(void **state) { /* N6 */
   struct journal of;
   (void)state;
   wn_heap_options options = without_helpers();
@@ -322,7 +322,7 @@ static void sums_of_a_listener_are_those_of_the_metrics(void **state) {
   journal_close(&of);
 }
 
-static void the_counters_are_those_of_quick_stat(void **state) {
+static void the_counters_are_those_of_quick_stat(void **state) { /* N6 */
   struct journal of;
   (void)state;
   wn_heap_options options = without_helpers();
@@ -358,7 +358,7 @@ static void the_counters_are_those_of_quick_stat(void **state) {
   journal_close(&of);
 }
 
-static void the_bounds_of_buckets_are_exact(void **state) {
+static void the_bounds_of_buckets_are_exact(void **state) { /* N6 */
   struct histogram histogram = {.max_ns = 0};
   (void)state;
   uint64_t total = 0, most = 0;
@@ -380,7 +380,7 @@ static void the_bounds_of_buckets_are_exact(void **state) {
   assert_int_equal(histogram_bound_ns(HISTOGRAM_BOUNDS - 1), 10000000000);
 }
 
-static void calls_in_the_wrong_order_are_refused(void **state) {
+static void calls_in_the_wrong_order_are_refused(void **state) { /* N5 */
   struct journal of;
   (void)state;
   journal_open(&of, NULL);
@@ -401,7 +401,7 @@ static void calls_in_the_wrong_order_are_refused(void **state) {
 }
 
 /* Reads whole texts meanwhile, of which no count is less than in the text before. */
-static void metrics_can_be_read_while_domains_run_and_lose_nothing(void **state) {
+static void metrics_can_be_read_while_domains_run_and_lose_nothing(void **state) { /* N6 */
   struct journal of;
   struct work shared = {DOMAINS};
   wn_join *joins[DOMAINS];

@@ -486,12 +486,12 @@ static wn_domain *of_a_thread_that_is_gone(wn_domain *domain) {
   return gone;
 }
 
-static void without_a_domain(void **state) {
+static void without_a_domain(void **state) { /* H9 */
   (void)state;
   check_all(none);
   check(calls_that_know, KNOW_NULL, none);
 }
-static void with_a_domain_that_has_ended(void **state) {
+static void with_a_domain_that_has_ended(void **state) { /* H9 */
   (void)state;
   check_all(ended);
   check(calls_that_know, KNOW, ended);
@@ -500,16 +500,16 @@ static void with_a_domain_that_has_ended(void **state) {
   check_all(of_a_thread_that_is_gone);
   check(calls_that_know, KNOW, of_a_thread_that_is_gone);
 }
-static void in_a_blocking_section(void **state) {
+static void in_a_blocking_section(void **state) { /* H9 */
   (void)state;
   check_all(blocked);
 }
-static void with_a_domain_of_another_thread(void **state) {
+static void with_a_domain_of_another_thread(void **state) { /* H9 */
   (void)state;
   check_all(of_another_thread);
 }
 
-static void with_null_handles_integers_and_closed_heaps(void **state) {
+static void with_null_handles_integers_and_closed_heaps(void **state) { /* H9 */
   (void)state;
   check(mistakes, sizeof mistakes / sizeof *mistakes, right);
 }

@@ -97,7 +97,7 @@ static long threads_at_rest(void) {
   return least;
 }
 
-static void heaps_leave_nothing_behind(void **state) {
+static void heaps_leave_nothing_behind(void **state) { /* H5 */
   (void)state;
   assert_int_equal(pthread_barrier_init(&all_are_there, NULL, FILLING), 0);
   long threads_before = threads_at_rest();
@@ -132,7 +132,7 @@ static void *open_and_close(void *unused) {
 }
 
 /* The first case: nothing that all heaps share is there yet. */
-static void threads_may_open_heaps_at_once(void **state) {
+static void threads_may_open_heaps_at_once(void **state) { /* H5 */
   (void)state;
   pthread_t threads[THREADS];
   assert_int_equal(pthread_barrier_init(&all_are_there, NULL, THREADS), 0);

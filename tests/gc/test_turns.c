@@ -129,12 +129,12 @@ static void check_takes_turns(wn_body *one, wn_body *other) {
   journal_close(&crowd.of);
 }
 
-static void two_threads_that_only_compute_both_go_on(void **state) {
+static void two_threads_that_only_compute_both_go_on(void **state) { /* H15 */
   (void)state;
   check_takes_turns(bump_only, bump_only);
 }
 
-static void every_safepoint_lets_another_thread_run(void **state) {
+static void every_safepoint_lets_another_thread_run(void **state) { /* H15 */
   (void)state;
   check_takes_turns(poll_only, bump_only);
   check_takes_turns(poll_only, poll_only);
@@ -142,13 +142,13 @@ static void every_safepoint_lets_another_thread_run(void **state) {
   check_takes_turns(collect_only, poll_only);
 }
 
-static void a_group_is_made_in_one_turn(void **state) {
+static void a_group_is_made_in_one_turn(void **state) { /* H15 */
   (void)state;
   check_takes_turns(make_groups_only, make_groups_only);
   check_takes_turns(make_groups_only, bump_only);
 }
 
-static void three_threads_share_fairly(void **state) {
+static void three_threads_share_fairly(void **state) { /* H15 */
   struct crowd crowd;
   long sum = 0;
   (void)state;
@@ -172,7 +172,7 @@ static void sleep_and_come_back(wn_domain *domain, void *argument) {
   worker->crowd->over = true;
 }
 
-static void a_thread_that_was_blocked_gets_its_turn_soon(void **state) {
+static void a_thread_that_was_blocked_gets_its_turn_soon(void **state) { /* H15 */
   struct crowd crowd;
   (void)state;
   crowd_open(&crowd);
@@ -207,7 +207,7 @@ static int place_of(const struct worker *worker, int from, int step) {
 static int larger(int a, int b) { return a > b ? a : b; }
 
 /* While all three are there, each of them is every third. */
-static void a_thread_that_yields_comes_after_all_waiters(void **state) {
+static void a_thread_that_yields_comes_after_all_waiters(void **state) { /* H15 */
   struct crowd crowd;
   int begin = 0, end = 3 * ROUNDS, exceptions = 0;
   (void)state;
@@ -228,7 +228,7 @@ static void a_thread_that_yields_comes_after_all_waiters(void **state) {
 
 /* ---- without requests ---- */
 
-static void a_thread_without_waiters_is_never_asked_to_yield(void **state) {
+static void a_thread_without_waiters_is_never_asked_to_yield(void **state) { /* H15 */
   struct crowd crowd;
   (void)state;
   crowd_open(&crowd);
@@ -270,7 +270,7 @@ static void sampled_once(wn_domain *domain, void *argument) {
   }
 }
 
-static void a_callback_may_be_interrupted_and_none_nests_in_it(void **state) {
+static void a_callback_may_be_interrupted_and_none_nests_in_it(void **state) { /* H15 */
   struct crowd crowd;
   wn_tracker tracker = {.alloc_minor = compute_long, .alloc_major = compute_long};
   wn_memprof_options options = {1, 4, 0};

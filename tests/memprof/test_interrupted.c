@@ -152,7 +152,7 @@ static void what_a_handler_frees_during_a_birth_is_told_before_its_drain_ends(vo
   interrupt(use_another);
 }
 
-static void what_a_handler_frees_during_a_death_is_told_before_its_drain_ends(void **state) {
+static void what_a_handler_frees_during_a_death_is_told_before_its_drain_ends(void **state) { /* T6 */
   (void)state;
   interrupt(free_its_own);
 }

@@ -173,7 +173,7 @@ static void at_low_rates_the_estimate_is_right_in_the_mean(void **state) {
 }
 
 /* A thousand parts of few bytes each shrink together: none may be rounded the same way. */
-static void small_parts_are_not_rounded_away(void **state) {
+static void small_parts_are_not_rounded_away(void **state) { /* M14 */
   struct toy_heap *heap = toy_open(TOY_BLOCKS);
   wn_domain *domain = toy_domain(heap, NULL);
   static struct ledger ledger;
@@ -217,7 +217,7 @@ static void other_blocks_and_other_entries_of_the_address_stay(void **state) {
 
 /* ---- young blocks, and other domains ---- */
 
-static void parts_are_as_young_as_their_block(void **state) {
+static void parts_are_as_young_as_their_block(void **state) { /* M15 */
   (void)state;
   for (int survives = 0; survives < 2; survives++) {
     struct room *room = room_open(1);
@@ -270,7 +270,7 @@ static void what_another_domain_shrinks_is_told_at_the_next_stop(void **state) {
     }
 }
 
-static void a_shrink_before_the_birth_is_told_is_part_of_it(void **state) {
+static void a_shrink_before_the_birth_is_told_is_part_of_it(void **state) { /* M14 */
   struct room *room = room_open(1);
   (void)state;
   grow(room->domain, ADDRESS, 100, false);

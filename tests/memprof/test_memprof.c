@@ -3,7 +3,7 @@
 
 /* ---- one block ---- */
 
-static void a_block_that_dies_young_is_born_and_freed(void **state) {
+static void a_block_that_dies_young_is_born_and_freed(void **state) { /* B1, B3 */
   (void)state;
   struct room *room = room_open(1);
   toy_kill(room->heap, born(room, 2));
@@ -13,7 +13,7 @@ static void a_block_that_dies_young_is_born_and_freed(void **state) {
   room_close(room);
 }
 
-static void a_block_that_lives_is_promoted_moved_and_freed(void **state) {
+static void a_block_that_lives_is_promoted_moved_and_freed(void **state) { /* S9, B3 */
   (void)state;
   struct room *room = room_open(1);
   int number = born(room, 2);
@@ -27,7 +27,7 @@ static void a_block_that_lives_is_promoted_moved_and_freed(void **state) {
   room_close(room);
 }
 
-static void a_large_block_is_born_major(void **state) {
+static void a_large_block_is_born_major(void **state) { /* S7, B1 */
   (void)state;
   struct room *room = room_open(1);
   int number = born(room, 1000);
@@ -42,7 +42,7 @@ static void a_large_block_is_born_major(void **state) {
   room_close(room);
 }
 
-static void callbacks_that_are_late_still_come_in_order_and_once(void **state) {
+static void callbacks_that_are_late_still_come_in_order_and_once(void **state) { /* B2 */
   (void)state;
   struct room *room = room_open(1);
   int number = toy_alloc(room->domain, 2);
@@ -71,7 +71,7 @@ static void due_callbacks_wake_the_owner_and_are_visible(void **state) {
   room_close(room);
 }
 
-static void null_from_a_callback_ends_the_tracking(void **state) {
+static void null_from_a_callback_ends_the_tracking(void **state) { /* B5 */
   (void)state;
   const char letters[] = "aAp", *logs[] = {"a", "A", "ap"};
   for (int i = 0; i < 3; i++) {
@@ -89,7 +89,7 @@ static void null_from_a_callback_ends_the_tracking(void **state) {
   }
 }
 
-static void a_missing_callback_is_the_null_trackers(void **state) {
+static void a_missing_callback_is_the_null_trackers(void **state) { /* B6 */
   (void)state;
   for (int missing = 0; missing < 5; missing++) {
     struct toy_heap *heap = toy_open(100);
@@ -122,7 +122,7 @@ static void a_missing_callback_is_the_null_trackers(void **state) {
   }
 }
 
-static void a_resized_block_keeps_its_identity(void **state) {
+static void a_resized_block_keeps_its_identity(void **state) { /* B8 */
   (void)state;
   struct room *room = room_open(1);
   struct memprof_thread *thread = &room->domain->current->memprof;
@@ -140,7 +140,7 @@ static void a_resized_block_keeps_its_identity(void **state) {
   room_close(room);
 }
 
-static void a_young_block_may_be_resized(void **state) {
+static void a_young_block_may_be_resized(void **state) { /* B8 */
   (void)state;
   struct room *room = room_open(1);
   struct memprof_entry *entry = toy_alloc_entry(room->domain, 2, WN_SOURCE_NORMAL);
@@ -155,7 +155,7 @@ static void a_young_block_may_be_resized(void **state) {
 }
 
 /* `promoted`: and told of nothing before it is dead. */
-static void a_young_block_that_was_resized_and_died_is_told_of_in_order(void **state) {
+static void a_young_block_that_was_resized_and_died_is_told_of_in_order(void **state) { /* B8 */
   (void)state;
   for (int promoted = 0; promoted < 2; promoted++) {
     struct room *room = room_open(1);
@@ -177,7 +177,7 @@ static void a_young_block_that_was_resized_and_died_is_told_of_in_order(void **s
 
 /* ---- threads and domains ---- */
 
-static void a_thread_that_ends_runs_its_callbacks_first(void **state) {
+static void a_thread_that_ends_runs_its_callbacks_first(void **state) { /* T9 */
   (void)state;
   struct room *room = room_open(1);
   struct toy_thread *first = room->domain->current, *second = toy_thread(room->domain);
@@ -191,7 +191,7 @@ static void a_thread_that_ends_runs_its_callbacks_first(void **state) {
   room_close(room);
 }
 
-static void what_an_ending_thread_cannot_run_is_dropped(void **state) {
+static void what_an_ending_thread_cannot_run_is_dropped(void **state) { /* T10 */
   (void)state;
   struct room *room = room_open(1);
   struct toy_thread *first = room->domain->current, *second = toy_thread(room->domain);
@@ -238,14 +238,14 @@ static void thread_ends_inside(char letter) {
   room_close(room);
 }
 
-static void a_thread_may_end_inside_a_callback(void **state) {
+static void a_thread_may_end_inside_a_callback(void **state) { /* T11 */
   (void)state;
   thread_ends_inside('a');
   thread_ends_inside('p');
   thread_ends_inside('d');
 }
 
-static void the_owner_runs_callbacks_on_any_of_its_threads_but_births_on_their_own(void **state) {
+static void the_owner_runs_callbacks_on_any_of_its_threads_but_births_on_their_own(void **state) { /* T2 */
   (void)state;
   struct room *room = room_open(1);
   struct toy_thread *first = room->domain->current, *second = toy_thread(room->domain);
@@ -262,7 +262,7 @@ static void the_owner_runs_callbacks_on_any_of_its_threads_but_births_on_their_o
   room_close(room);
 }
 
-static void children_join_the_profile_and_others_do_not(void **state) {
+static void children_join_the_profile_and_others_do_not(void **state) { /* T7, T8 */
   (void)state;
   struct room *room = room_open(1);
   wn_domain *child = toy_domain(room->heap, room->domain), *stranger = toy_domain(room->heap, NULL);
@@ -288,7 +288,7 @@ static void children_join_the_profile_and_others_do_not(void **state) {
   room_close(room);
 }
 
-static void a_profile_of_another_heap_cannot_be_joined(void **state) {
+static void a_profile_of_another_heap_cannot_be_joined(void **state) { /* T8 */
   (void)state;
   struct room *room = room_open(1);
   struct toy_heap *heap = toy_open(10);
@@ -299,7 +299,7 @@ static void a_profile_of_another_heap_cannot_be_joined(void **state) {
   room_close(room);
 }
 
-static void a_profile_stops_when_its_last_domain_ends_or_leaves(void **state) {
+static void a_profile_stops_when_its_last_domain_ends_or_leaves(void **state) { /* L9 */
   (void)state;
   struct toy_heap *heap = toy_open(100);
   wn_domain *keeper = toy_domain(heap, NULL), *parent = toy_domain(heap, NULL);
@@ -318,7 +318,7 @@ static void a_profile_stops_when_its_last_domain_ends_or_leaves(void **state) {
   toy_close(heap);
 }
 
-static void orphans_are_adopted_by_the_first_domain_that_scans(void **state) {
+static void orphans_are_adopted_by_the_first_domain_that_scans(void **state) { /* T12 */
   (void)state;
   struct room *room = room_open(1);
   wn_domain *child = toy_domain(room->heap, room->domain);
@@ -332,7 +332,7 @@ static void orphans_are_adopted_by_the_first_domain_that_scans(void **state) {
   room_close(room);
 }
 
-static void orphans_of_a_discarded_profile_are_forgotten(void **state) {
+static void orphans_of_a_discarded_profile_are_forgotten(void **state) { /* L10 */
   (void)state;
   struct room *room = room_open(1);
   wn_domain *child = toy_domain(room->heap, room->domain);
@@ -349,7 +349,7 @@ static void orphans_of_a_discarded_profile_are_forgotten(void **state) {
 
 /* ---- the law, through the engine ---- */
 
-static void rate_one_tracks_every_word_and_rate_zero_none(void **state) {
+static void rate_one_tracks_every_word_and_rate_zero_none(void **state) { /* S5, S6 */
   (void)state;
   struct room *room = room_open(1);
   size_t words = 0;
@@ -389,14 +389,14 @@ static uint64_t samples_with(uint64_t seed, int threads) {
   return hash;
 }
 
-static void a_seed_repeats_the_samples_and_another_or_another_thread_does_not(void **state) {
+static void a_seed_repeats_the_samples_and_another_or_another_thread_does_not(void **state) { /* S8, M19 */
   (void)state;
   assert_true(samples_with(7, 0) == samples_with(7, 0));
   assert_true(samples_with(7, 0) != samples_with(8, 0));
   assert_true(samples_with(7, 0) != samples_with(7, 1));
 }
 
-static void samples_beyond_the_limit_are_counted_as_lost(void **state) {
+static void samples_beyond_the_limit_are_counted_as_lost(void **state) { /* S11, M73 */
   (void)state;
   struct toy_heap *heap = toy_open(10);
   wn_domain *domain = toy_domain(heap, NULL);
@@ -415,7 +415,7 @@ static void samples_beyond_the_limit_are_counted_as_lost(void **state) {
   toy_close(heap);
 }
 
-static void starting_and_discarding_for_ever_leaves_no_memory(void **state) {
+static void starting_and_discarding_for_ever_leaves_no_memory(void **state) { /* L11 */
   (void)state;
   struct toy_heap *heap = toy_open(TOY_BLOCKS);
   wn_domain *domain = toy_domain(heap, NULL);

@@ -338,12 +338,12 @@ static void run_model(uint64_t seed, bool forgetful) {
   free(model);
 }
 
-static void counts_are_the_shadows_after_every_step(void **state) {
+static void counts_are_the_shadows_after_every_step(void **state) { /* B4, L12 */
   (void)state;
   for (uint64_t seed = 1; seed <= 8; seed++) run_model(seed, false);
 }
 
-static void counts_balance_when_callbacks_forget_and_raise(void **state) {
+static void counts_balance_when_callbacks_forget_and_raise(void **state) { /* L12 */
   (void)state;
   for (uint64_t seed = 1; seed <= 8; seed++) run_model(seed, true);
 }

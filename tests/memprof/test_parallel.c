@@ -154,7 +154,7 @@ static void run_profiles(struct worker *worker) {
   assert_int_equal(wn_memprof_discard(before), WN_OK);
 }
 
-static void threads_free_each_others_blocks_while_profiles_come_and_go(void **state) {
+static void threads_free_each_others_blocks_while_profiles_come_and_go(void **state) { /* T4 */
   (void)state;
   memprof_open(&engine, &ops, NULL, 1 << 20);
   memprof_owner_create(&owner, &engine, NULL, NULL);
@@ -200,7 +200,7 @@ static void *start_often(void *argument) {
   return NULL;
 }
 
-static void of_two_threads_that_start_at_once_one_is_refused(void **state) {
+static void of_two_threads_that_start_at_once_one_is_refused(void **state) { /* L3 */
   (void)state;
   engine = (struct memprof){0};
   owner = (struct memprof_owner){0};
@@ -248,7 +248,7 @@ static void interrupt(int signal) {
   atomic_fetch_add(&interruptions, 1);
 }
 
-static void a_signal_handler_may_allocate_and_free_at_any_moment(void **state) {
+static void a_signal_handler_may_allocate_and_free_at_any_moment(void **state) { /* T6 */
   (void)state;
   engine = (struct memprof){0};
   owner = (struct memprof_owner){0};

@@ -4,7 +4,7 @@
 
 /* ---- profiles ---- */
 
-static void wrong_arguments_are_refused_and_change_nothing(void **state) {
+static void wrong_arguments_are_refused_and_change_nothing(void **state) { /* L1 */
   (void)state;
   struct toy_heap *heap = toy_open(100);
   wn_domain *domain = toy_domain(heap, NULL);
@@ -30,7 +30,7 @@ static void wrong_arguments_are_refused_and_change_nothing(void **state) {
   toy_close(heap);
 }
 
-static void the_states_of_a_profile_allow_what_they_should(void **state) {
+static void the_states_of_a_profile_allow_what_they_should(void **state) { /* L2 */
   (void)state;
   struct room *room = room_open(1);
   wn_profile *first = room->log.profile, *second;
@@ -62,7 +62,7 @@ static void the_states_of_a_profile_allow_what_they_should(void **state) {
   room_close(room);
 }
 
-static void stopped_profiles_follow_their_blocks_and_discarded_ones_do_not(void **state) {
+static void stopped_profiles_follow_their_blocks_and_discarded_ones_do_not(void **state) { /* L6 */
   (void)state;
   struct room *room = room_open(1);
   struct log second = {0};
@@ -83,7 +83,7 @@ static void stopped_profiles_follow_their_blocks_and_discarded_ones_do_not(void 
   assert_string_equal(second.text, "apxR"); /* by close */
 }
 
-static void stop_runs_this_threads_callbacks_and_drops_the_others(void **state) {
+static void stop_runs_this_threads_callbacks_and_drops_the_others(void **state) { /* L5 */
   (void)state;
   struct room *room = room_open(1);
   struct toy_thread *first = room->domain->current, *second = toy_thread(room->domain);
@@ -141,7 +141,7 @@ static void act_in_callback(char letter, void (*act)(struct log *, wn_domain *),
   room_close(room);
 }
 
-static void stop_in_each_callback_keeps_what_is_tracked(void **state) {
+static void stop_in_each_callback_keeps_what_is_tracked(void **state) { /* L8 */
   (void)state;
   act_in_callback('a', act_stop, "apD");
   act_in_callback('A', act_stop, "AD");
@@ -150,7 +150,7 @@ static void stop_in_each_callback_keeps_what_is_tracked(void **state) {
   act_in_callback('D', act_stop, "AADD");
 }
 
-static void discard_in_each_callback_drops_its_result_and_all_others(void **state) {
+static void discard_in_each_callback_drops_its_result_and_all_others(void **state) { /* L7 */
   (void)state;
   act_in_callback('a', act_stop_discard, "axR");
   act_in_callback('A', act_stop_discard, "AxR");
@@ -179,7 +179,7 @@ static void discard_in_a_callback_drops_its_result_at_once(void **state) {
   }
 }
 
-static void a_new_profile_can_start_in_a_callback(void **state) {
+static void a_new_profile_can_start_in_a_callback(void **state) { /* L8 */
   (void)state;
   const char letters[] = "aApdD";
   for (int i = 0; i < 5; i++) {
@@ -200,13 +200,13 @@ static void a_new_profile_can_start_in_a_callback(void **state) {
   }
 }
 
-static void callbacks_allocate_unsampled_and_can_collect(void **state) {
+static void callbacks_allocate_unsampled_and_can_collect(void **state) { /* T3 */
   (void)state;
   act_in_callback('a', act_allocate, "apapDD");
   act_in_callback('p', act_allocate, "aappDD");
 }
 
-static void suspension_nests_and_hides_allocations(void **state) {
+static void suspension_nests_and_hides_allocations(void **state) { /* T5 */
   (void)state;
   struct room *room = room_open(1);
   struct memprof_thread *thread = &room->domain->current->memprof;
@@ -266,7 +266,7 @@ static void raising_in(char letter, const char *first, const char *second) {
   room_close(room);
 }
 
-static void a_callback_that_raises_ends_its_block_and_leaves_the_rest_due(void **state) {
+static void a_callback_that_raises_ends_its_block_and_leaves_the_rest_due(void **state) { /* E1 */
   (void)state;
   raising_in('a', "ax", "axax");
   raising_in('A', "Ax", "AxAx");

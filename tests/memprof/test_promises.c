@@ -118,7 +118,7 @@ static wn_memprof_count counts(void) {
 
 /* ---- what is told ---- */
 
-static void a_late_callback_gets_the_callstack_of_the_allocation(void **state) {
+static void a_late_callback_gets_the_callstack_of_the_allocation(void **state) { /* B10 */
   (void)state;
   static const char here, elsewhere;
   heap_open(1);
@@ -139,7 +139,7 @@ static void a_late_callback_gets_the_callstack_of_the_allocation(void **state) {
   heap_close();
 }
 
-static void a_block_is_described_as_its_allocator_did(void **state) {
+static void a_block_is_described_as_its_allocator_did(void **state) { /* S10 */
   (void)state;
   const wn_alloc_source sources[] = {WN_SOURCE_NORMAL, WN_SOURCE_MARSHAL, WN_SOURCE_CUSTOM};
   heap_open(1);
@@ -156,7 +156,7 @@ static void a_block_is_described_as_its_allocator_did(void **state) {
   heap_close();
 }
 
-static void a_block_that_grew_before_it_was_announced_is_announced_once(void **state) {
+static void a_block_that_grew_before_it_was_announced_is_announced_once(void **state) { /* B9 */
   (void)state;
   heap_open(1);
   struct memprof_entry *entry = allocate(&heap.first, WN_SOURCE_NORMAL);
@@ -175,7 +175,7 @@ static void a_block_that_grew_before_it_was_announced_is_announced_once(void **s
 
 /* ---- where it is told ---- */
 
-static void births_are_told_by_their_thread_and_deaths_by_the_freeing_one(void **state) {
+static void births_are_told_by_their_thread_and_deaths_by_the_freeing_one(void **state) { /* T1 */
   (void)state;
   heap_open(1);
   struct memprof_entry *entry = allocate(&heap.first, WN_SOURCE_NORMAL);
@@ -191,7 +191,7 @@ static void births_are_told_by_their_thread_and_deaths_by_the_freeing_one(void *
   heap_close();
 }
 
-static void a_death_waits_for_the_birth_that_is_not_told_yet(void **state) {
+static void a_death_waits_for_the_birth_that_is_not_told_yet(void **state) { /* B2, T2 */
   (void)state;
   heap_open(1);
   struct memprof_entry *entry = allocate(&heap.first, WN_SOURCE_NORMAL);
@@ -205,7 +205,7 @@ static void a_death_waits_for_the_birth_that_is_not_told_yet(void **state) {
   heap_close();
 }
 
-static void deaths_of_a_suspended_thread_are_told_in_order_when_it_resumes(void **state) {
+static void deaths_of_a_suspended_thread_are_told_in_order_when_it_resumes(void **state) { /* T5 */
   (void)state;
   heap_open(1);
   struct memprof_entry *entries[3];
@@ -228,7 +228,7 @@ static void deaths_of_a_suspended_thread_are_told_in_order_when_it_resumes(void 
 
 /* ---- stop, discard, exceptions ---- */
 
-static void a_stop_by_another_thread_drops_the_births_that_are_due(void **state) {
+static void a_stop_by_another_thread_drops_the_births_that_are_due(void **state) { /* L5 */
   (void)state;
   heap_open(1);
   struct memprof_entry *mine = allocate(&heap.first, WN_SOURCE_NORMAL);
@@ -245,7 +245,7 @@ static void a_stop_by_another_thread_drops_the_births_that_are_due(void **state)
   heap_close();
 }
 
-static void a_death_that_is_due_at_the_discard_is_not_told(void **state) {
+static void a_death_that_is_due_at_the_discard_is_not_told(void **state) { /* L7 */
   (void)state;
   heap_open(1);
   struct memprof_entry *entry = allocate(&heap.first, WN_SOURCE_NORMAL);
@@ -262,7 +262,7 @@ static void a_death_that_is_due_at_the_discard_is_not_told(void **state) {
 
 static void *discard_elsewhere(void *profile) { return (void *)(uintptr_t)wn_memprof_discard(profile); }
 
-static void any_thread_may_use_a_handle(void **state) {
+static void any_thread_may_use_a_handle(void **state) { /* L4, M55b */
   (void)state;
   heap_open(1);
   assert_int_equal(memprof_stop(&heap.first), WN_OK);
@@ -275,7 +275,7 @@ static void any_thread_may_use_a_handle(void **state) {
   heap_close();
 }
 
-static void a_tracker_that_always_raises_comes_to_an_end(void **state) {
+static void a_tracker_that_always_raises_comes_to_an_end(void **state) { /* E2, E3 */
   (void)state;
   heap_open(1);
   heap.told.raise = true;
@@ -303,6 +303,7 @@ static struct memprof_entry *open_with_an_exception_of_another(void) {
 }
 
 static void what_becomes_due_in_a_callback_waits_until_an_exception_of_another_thread_is_taken(void **state) {
+  /* E1b */
   (void)state;
   resize_when_born = free_when_born = open_with_an_exception_of_another();
   assert_false(memprof_drain(&heap.first));
@@ -316,7 +317,7 @@ static void what_becomes_due_in_a_callback_waits_until_an_exception_of_another_t
   heap_close();
 }
 
-static void what_waits_for_an_exception_of_another_thread_may_be_discarded(void **state) {
+static void what_waits_for_an_exception_of_another_thread_may_be_discarded(void **state) { /* E1b */
   (void)state;
   for (int inside = 0; inside < 2; inside++) {
     free_when_born = open_with_an_exception_of_another();
@@ -337,7 +338,7 @@ static void what_waits_for_an_exception_of_another_thread_may_be_discarded(void 
 
 /* A host may draw a fresh count whenever it likes: here after each block, though the old count was
  * not used up. */
-static void fresh_gaps_at_any_time_do_not_change_the_rate(void **state) {
+static void fresh_gaps_at_any_time_do_not_change_the_rate(void **state) { /* S4 */
   (void)state;
   const double rate = 0.1;
   const int blocks = 400000, words = 3;

@@ -49,14 +49,14 @@ static void check_gaps(double rate, uint64_t seed) {
   assert_true(fabs(sum / DRAWS - 1 / rate) < 4.5 * deviation);
 }
 
-static void gaps_are_geometric(void **state) {
+static void gaps_are_geometric(void **state) { /* S1 */
   (void)state;
   const double rates[] = {0.9, 0.42, 1e-2, 1e-3, 1e-6};
   for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) check_gaps(rates[i], 11 + i);
 }
 
 /* The float logarithm of other samplers leaves only some gaps possible; here none is missing. */
-static void every_gap_is_possible_at_a_rate_of_one_in_a_million(void **state) {
+static void every_gap_is_possible_at_a_rate_of_one_in_a_million(void **state) { /* S3, M10 */
   (void)state;
   static bool seen[1000];
   struct sampler sampler;
@@ -103,7 +103,7 @@ static void check_hits(unsigned words, double rate, int blocks) {
   assert_credible(statistic, bins - 1);
 }
 
-static void samples_of_a_block_are_binomial(void **state) {
+static void samples_of_a_block_are_binomial(void **state) { /* S2 */
   (void)state;
   const double rates[] = {0.9, 0.42, 1e-2, 1e-3};
   for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
@@ -116,7 +116,7 @@ static void samples_of_a_block_are_binomial(void **state) {
   check_hits(300000, 1e-6, 400000);
 }
 
-static void rate_zero_and_rates_too_small_never_sample(void **state) {
+static void rate_zero_and_rates_too_small_never_sample(void **state) { /* S5, M9 */
   (void)state;
   const double rates[] = {0, 4e-310, 5e-324};
   for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
@@ -126,7 +126,7 @@ static void rate_zero_and_rates_too_small_never_sample(void **state) {
   }
 }
 
-static void a_tiny_rate_gives_gaps_up_to_the_limit(void **state) {
+static void a_tiny_rate_gives_gaps_up_to_the_limit(void **state) { /* S3 */
   (void)state;
   struct sampler sampler;
   sampler_init(&sampler, 1e-300, 1, 1, 1);
@@ -150,7 +150,7 @@ static void rate_one_samples_every_word(void **state) {
   }
 }
 
-static void equal_seeds_repeat_and_each_number_makes_another_stream(void **state) {
+static void equal_seeds_repeat_and_each_number_makes_another_stream(void **state) { /* S8 */
   (void)state;
   const uint64_t triples[][3] = {{1, 1, 1}, {1, 1, 1}, {2, 1, 1}, {1, 2, 1}, {1, 1, 2}};
   struct sampler samplers[5];
@@ -165,7 +165,7 @@ static void equal_seeds_repeat_and_each_number_makes_another_stream(void **state
 }
 
 /* At rates so small that a gap has all the digits of a logarithm. */
-static void a_stream_is_the_same_in_every_build(void **state) {
+static void a_stream_is_the_same_in_every_build(void **state) { /* S8 */
   (void)state;
   const double rates[] = {0.42, 1e-6, 1e-18};
   uint64_t sum = 0;

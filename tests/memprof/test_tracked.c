@@ -118,7 +118,7 @@ static size_t in_use(const struct toy_heap *heap) { return memprof_usage(&heap->
 
 static size_t tabled(const struct toy_heap *heap) { return tracked_verify(&heap->engine.tracked); }
 
-static void blocks_of_a_discarded_profile_leave_at_once(void **state) {
+static void blocks_of_a_discarded_profile_leave_at_once(void **state) { /* M74b */
   (void)state;
   struct room *room = room_open(1);
   for (int i = 0; i < 10; i++) born(room, 1000);
@@ -141,7 +141,7 @@ static void *some_metadata(wn_domain *domain, const wn_allocation *allocation, v
 }
 
 /* Its blocks are let go when they are promoted; the domain may end then. */
-static void a_block_that_the_tracker_lets_go_leaves_at_once(void **state) {
+static void a_block_that_the_tracker_lets_go_leaves_at_once(void **state) { /* M74b */
   (void)state;
   for (int ends = 0; ends < 2; ends++) {
     struct toy_heap *heap = toy_open(TOY_BLOCKS);

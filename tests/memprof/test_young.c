@@ -71,7 +71,7 @@ static void deaths_and_births_that_wait_together_are_both_told(void **state) {
   room_close(room);
 }
 
-static void a_birth_that_waits_through_a_collection_is_told_before_its_end(void **state) {
+static void a_birth_that_waits_through_a_collection_is_told_before_its_end(void **state) { /* B2 */
   (void)state;
   struct room *room = room_open(1);
   toy_kill(room->heap, toy_alloc(room->domain, 2));
@@ -189,7 +189,7 @@ static void let_the_second_start_another(struct log *log, wn_domain *domain) {
   log->nested++;
 }
 
-static void a_profile_is_released_after_its_callback_of_a_row_has_ended(void **state) {
+static void a_profile_is_released_after_its_callback_of_a_row_has_ended(void **state) { /* L7 */
   (void)state;
   for (const char *at = "ad"; *at; at++) {
     struct room *room = room_open(1);
@@ -395,7 +395,7 @@ static void allocate_some(unsigned round) {
   if (round % 5) memprof_drain(&busy.thread);
 }
 
-static void discards_by_another_thread_find_each_sample_once(void **state) {
+static void discards_by_another_thread_find_each_sample_once(void **state) { /* L7 */
   (void)state;
   static const struct memprof_ops ops = {.rearm = rearm, .capture = capture};
   const wn_tracker tracker = {.alloc_minor = give,

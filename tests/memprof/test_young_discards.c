@@ -91,7 +91,7 @@ static void an_owner_that_ends_calls_nothing_and_the_next_drops_what_cannot_beco
 
 /* ---- order ---- */
 
-static void births_are_told_before_deaths_and_promotions_that_one_of_them_finds(void **state) {
+static void births_are_told_before_deaths_and_promotions_that_one_of_them_finds(void **state) { /* M35 */
   (void)state;
   for (int dies = 0; dies < 2; dies++) {
     struct room *room = room_open(1);

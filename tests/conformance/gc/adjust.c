@@ -30,6 +30,7 @@ static void open_small(struct journal *of, long minor_words) {
 /* ---- growth ---- */
 
 static void growth_of_young_blocks_hastens_minor_collections_as_their_allocation_does(void **state) {
+  /* G48 */
   (void)state;
   struct journal of;
   open_small(&of, 32768);
@@ -60,7 +61,7 @@ static long cycles_by(size_t first) {
   return cycles;
 }
 
-static void growth_of_old_blocks_hastens_cycles_as_their_allocation_does(void **state) {
+static void growth_of_old_blocks_hastens_cycles_as_their_allocation_does(void **state) { /* G48 */
   (void)state;
   long born = cycles_by(2000), grown = cycles_by(1);
   assert_true(born >= 10);
@@ -68,7 +69,7 @@ static void growth_of_old_blocks_hastens_cycles_as_their_allocation_does(void **
 }
 
 /* Nothing else is allocated: growth itself must collect. */
-static void buffers_that_grow_stay_bounded(void **state) {
+static void buffers_that_grow_stay_bounded(void **state) { /* G48 */
   (void)state;
   enum { BYTES = 256 << 10, BLOCKS = 2000 };
   struct journal of;
@@ -105,7 +106,7 @@ static double excess_of_churn(bool grown) {
   return (double)most / ((double)KEPT * BYTES);
 }
 
-static void what_is_outside_stays_within_thirty_percent_of_what_is_live(void **state) {
+static void what_is_outside_stays_within_thirty_percent_of_what_is_live(void **state) { /* G47 */
   (void)state;
   for (int grown = 0; grown < 2; grown++) {
     double excess = excess_of_churn(grown);
@@ -136,7 +137,7 @@ static void count_collections_of_a_pump(bool old, long *minor, long *major) {
   journal_close(&of);
 }
 
-static void a_buffer_that_grows_and_shrinks_hastens_nothing(void **state) {
+static void a_buffer_that_grows_and_shrinks_hastens_nothing(void **state) { /* G48 */
   (void)state;
   for (int old = 0; old < 2; old++) {
     long minor, major;
@@ -146,7 +147,7 @@ static void a_buffer_that_grows_and_shrinks_hastens_nothing(void **state) {
   }
 }
 
-static void what_shrank_does_not_pay_for_what_was_there_before_the_cycle(void **state) {
+static void what_shrank_does_not_pay_for_what_was_there_before_the_cycle(void **state) { /* G48 */
   (void)state;
   struct journal of;
   wn_heap_options options = without_helpers();
@@ -169,7 +170,7 @@ static void what_shrank_does_not_pay_for_what_was_there_before_the_cycle(void **
   journal_close(&of);
 }
 
-static void what_is_kept_by_growth_adds_no_cycles(void **state) {
+static void what_is_kept_by_growth_adds_no_cycles(void **state) { /* G48 */
   (void)state;
   long cycles[2];
   for (int big = 0; big < 2; big++) {
@@ -196,7 +197,7 @@ static void what_is_kept_by_growth_adds_no_cycles(void **state) {
 
 /* ---- the sum ---- */
 
-static void a_block_that_dies_releases_what_it_had_last(void **state) {
+static void a_block_that_dies_releases_what_it_had_last(void **state) { /* G48 */
   (void)state;
   struct journal of;
   open_small(&of, 32768);
@@ -229,7 +230,7 @@ static void a_block_that_dies_releases_what_it_had_last(void **state) {
   journal_close(&of);
 }
 
-static void a_wrong_sum_is_found_by_verify(void **state) {
+static void a_wrong_sum_is_found_by_verify(void **state) { /* G48 */
   (void)state;
   struct journal of;
   open_small(&of, 32768);
@@ -266,7 +267,7 @@ static void adjust_at_random(wn_domain *domain, void *argument) {
   }
 }
 
-static void domains_may_adjust_one_block_at_once(void **state) {
+static void domains_may_adjust_one_block_at_once(void **state) { /* G48 */
   (void)state;
   struct journal of;
   wn_join *joins[DOMAINS];
@@ -294,7 +295,7 @@ static void domains_may_adjust_one_block_at_once(void **state) {
 
 /* ---- mistakes ---- */
 
-static void only_custom_blocks_can_be_adjusted(void **state) {
+static void only_custom_blocks_can_be_adjusted(void **state) { /* G48 */
   (void)state;
   struct journal of;
   open_small(&of, 32768);

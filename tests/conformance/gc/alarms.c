@@ -33,7 +33,7 @@ static void watch_close(struct watch *watch) { journal_close(&watch->of); }
 
 /* ---- when ---- */
 
-static void an_alarm_is_called_once_for_each_cycle(void **state) {
+static void an_alarm_is_called_once_for_each_cycle(void **state) { /* G45 */
   (void)state;
   struct watch watch;
   wn_domain *domain = watch_open(&watch, count_call);
@@ -49,7 +49,7 @@ static void an_alarm_is_called_once_for_each_cycle(void **state) {
   watch_close(&watch);
 }
 
-static void an_alarm_is_called_at_safepoints_of_a_program_that_allocates(void **state) {
+static void an_alarm_is_called_at_safepoints_of_a_program_that_allocates(void **state) { /* G45 */
   (void)state;
   struct watch watch;
   wn_domain *domain = watch_open(&watch, count_call);
@@ -64,7 +64,7 @@ static void an_alarm_is_called_at_safepoints_of_a_program_that_allocates(void **
   watch_close(&watch);
 }
 
-static void a_full_collection_of_a_heap_at_rest_is_one_cycle(void **state) {
+static void a_full_collection_of_a_heap_at_rest_is_one_cycle(void **state) { /* G5 */
   (void)state;
   struct watch watch;
   wn_domain *domain = watch_open(&watch, count_call);
@@ -80,7 +80,7 @@ static void force_cycles(wn_domain *domain, void *context) {
   for (int i = 0; i < 3; i++) wn_gc_full_major(domain);
 }
 
-static void cycles_that_the_callback_forces_do_not_call_it_again(void **state) {
+static void cycles_that_the_callback_forces_do_not_call_it_again(void **state) { /* G45 */
   (void)state;
   struct watch watch;
   wn_domain *domain = watch_open(&watch, force_cycles);
@@ -92,7 +92,7 @@ static void cycles_that_the_callback_forces_do_not_call_it_again(void **state) {
   watch_close(&watch);
 }
 
-static void two_alarms_that_force_cycles_let_the_program_go_on(void **state) {
+static void two_alarms_that_force_cycles_let_the_program_go_on(void **state) { /* G45 */
   (void)state;
   struct watch watch;
   _Atomic(long) other_calls = 0;
@@ -105,7 +105,7 @@ static void two_alarms_that_force_cycles_let_the_program_go_on(void **state) {
   watch_close(&watch);
 }
 
-static void alarms_that_force_cycles_starve_no_other(void **state) {
+static void alarms_that_force_cycles_starve_no_other(void **state) { /* G45 */
   (void)state;
   struct watch watch;
   _Atomic(long) second_calls = 0, patient_calls = 0;
@@ -129,7 +129,7 @@ static void force_cycle(wn_domain *domain, wn_ref value, void *context) {
   assert_int_equal(*calls, before); /* one callback at a time */
 }
 
-static void cycles_that_a_finaliser_forces_call_the_alarm_after_it(void **state) {
+static void cycles_that_a_finaliser_forces_call_the_alarm_after_it(void **state) { /* G45 */
   (void)state;
   struct watch watch;
   wn_domain *domain = watch_open(&watch, count_call);
@@ -145,7 +145,7 @@ static void cycles_that_a_finaliser_forces_call_the_alarm_after_it(void **state)
 
 /* ---- deleting ---- */
 
-static void deleting_an_alarm_twice_does_nothing(void **state) {
+static void deleting_an_alarm_twice_does_nothing(void **state) { /* G45 */
   (void)state;
   struct watch watch;
   _Atomic(long) calls = 0;
@@ -163,7 +163,7 @@ static void deleting_an_alarm_twice_does_nothing(void **state) {
   watch_close(&watch);
 }
 
-static void many_alarms_are_called_and_deleted_alone(void **state) {
+static void many_alarms_are_called_and_deleted_alone(void **state) { /* G45 */
   (void)state;
   enum { ALARMS = 100 };
   struct watch watch;
@@ -189,7 +189,7 @@ static void delete_itself(wn_domain *domain, void *context) {
   wn_gc_delete_alarm(domain, suicide->alarm);
 }
 
-static void an_alarm_may_delete_itself(void **state) {
+static void an_alarm_may_delete_itself(void **state) { /* G45 */
   (void)state;
   struct journal of;
   struct suicide suicide = {0};
@@ -208,7 +208,7 @@ static void raise_in_alarm(wn_domain *domain, void *context) {
   wn_raise(domain, block_of(domain, 8));
 }
 
-static void an_alarm_that_raises_stays_armed(void **state) {
+static void an_alarm_that_raises_stays_armed(void **state) { /* G45 */
   (void)state;
   struct watch watch;
   wn_domain *domain = watch_open(&watch, raise_in_alarm);
@@ -229,7 +229,7 @@ static void raise_above_the_limit(wn_domain *domain, void *context) {
   if (quick_stat(domain).heap_words > LIMIT_WORDS) wn_raise(domain, block_of(domain, 9));
 }
 
-static void an_alarm_that_looks_at_the_heaps_size_limits_it(void **state) {
+static void an_alarm_that_looks_at_the_heaps_size_limits_it(void **state) { /* G31 */
   (void)state;
   struct watch watch;
   wn_domain *domain = watch_open(&watch, raise_above_the_limit);
@@ -257,7 +257,7 @@ static void an_alarm_that_looks_at_the_heaps_size_limits_it(void **state) {
 
 static void delete_from_here(wn_domain *domain, void *argument) { wn_gc_delete_alarm(domain, argument); }
 
-static void another_domain_may_delete_an_alarm(void **state) {
+static void another_domain_may_delete_an_alarm(void **state) { /* G45 */
   (void)state;
   struct watch watch;
   wn_domain *domain = watch_open(&watch, count_call);
@@ -279,7 +279,7 @@ static void own_an_alarm(wn_domain *domain, void *argument) {
   wn_gc_major(domain);
 }
 
-static void an_alarm_ends_with_its_domain(void **state) {
+static void an_alarm_ends_with_its_domain(void **state) { /* G45 */
   (void)state;
   struct journal of;
   struct child child = {0};
@@ -303,7 +303,7 @@ static void force_from_here(wn_domain *domain, void *argument) {
   for (int i = 0; i < 5; i++) wn_gc_major(domain);
 }
 
-static void an_alarm_is_called_on_the_domain_that_created_it(void **state) {
+static void an_alarm_is_called_on_the_domain_that_created_it(void **state) { /* G45 */
   (void)state;
   struct watch watch;
   wn_domain *domain = watch_open(&watch, note_domain);

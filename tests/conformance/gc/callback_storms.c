@@ -79,7 +79,7 @@ static void raise_a_brood(wn_domain *domain, void *argument) {
   take_exceptions(domain, brood);
 }
 
-static void finalisers_that_allocate_register_and_raise_are_each_called_once(void **state) {
+static void finalisers_that_allocate_register_and_raise_are_each_called_once(void **state) { /* G33, G41 */
   (void)state;
   struct journal of;
   struct brood broods[DOMAINS] = {{0}};
@@ -158,7 +158,7 @@ static void collect_until_over(wn_domain *domain, void *argument) {
   }
 }
 
-static void a_message_that_an_alarm_reads_is_not_mixed_with_that_of_the_program(void **state) {
+static void a_message_that_an_alarm_reads_is_not_mixed_with_that_of_the_program(void **state) { /* V12 */
   (void)state;
   struct journal of;
   struct reader reader = {.calls = 0};

@@ -21,7 +21,7 @@ static void dead_custom(wn_domain *domain) {
   assert_false(wn_is_null(wn_alloc_custom(domain, &counted, 8, 0)));
 }
 
-static void what_an_old_field_leads_to_is_promoted_side_by_side(void **state) {
+static void what_an_old_field_leads_to_is_promoted_side_by_side(void **state) { /* G24 */
   enum { LISTS = 40, LENGTH = 20, APART = 3 * sizeof(wn_value) };
   struct journal of;
   wn_heap_options options = without_helpers();
@@ -61,6 +61,7 @@ static void fill_and_wait(wn_domain *domain, void *argument) {
 }
 
 static void a_minor_collection_empties_the_minor_heaps_of_all_domains_and_counts_once(void **state) {
+  /* G4, G24 */
   (void)state;
   struct journal of;
   struct sleeper sleeper = {0};
@@ -86,7 +87,7 @@ static void raise_seven(wn_domain *domain, void *context) {
   wn_raise(domain, block_of(domain, 7));
 }
 
-static void callbacks_of_a_minor_collection_run_before_it_returns_and_may_raise(void **state) {
+static void callbacks_of_a_minor_collection_run_before_it_returns_and_may_raise(void **state) { /* G24 */
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
@@ -109,7 +110,7 @@ static void callbacks_of_a_minor_collection_run_before_it_returns_and_may_raise(
 
 /* ---- slices ---- */
 
-static void a_slice_begins_with_a_minor_collection(void **state) {
+static void a_slice_begins_with_a_minor_collection(void **state) { /* G25 */
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
@@ -144,7 +145,7 @@ static long slices_of_a_cycle(long words) {
   return slices;
 }
 
-static void slices_alone_complete_a_cycle_the_larger_the_sooner(void **state) {
+static void slices_alone_complete_a_cycle_the_larger_the_sooner(void **state) { /* G25 */
   (void)state;
   assert_in_range(slices_of_a_cycle(1L << 40), 1, 4);
   long large = slices_of_a_cycle(50000), small = slices_of_a_cycle(TINY ? 20000 : 10000);
@@ -152,7 +153,7 @@ static void slices_alone_complete_a_cycle_the_larger_the_sooner(void **state) {
 }
 
 /* One block, in which there is nothing more to mark. */
-static void a_slice_ends_within_a_block_that_is_larger(void **state) {
+static void a_slice_ends_within_a_block_that_is_larger(void **state) { /* G25 */
   (void)state;
   enum { WORDS = 1 << 20, SLICE = 10000 };
   struct journal of;
@@ -170,7 +171,7 @@ static void a_slice_ends_within_a_block_that_is_larger(void **state) {
   journal_close(&of);
 }
 
-static void a_slice_of_the_computed_size_leaves_less_to_do(void **state) {
+static void a_slice_of_the_computed_size_leaves_less_to_do(void **state) { /* G25 */
   (void)state;
   struct journal of;
   wn_heap_options options = without_helpers();
@@ -205,7 +206,7 @@ static void begin_a_cycle(wn_domain *domain, const wn_heap *heap) {
 
 /* What paces the next cycle. Blocks of these sizes fill their places; in the tiny build large ones
  * have places of other sizes. */
-static void a_cycle_finds_the_words_that_are_live(void **state) {
+static void a_cycle_finds_the_words_that_are_live(void **state) { /* G30 */
   static const size_t sizes[] = {1, 2, 6, 511, 100351};
   const size_t count = TINY ? 3 : sizeof sizes / sizeof *sizes;
   (void)state;
@@ -224,7 +225,7 @@ static void a_cycle_finds_the_words_that_are_live(void **state) {
   journal_close(&of);
 }
 
-static void major_finishes_the_cycle_that_runs_and_full_major_one_more(void **state) {
+static void major_finishes_the_cycle_that_runs_and_full_major_one_more(void **state) { /* G5, G26 */
   (void)state;
   struct journal of;
   wn_heap_options options = without_helpers();
@@ -266,7 +267,7 @@ static void leave_garbage_and_block(wn_domain *domain, void *argument) {
   wn_blocking_end(domain);
 }
 
-static void a_full_collection_collects_the_garbage_of_all_domains(void **state) {
+static void a_full_collection_collects_the_garbage_of_all_domains(void **state) { /* G27 */
   (void)state;
   struct journal of;
   struct sleeper sleeper = {0};
@@ -282,7 +283,7 @@ static void a_full_collection_collects_the_garbage_of_all_domains(void **state) 
 }
 
 /* Far more to mark at once than a mark stack of 16 entries holds. */
-static void wide_and_deep_structures_survive_a_mark_stack_that_is_too_small(void **state) {
+static void wide_and_deep_structures_survive_a_mark_stack_that_is_too_small(void **state) { /* G27 */
   (void)state;
   enum { LISTS = TINY ? 300 : 20000 };
   struct journal of;
@@ -311,7 +312,7 @@ static void wide_and_deep_structures_survive_a_mark_stack_that_is_too_small(void
 
 static long forced(wn_domain *domain) { return quick_stat(domain).forced_major_collections; }
 
-static void only_full_majors_and_compactions_that_complete_are_forced_ones(void **state) {
+static void only_full_majors_and_compactions_that_complete_are_forced_ones(void **state) { /* G10, G26 */
   (void)state;
   struct journal of;
   wn_gc_stat stat;
@@ -340,7 +341,7 @@ static void only_full_majors_and_compactions_that_complete_are_forced_ones(void 
 
 /* ---- compactions ---- */
 
-static void compact_gives_empty_memory_back_and_keeps_what_is_live(void **state) {
+static void compact_gives_empty_memory_back_and_keeps_what_is_live(void **state) { /* G28 */
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
@@ -364,7 +365,7 @@ static void compact_gives_empty_memory_back_and_keeps_what_is_live(void **state)
   journal_close(&of);
 }
 
-static void thousands_of_compactions_of_a_growing_list_are_sound(void **state) {
+static void thousands_of_compactions_of_a_growing_list_are_sound(void **state) { /* G28 */
   (void)state;
   enum { COMPACTIONS = TINY ? 200 : 3000 };
   struct journal of;
@@ -421,7 +422,7 @@ static void collects_itself(void (*kind)(wn_domain *, long)) {
   journal_close(&of);
 }
 
-static void old_garbage_of_every_kind_is_collected_without_being_asked_for(void **state) {
+static void old_garbage_of_every_kind_is_collected_without_being_asked_for(void **state) { /* G30 */
   (void)state;
   collects_itself(survive);
   collects_itself(allocate_large);
@@ -430,6 +431,7 @@ static void old_garbage_of_every_kind_is_collected_without_being_asked_for(void 
 }
 
 static void a_program_that_asks_for_minor_collections_only_has_its_old_garbage_collected(void **state) {
+  /* G24, G30 */
   (void)state;
   collects_itself(survive_if_asked);
 }
@@ -453,7 +455,7 @@ static long cycles_with_soft_limit(size_t bytes) {
   return cycles;
 }
 
-static void a_program_that_promotes_little_has_its_old_garbage_collected_soon(void **state) {
+static void a_program_that_promotes_little_has_its_old_garbage_collected_soon(void **state) { /* G30 */
   (void)state;
   enum { MINOR_HEAPS = TINY ? 1000 : 40 };
   struct journal of;
@@ -478,7 +480,7 @@ static void a_program_that_promotes_little_has_its_old_garbage_collected_soon(vo
   journal_close(&of);
 }
 
-static void beyond_the_soft_limit_one_cycle_follows_the_other(void **state) {
+static void beyond_the_soft_limit_one_cycle_follows_the_other(void **state) { /* H7 */
   (void)state;
   long without = cycles_with_soft_limit(0), far = cycles_with_soft_limit((size_t)1 << 40);
   assert_int_equal(without, far);

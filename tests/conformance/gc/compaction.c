@@ -12,7 +12,7 @@
 
 /* ---- what is left ---- */
 
-static void little_more_is_left_than_what_is_live(void **state) {
+static void little_more_is_left_than_what_is_live(void **state) { /* G28 */
   (void)state;
   struct journal of;
   open_with(&of, ONLY_REQUESTED);
@@ -33,7 +33,7 @@ static void little_more_is_left_than_what_is_live(void **state) {
   journal_close(&of);
 }
 
-static void a_second_compaction_finds_little_to_move(void **state) {
+static void a_second_compaction_finds_little_to_move(void **state) { /* G28 */
   (void)state;
   struct journal of;
   open_with(&of, ONLY_REQUESTED);
@@ -72,7 +72,7 @@ static void walk_stack(wn_domain *domain, wn_visit *visit, void *visitor, void *
   if (stack->value) visit(visitor, &stack->value);
 }
 
-static void all_that_holds_a_block_follows_it(void **state) {
+static void all_that_holds_a_block_follows_it(void **state) { /* G28 */
   (void)state;
   struct journal of;
   struct stack stack = {0};
@@ -116,7 +116,7 @@ static void all_that_holds_a_block_follows_it(void **state) {
   journal_close(&of);
 }
 
-static void finalisers_get_the_block_where_it_is_and_only_when_it_is_dead(void **state) {
+static void finalisers_get_the_block_where_it_is_and_only_when_it_is_dead(void **state) { /* G28 */
   (void)state;
   struct journal of;
   open_moving(&of);
@@ -144,7 +144,7 @@ static void hold_back(wn_domain *domain, wn_ref value, void *context) {
   assert_int_equal(wn_gc_compact(domain), WN_OK); /* the next call is pending, and its value moves */
 }
 
-static void values_of_pending_calls_move_too(void **state) {
+static void values_of_pending_calls_move_too(void **state) { /* G28 */
   (void)state;
   struct journal of;
   intptr_t number = 0;
@@ -183,7 +183,7 @@ static void died(wn_domain *domain, void *metadata, void *context) {
   ((struct calls *)context)->died++;
 }
 
-static void tracked_blocks_are_followed_and_nobody_is_told(void **state) {
+static void tracked_blocks_are_followed_and_nobody_is_told(void **state) { /* M71 */
   (void)state;
   enum { BLOCKS = 200 };
   struct journal of;
@@ -247,7 +247,7 @@ static void *discard(void *argument) {
 }
 
 /* The blocks whose samples are forgotten already move, too, and the next cycle looks at them. */
-static void blocks_of_a_profile_that_is_being_discarded_are_followed(void **state) {
+static void blocks_of_a_profile_that_is_being_discarded_are_followed(void **state) { /* M71 */
   (void)state;
   enum { BLOCKS = TINY ? 2000 : 40000 };
   struct journal of;
@@ -300,7 +300,7 @@ static long compactions_in_cycles(long max_overhead, int cycles, long *all_cycle
   return compactions;
 }
 
-static void max_overhead_begins_a_compaction_when_a_cycle_ends(void **state) {
+static void max_overhead_begins_a_compaction_when_a_cycle_ends(void **state) { /* G19, G29 */
   (void)state;
   long cycles;
   assert_int_equal(compactions_in_cycles(1000000, 4, &cycles), 0);
@@ -309,7 +309,7 @@ static void max_overhead_begins_a_compaction_when_a_cycle_ends(void **state) {
   assert_in_range(compactions_in_cycles(50, 4, &cycles), 1, cycles - 1); /* not again once it is compact */
 }
 
-static void a_heap_without_holes_is_left_alone(void **state) {
+static void a_heap_without_holes_is_left_alone(void **state) { /* G29 */
   (void)state;
   struct journal of;
   wn_heap_options options = without_helpers();
@@ -330,7 +330,7 @@ static void a_heap_without_holes_is_left_alone(void **state) {
 
 /* ---- limits, and others ---- */
 
-static void without_memory_for_copies_blocks_stay(void **state) {
+static void without_memory_for_copies_blocks_stay(void **state) { /* G28 */
   (void)state;
   struct journal of;
   open_moving(&of);
@@ -361,7 +361,7 @@ static long cycles_of_work(wn_domain *domain, wn_ref array) {
   return quick_stat(domain).major_collections - before;
 }
 
-static void a_thousand_compactions_do_not_upset_the_pace(void **state) {
+static void a_thousand_compactions_do_not_upset_the_pace(void **state) { /* G28 */
   (void)state;
   enum { BLOCKS = 5000 };
   struct journal of;
@@ -395,7 +395,7 @@ static void wait_and_check(wn_domain *domain, void *argument) {
   check_mixed(domain, array);
 }
 
-static void domains_that_wait_share_the_work_and_find_their_blocks(void **state) {
+static void domains_that_wait_share_the_work_and_find_their_blocks(void **state) { /* G28 */
   (void)state;
   enum { DOMAINS = 3 };
   struct journal of;
@@ -418,7 +418,7 @@ static void domains_that_wait_share_the_work_and_find_their_blocks(void **state)
 
 static void keep_event(const wn_gc_event *event, void *context) { *(wn_gc_event *)context = *event; }
 
-static void a_listener_is_told_what_moved_and_what_went_back(void **state) {
+static void a_listener_is_told_what_moved_and_what_went_back(void **state) { /* N7 */
   (void)state;
   struct journal of;
   wn_gc_event told = {0};

@@ -55,7 +55,7 @@ static double resident_by_live(wn_domain *domain) {
 }
 
 /* In the tiny build, minor heaps are larger than what it has time to fill. */
-static void at_most_a_fifth_more_than_what_is_live_is_resident(void **state) {
+static void at_most_a_fifth_more_than_what_is_live_is_resident(void **state) { /* G28 */
   (void)state;
   enum { BYTES = 384 << 20 };
   struct journal of;
@@ -80,7 +80,7 @@ static void at_most_a_fifth_more_than_what_is_live_is_resident(void **state) {
 
 /* The system allows a process 65,530 mappings. It joins neighbours, which may hide mappings that are
  * never given back, so that those are counted as Winnow asked for them, too. */
-static void a_thousand_compactions_leave_few_mappings(void **state) {
+static void a_thousand_compactions_leave_few_mappings(void **state) { /* G28 */
   (void)state;
   enum { PLACES = TINY ? 1000 : 8000, TIMES = 1000, CHANGES = PLACES / 50 };
   struct journal of;
@@ -140,7 +140,7 @@ static void refill(wn_domain *domain, wn_ref array, uint64_t *random) {
 }
 
 /* Large blocks are few, and chunks are coarse: hence so large a heap, and PERCENT. */
-static void max_overhead_is_kept_to_without_a_call(void **state) {
+static void max_overhead_is_kept_to_without_a_call(void **state) { /* G29 */
   (void)state;
   enum { PERCENT = 50, PLACES = TINY ? 8000 : 80000, TURNS = 3, CYCLES = 3 };
   struct journal of;

@@ -53,7 +53,7 @@ static void compact_shared(const struct journal *of) {
     assert_int_not_equal(atomic_load(&compaction->shared_tasks[step]), 0);
 }
 
-static void domains_that_wait_evacuate_and_update_a_part(void **state) {
+static void domains_that_wait_evacuate_and_update_a_part(void **state) { /* G28 */
   (void)state;
   struct journal of;
   _Atomic(int) step = 0;
@@ -88,7 +88,7 @@ static void block_until_over(wn_domain *domain, void *argument) {
   check_blocks(domain, blocks);
 }
 
-static void domains_that_block_leave_all_work_to_the_leader(void **state) {
+static void domains_that_block_leave_all_work_to_the_leader(void **state) { /* G28 */
   (void)state;
   struct journal of;
   _Atomic(int) step = 0;

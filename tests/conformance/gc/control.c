@@ -10,7 +10,7 @@
 
 /* ---- get and set ---- */
 
-static void the_defaults_are_the_documented_ones(void **state) {
+static void the_defaults_are_the_documented_ones(void **state) { /* G22 */
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
@@ -30,7 +30,7 @@ static void the_defaults_are_the_documented_ones(void **state) {
   journal_close(&of);
 }
 
-static void each_parameter_survives_get_set_get(void **state) {
+static void each_parameter_survives_get_set_get(void **state) { /* G23 */
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
@@ -51,7 +51,7 @@ static void each_parameter_survives_get_set_get(void **state) {
   journal_close(&of);
 }
 
-static void a_value_out_of_range_is_named_and_changes_nothing(void **state) {
+static void a_value_out_of_range_is_named_and_changes_nothing(void **state) { /* G23 */
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
@@ -96,7 +96,7 @@ static void keep_lists(wn_domain *domain, void *argument) {
   atomic_fetch_add(&ended, 1);
 }
 
-static void parameters_change_while_domains_allocate(void **state) {
+static void parameters_change_while_domains_allocate(void **state) { /* G23 */
   (void)state;
   struct journal of;
   wn_join *joins[3];
@@ -140,7 +140,7 @@ static void count_handles(wn_domain *domain, void *argument) {
   assert_int_equal(handles_until_refused(domain), *(long *)argument);
 }
 
-static void a_lower_stack_limit_counts_at_once(void **state) {
+static void a_lower_stack_limit_counts_at_once(void **state) { /* G21 */
   (void)state;
   struct journal of;
   wn_join *join;
@@ -172,7 +172,7 @@ static void a_lower_stack_limit_counts_at_once(void **state) {
   journal_close(&of);
 }
 
-static void a_higher_stack_limit_counts_for_later_threads(void **state) {
+static void a_higher_stack_limit_counts_for_later_threads(void **state) { /* G21 */
   (void)state;
   struct journal of;
   wn_join *join;
@@ -190,7 +190,7 @@ static void a_higher_stack_limit_counts_for_later_threads(void **state) {
 
 /* ---- the major heap ---- */
 
-static void arrays_of_all_policies_are_sound(void **state) {
+static void arrays_of_all_policies_are_sound(void **state) { /* G18 */
   (void)state;
   for (long policy = 0; policy < 3; policy++) {
     struct journal of;
@@ -246,7 +246,7 @@ static struct places places_by(const char *policy) {
   return places;
 }
 
-static void each_policy_searches_in_its_way(void **state) {
+static void each_policy_searches_in_its_way(void **state) { /* G18 */
   (void)state;
   const size_t half = 320 * sizeof(wn_value);
   struct places next = places_by("a=0"), first = places_by("a=1"), best = places_by("a=2");
@@ -283,7 +283,7 @@ static size_t first_growth(long increment, size_t *used) {
   return grown;
 }
 
-static void an_increment_of_up_to_a_thousand_is_a_percentage(void **state) {
+static void an_increment_of_up_to_a_thousand_is_a_percentage(void **state) { /* G18 */
   (void)state;
   size_t used = 0;
   size_t grown = first_growth(100, &used);
@@ -292,7 +292,7 @@ static void an_increment_of_up_to_a_thousand_is_a_percentage(void **state) {
   assert_in_range(grown, 10 * used - CHUNK_BYTES, 10 * used);
 }
 
-static void the_heap_grows_by_the_increment(void **state) {
+static void the_heap_grows_by_the_increment(void **state) { /* G18 */
   (void)state;
   struct journal of;
   wn_heap_options options = without_helpers();
@@ -336,7 +336,7 @@ static long cycles_with(const wn_heap_options *options) {
   return cycles;
 }
 
-static void less_overhead_makes_more_cycles(void **state) {
+static void less_overhead_makes_more_cycles(void **state) { /* G20 */
   (void)state;
   wn_heap_options options = without_helpers();
   options.parameters.minor_heap_size = TINY ? 320 : 32768;
@@ -347,7 +347,7 @@ static void less_overhead_makes_more_cycles(void **state) {
   assert_true(few > 0 && many > few + few / 2);
 }
 
-static void a_window_divides_the_slices(void **state) {
+static void a_window_divides_the_slices(void **state) { /* G18 */
   (void)state;
   struct journal of;
   wn_heap_options options = without_helpers();

@@ -72,7 +72,7 @@ static void compute(wn_domain *domain, void *argument) {
   if (call->number % 7 == 0) wn_gc_full_major(domain);
 }
 
-static void results_come_up_a_tree_of_domains(void **state) {
+static void results_come_up_a_tree_of_domains(void **state) { /* G54h */
   (void)state;
   const char *const texts[] = {"", "minor_heap_size=512", "max_overhead=0"};
   for (size_t t = 0; t < sizeof texts / sizeof *texts; t++)
@@ -145,7 +145,7 @@ static void burn_young(wn_domain *domain, void *storm) { burn(domain, storm, col
 static void burn_all(wn_domain *domain, void *storm) { burn(domain, storm, collect_all); }
 static void burn_sizes(wn_domain *domain, void *storm) { burn(domain, storm, resize); }
 
-static void domains_begin_and_end_under_every_kind_of_collection(void **state) {
+static void domains_begin_and_end_under_every_kind_of_collection(void **state) { /* H8, H10 */
   (void)state;
   wn_body *const bodies[] = {burn_young, burn_all, burn_sizes};
   for (size_t b = 0; b < sizeof bodies / sizeof *bodies; b++) {
@@ -191,7 +191,7 @@ static void ask_in_turn(wn_domain *domain, void *argument) {
 }
 
 /* Each full collection keeps its promise to the domain that asked, whatever the others ask for. */
-static void full_collections_that_several_domains_ask_for_are_each_full(void **state) {
+static void full_collections_that_several_domains_ask_for_are_each_full(void **state) { /* G26 */
   (void)state;
   struct journal of;
   _Atomic(long) forced = 0;
@@ -230,7 +230,7 @@ static void leave_an_estate(wn_domain *domain, void *argument) {
   }
 }
 
-static void what_a_domain_held_alone_dies_with_it_and_the_rest_stays(void **state) {
+static void what_a_domain_held_alone_dies_with_it_and_the_rest_stays(void **state) { /* G54h */
   (void)state;
   struct journal of;
   journal_open_with(&of, "");
@@ -303,7 +303,7 @@ static void pass_roots_on(wn_domain *domain, void *argument) {
   }
 }
 
-static void a_global_root_outlives_its_domain_and_may_be_freed_by_another(void **state) {
+static void a_global_root_outlives_its_domain_and_may_be_freed_by_another(void **state) { /* G54d */
   (void)state;
   static struct table table;
   struct journal of;
@@ -375,7 +375,7 @@ static void receive_messages(wn_domain *domain, void *argument) {
   atomic_store(&channel->over, 1);
 }
 
-static void threads_talk_through_a_pipe_while_another_collects(void **state) {
+static void threads_talk_through_a_pipe_while_another_collects(void **state) { /* G54f */
   (void)state;
   const size_t sizes[] = {16, MOST};
   for (size_t s = 0; s < 2; s++) {

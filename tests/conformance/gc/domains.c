@@ -42,7 +42,7 @@ static void let_one_through(const struct gate *gate) { assert_int_equal(write(ga
 
 static void do_nothing(wn_domain *domain, void *argument) { (void)domain, (void)argument; }
 
-static void a_heap_has_as_many_domains_as_its_parameters_allow(void **state) {
+static void a_heap_has_as_many_domains_as_its_parameters_allow(void **state) { /* G56 */
   (void)state;
   struct journal of;
   struct gate gate;
@@ -61,7 +61,7 @@ static void a_heap_has_as_many_domains_as_its_parameters_allow(void **state) {
   journal_close(&of);
 }
 
-static void a_domain_too_many_is_refused_and_another_may_come_when_one_has_ended(void **state) {
+static void a_domain_too_many_is_refused_and_another_may_come_when_one_has_ended(void **state) { /* G54e */
   (void)state;
   enum { MANY = 1000 };
   static wn_join *joins[MANY];
@@ -100,7 +100,7 @@ static void attach_again(wn_domain *domain, void *argument) {
   assert_int_equal(wn_gc_minor(domain), WN_OK);
 }
 
-static void a_thread_is_in_one_domain_of_a_heap(void **state) {
+static void a_thread_is_in_one_domain_of_a_heap(void **state) { /* G54e */
   (void)state;
   struct journal of;
   wn_join *join;
@@ -114,7 +114,7 @@ static void a_thread_is_in_one_domain_of_a_heap(void **state) {
   journal_close(&of);
 }
 
-static void a_thread_may_be_in_domains_of_several_heaps(void **state) {
+static void a_thread_may_be_in_domains_of_several_heaps(void **state) { /* G54e */
   (void)state;
   struct journal outer, inner;
   journal_open(&outer, NULL);
@@ -149,7 +149,7 @@ static void sleep_with_a_list(wn_domain *domain, void *argument) {
   assert_int_equal(length_of(domain, list), 100);
 }
 
-static void collections_go_on_while_a_domain_is_blocked(void **state) {
+static void collections_go_on_while_a_domain_is_blocked(void **state) { /* G54f */
   (void)state;
   struct journal of;
   struct sleeper sleeper = {0};
@@ -170,7 +170,7 @@ static void collect_and_open(wn_domain *domain, void *argument) {
   atomic_store(&((struct sleeper *)argument)->step, 2);
 }
 
-static void collections_go_on_while_a_domain_waits_to_join_another(void **state) {
+static void collections_go_on_while_a_domain_waits_to_join_another(void **state) { /* G54f */
   (void)state;
   struct journal of;
   struct sleeper sleeper = {0};
@@ -191,7 +191,7 @@ static void spin_and_poll(wn_domain *domain, void *argument) {
   wait_for_step(domain, &sleeper->step, 2);
 }
 
-static void a_domain_that_polls_without_allocating_lets_others_collect(void **state) {
+static void a_domain_that_polls_without_allocating_lets_others_collect(void **state) { /* G54g */
   (void)state;
   struct journal of;
   struct sleeper sleeper = {0};
@@ -213,7 +213,7 @@ static void be_busy_then_poll(wn_domain *domain, void *argument) {
   wn_poll(domain);
 }
 
-static void a_collection_waits_for_a_domain_that_does_not_poll(void **state) {
+static void a_collection_waits_for_a_domain_that_does_not_poll(void **state) { /* G54g */
   (void)state;
   struct journal of;
   struct sleeper sleeper = {0};
@@ -256,7 +256,7 @@ static void leave_a_child(wn_domain *domain, void *argument) {
   atomic_store(&family->returned, 1);
 }
 
-static void a_domain_whose_body_returned_ends_with_the_last_of_its_threads(void **state) {
+static void a_domain_whose_body_returned_ends_with_the_last_of_its_threads(void **state) { /* G54h */
   (void)state;
   struct journal of;
   struct family family = {0};
@@ -297,7 +297,7 @@ static void return_with_a_pending_finaliser(wn_domain *domain, void *argument) {
   wait_at_gate(domain, &family->gate);
 }
 
-static void a_finaliser_may_spawn_a_thread_while_its_domain_ends(void **state) {
+static void a_finaliser_may_spawn_a_thread_while_its_domain_ends(void **state) { /* G54h */
   (void)state;
   struct journal of;
   struct family family = {0};
@@ -333,7 +333,7 @@ static void leave_a_legacy(wn_domain *domain, void *argument) {
   atomic_store(&legacy->ended, 1);
 }
 
-static void a_join_returns_when_the_domain_has_ended_and_what_it_left_is_there(void **state) {
+static void a_join_returns_when_the_domain_has_ended_and_what_it_left_is_there(void **state) { /* G54h */
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
@@ -362,7 +362,7 @@ static void spawn_a_chain(wn_domain *domain, void *argument) {
   if (atomic_fetch_sub(left, 1) > 1) join_wait(domain, spawn(domain, spawn_a_chain, argument));
 }
 
-static void domains_come_and_go_and_their_numbers_are_not_used_again(void **state) {
+static void domains_come_and_go_and_their_numbers_are_not_used_again(void **state) { /* H8 */
   (void)state;
   struct journal of;
   _Atomic(int) ran = 0, left = 10;

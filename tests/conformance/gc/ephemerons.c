@@ -26,7 +26,7 @@ static intptr_t data_of(wn_domain *domain, wn_ref ephemeron) {
 
 /* ---- one ephemeron ---- */
 
-static void data_live_as_long_as_the_key(void **state) {
+static void data_live_as_long_as_the_key(void **state) { /* G49 */
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
@@ -49,7 +49,7 @@ static void data_live_as_long_as_the_key(void **state) {
 }
 
 /* A young key dies in a minor collection, and takes old data with it. */
-static void a_young_key_takes_the_data_with_it(void **state) {
+static void a_young_key_takes_the_data_with_it(void **state) { /* G54 */
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
@@ -72,7 +72,7 @@ static void a_young_key_takes_the_data_with_it(void **state) {
   journal_close(&of);
 }
 
-static void data_that_lead_to_their_own_key_keep_nothing(void **state) {
+static void data_that_lead_to_their_own_key_keep_nothing(void **state) { /* G49 */
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
@@ -97,7 +97,7 @@ static void data_that_lead_to_their_own_key_keep_nothing(void **state) {
   journal_close(&of);
 }
 
-static void every_key_that_is_set_counts_and_no_other(void **state) {
+static void every_key_that_is_set_counts_and_no_other(void **state) { /* G49 */
   (void)state;
   enum { KEYS = 9 };
   struct journal of;
@@ -122,7 +122,7 @@ static void every_key_that_is_set_counts_and_no_other(void **state) {
   journal_close(&of);
 }
 
-static void what_is_unset_counts_no_more(void **state) {
+static void what_is_unset_counts_no_more(void **state) { /* G49 */
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
@@ -147,7 +147,7 @@ static void what_is_unset_counts_no_more(void **state) {
   journal_close(&of);
 }
 
-static void an_ephemeron_that_is_dead_keeps_nothing(void **state) {
+static void an_ephemeron_that_is_dead_keeps_nothing(void **state) { /* G49 */
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
@@ -166,7 +166,7 @@ static void an_ephemeron_that_is_dead_keeps_nothing(void **state) {
   journal_close(&of);
 }
 
-static void other_places_of_ephemerons_are_refused(void **state) {
+static void other_places_of_ephemerons_are_refused(void **state) { /* G54b */
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
@@ -216,7 +216,7 @@ static long count_data(wn_domain *domain, wn_ref list) {
   return count;
 }
 
-static void chains_live_and_die_with_their_first_key(void **state) {
+static void chains_live_and_die_with_their_first_key(void **state) { /* G49 */
   (void)state;
   for (int variant = 0; variant < 6; variant++) {
     struct journal of;
@@ -260,7 +260,7 @@ static size_t examined_by_a_cycle(intptr_t length, bool forward) {
   return count;
 }
 
-static void work_on_a_chain_is_proportional_to_its_length_in_either_order(void **state) {
+static void work_on_a_chain_is_proportional_to_its_length_in_either_order(void **state) { /* G49 */
   (void)state;
   for (int forward = 0; forward < 2; forward++) {
     size_t single = examined_by_a_cycle(CHAIN, forward), twice = examined_by_a_cycle(2 * CHAIN, forward);
@@ -270,7 +270,7 @@ static void work_on_a_chain_is_proportional_to_its_length_in_either_order(void *
 }
 
 /* The ephemerons themselves are each other's data. */
-static void ephemerons_may_be_the_data_of_ephemerons(void **state) {
+static void ephemerons_may_be_the_data_of_ephemerons(void **state) { /* G49 */
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
@@ -343,7 +343,7 @@ static void solve(struct formula *formula) {
   }
 }
 
-static void random_formulas_have_their_solution(void **state) {
+static void random_formulas_have_their_solution(void **state) { /* G49 */
   (void)state;
   struct journal of;
   uint64_t random = 42;
@@ -442,7 +442,7 @@ static void use_them(wn_domain *domain, void *argument) {
   }
 }
 
-static void domains_may_use_the_same_weak_blocks_at_once(void **state) {
+static void domains_may_use_the_same_weak_blocks_at_once(void **state) { /* G53 */
   (void)state;
   struct journal of;
   struct shared shared = {.wrong = 0};

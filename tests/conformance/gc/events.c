@@ -101,7 +101,7 @@ static const struct {
 };
 enum { BITS = sizeof bits / sizeof *bits, LINES = 4 };
 
-static void each_bit_tells_its_lines_and_no_others(void **state) {
+static void each_bit_tells_its_lines_and_no_others(void **state) { /* G58 */
   (void)state;
   for (unsigned bit = 0; bit < BITS; bit++) {
     char *told = told_with(bits[bit].bit), *rest = NULL;
@@ -122,14 +122,14 @@ static void each_bit_tells_its_lines_and_no_others(void **state) {
   }
 }
 
-static void nothing_is_told_unless_asked_for(void **state) {
+static void nothing_is_told_unless_asked_for(void **state) { /* G58 */
   (void)state;
   char *told = told_with(0);
   assert_string_equal(told, "");
   free(told);
 }
 
-static void verbose_can_be_switched_on_and_off(void **state) {
+static void verbose_can_be_switched_on_and_off(void **state) { /* G58 */
   (void)state;
   struct journal of;
   wn_gc_control control;
@@ -148,7 +148,7 @@ static void verbose_can_be_switched_on_and_off(void **state) {
   journal_close(&of);
 }
 
-static void each_change_of_a_parameter_is_told_and_nothing_else_is(void **state) {
+static void each_change_of_a_parameter_is_told_and_nothing_else_is(void **state) { /* G60 */
   (void)state;
   struct journal of;
   wn_heap_options options = WN_HEAP_DEFAULTS;
@@ -175,7 +175,7 @@ static void each_change_of_a_parameter_is_told_and_nothing_else_is(void **state)
   journal_close(&of);
 }
 
-static void what_is_told_at_the_start_can_be_given_back_as_parameters(void **state) {
+static void what_is_told_at_the_start_can_be_given_back_as_parameters(void **state) { /* G57 */
   (void)state;
   wn_heap *heaps[2];
   wn_heap_options options = WN_HEAP_DEFAULTS;
@@ -204,7 +204,7 @@ static void what_is_told_at_the_start_can_be_given_back_as_parameters(void **sta
   free(again);
 }
 
-static void the_statistics_at_the_end_are_exact(void **state) {
+static void the_statistics_at_the_end_are_exact(void **state) { /* G59 */
   (void)state;
   struct journal of;
   char expected[1000];

@@ -87,7 +87,7 @@ static void call_everything_first(wn_domain *domain, wn_ref value, void *context
   call_everything(domain, context);
 }
 
-static void every_function_may_be_called_in_a_finaliser(void **state) {
+static void every_function_may_be_called_in_a_finaliser(void **state) { /* G54i */
   (void)state;
   struct journal of;
   int first = 0, last = 0;
@@ -104,7 +104,7 @@ static void every_function_may_be_called_in_a_finaliser(void **state) {
   journal_close(&of);
 }
 
-static void every_function_may_be_called_in_an_alarm(void **state) {
+static void every_function_may_be_called_in_an_alarm(void **state) { /* G54i */
   (void)state;
   struct journal of;
   wn_gc_alarm *alarm;
@@ -118,7 +118,7 @@ static void every_function_may_be_called_in_an_alarm(void **state) {
   journal_close(&of);
 }
 
-static void every_function_may_be_called_by_each_thread_of_a_domain(void **state) {
+static void every_function_may_be_called_by_each_thread_of_a_domain(void **state) { /* G54i */
   (void)state;
   struct journal of;
   wn_join *joins[3];
@@ -143,7 +143,7 @@ static void raise_seven(wn_domain *domain, void *context) {
   wn_raise(domain, block_of(domain, 7));
 }
 
-static void every_function_may_be_called_in_the_raise_hook(void **state) {
+static void every_function_may_be_called_in_the_raise_hook(void **state) { /* G54i */
   (void)state;
   struct journal of;
   int calls = 0;
@@ -168,7 +168,7 @@ static bool call_everything_when_memory_is_short(wn_domain *domain, size_t words
   return false;
 }
 
-static void every_function_may_be_called_when_memory_is_short(void **state) {
+static void every_function_may_be_called_when_memory_is_short(void **state) { /* G54i */
   (void)state;
   struct journal of;
   int calls = 0;

@@ -17,7 +17,7 @@ static wn_ref make_outside(wn_domain *domain, long bytes) {
   return block;
 }
 
-static void buffers_of_up_to_a_megabyte_stay_bounded(void **state) {
+static void buffers_of_up_to_a_megabyte_stay_bounded(void **state) { /* G47 */
   (void)state;
   struct journal of;
   wn_heap_options options = without_helpers();
@@ -32,7 +32,7 @@ static void buffers_of_up_to_a_megabyte_stay_bounded(void **state) {
   assert_int_equal(atomic_load(&outside), 0);
 }
 
-static void byte_blocks_of_up_to_a_megabyte_stay_bounded(void **state) {
+static void byte_blocks_of_up_to_a_megabyte_stay_bounded(void **state) { /* G47 */
   (void)state;
   struct journal of;
   wn_heap_options options = without_helpers();
@@ -67,7 +67,7 @@ static long cycles_by(const wn_heap_options *options, long bytes, long retained)
   return cycles;
 }
 
-static void the_major_ratio_decides_how_often_what_is_outside_is_collected(void **state) {
+static void the_major_ratio_decides_how_often_what_is_outside_is_collected(void **state) { /* G47 */
   (void)state;
   wn_heap_options options = without_helpers();
   options.parameters.minor_heap_size = 1000;
@@ -79,7 +79,7 @@ static void the_major_ratio_decides_how_often_what_is_outside_is_collected(void 
   assert_true(few > 0 && many >= 3 * few);
 }
 
-static void what_is_retained_outside_adds_no_cycles(void **state) {
+static void what_is_retained_outside_adds_no_cycles(void **state) { /* G47 */
   (void)state;
   wn_heap_options options = without_helpers();
   options.parameters.minor_heap_size = 1000;
@@ -109,7 +109,7 @@ static long cycles_by_survivors(long bytes) {
   return cycles;
 }
 
-static void what_survivors_have_outside_hastens_cycles_once_they_are_old(void **state) {
+static void what_survivors_have_outside_hastens_cycles_once_they_are_old(void **state) { /* G47 */
   (void)state;
   long few = cycles_by_survivors(8), many = cycles_by_survivors(7000);
   assert_true(many >= 2 * few + 5);
@@ -130,14 +130,14 @@ static long collections_by_young(long ratio) {
   return collections;
 }
 
-static void the_minor_ratio_decides_how_often_young_ones_are_collected(void **state) {
+static void the_minor_ratio_decides_how_often_young_ones_are_collected(void **state) { /* G46 */
   (void)state;
   assert_in_range(collections_by_young(100), 9, 11);
   assert_in_range(collections_by_young(50), 19, 21);
   assert_in_range(collections_by_young(1000), 0, 1);
 }
 
-static void blocks_with_more_outside_than_the_limit_are_born_old(void **state) {
+static void blocks_with_more_outside_than_the_limit_are_born_old(void **state) { /* G46 */
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
@@ -165,6 +165,7 @@ static void dead_outside(wn_domain *domain, long bytes) {
 }
 
 static void dead_custom_blocks_are_released_young_ones_by_the_next_minor_collection(void **state) {
+  /* G43, G44 */
   (void)state;
   struct journal of;
   wn_heap_options options = without_helpers();
@@ -188,7 +189,7 @@ static void dead_custom_blocks_are_released_young_ones_by_the_next_minor_collect
   assert_int_equal(atomic_load(&outside), 0); /* closing released the last one */
 }
 
-static void closing_a_heap_releases_custom_blocks_of_every_size(void **state) {
+static void closing_a_heap_releases_custom_blocks_of_every_size(void **state) { /* G44 */
   (void)state;
   const size_t sizes[] = {8, 5000, 3000000};
   struct journal of;
@@ -216,7 +217,7 @@ static void look_at_bytes(wn_domain *domain, wn_ref value, void *context) {
   *rites = (struct rites){atomic_load(&outside), *(long *)wn_bytes(value)};
 }
 
-static void a_custom_block_with_a_finaliser_is_released_after_that(void **state) {
+static void a_custom_block_with_a_finaliser_is_released_after_that(void **state) { /* G44 */
   (void)state;
   struct journal of;
   wn_heap_options options = without_helpers();
@@ -239,7 +240,7 @@ static void a_custom_block_with_a_finaliser_is_released_after_that(void **state)
   journal_close(&of);
 }
 
-static void hundreds_of_thousands_of_custom_blocks_are_each_released_once(void **state) {
+static void hundreds_of_thousands_of_custom_blocks_are_each_released_once(void **state) { /* G44 */
   (void)state;
   enum { BLOCKS = TINY ? 10000 : 300000 };
   struct journal of;
@@ -261,7 +262,7 @@ static void hundreds_of_thousands_of_custom_blocks_are_each_released_once(void *
   assert_int_equal(atomic_load(&outside), 0);
 }
 
-static void one_block_counts_as_a_cycle_at_most_however_much_it_has_outside(void **state) {
+static void one_block_counts_as_a_cycle_at_most_however_much_it_has_outside(void **state) { /* G47 */
   (void)state;
   struct journal of;
   wn_heap_options options = without_helpers();

@@ -34,7 +34,7 @@ static void register_many(wn_domain *domain, void *argument) {
   }
 }
 
-static void finalisers_of_domains_that_ended_are_all_called(void **state) {
+static void finalisers_of_domains_that_ended_are_all_called(void **state) { /* G42 */
   (void)state;
   struct journal of;
   struct crowd crowd = {0};
@@ -76,7 +76,7 @@ static void register_in_order(wn_domain *domain, void *argument) {
   }
 }
 
-static void the_order_of_a_domain_that_ended_is_kept(void **state) {
+static void the_order_of_a_domain_that_ended_is_kept(void **state) { /* G42 */
   (void)state;
   struct handover handover;
   handover_open(&handover);
@@ -117,6 +117,7 @@ static void end_with_pending_calls(wn_domain *domain, void *argument) {
 }
 
 static void calls_that_were_pending_when_the_domain_ended_are_made_by_the_domain_that_joins_it(void **state) {
+  /* G42 */
   (void)state;
   struct handover handover;
   handover_open(&handover);
@@ -152,7 +153,7 @@ static void spawn_and_join(wn_domain *domain, void *argument) {
   wn_gc_full_major(domain);
 }
 
-static void the_domain_that_joins_another_runs_its_finalisers(void **state) {
+static void the_domain_that_joins_another_runs_its_finalisers(void **state) { /* G42 */
   (void)state;
   struct journal of;
   struct watch watch = {0};
@@ -172,7 +173,7 @@ static void *attach_and_register(void *argument) {
   return NULL;
 }
 
-static void the_next_domain_that_collects_runs_them_if_no_domain_joins(void **state) {
+static void the_next_domain_that_collects_runs_them_if_no_domain_joins(void **state) { /* G42 */
   (void)state;
   struct journal of;
   struct watch watch = {0};
@@ -188,7 +189,7 @@ static void the_next_domain_that_collects_runs_them_if_no_domain_joins(void **st
   journal_close(&of);
 }
 
-static void a_domain_that_is_joined_late_does_not_keep_its_finalisers_for_ever(void **state) {
+static void a_domain_that_is_joined_late_does_not_keep_its_finalisers_for_ever(void **state) { /* G42 */
   (void)state;
   struct journal of;
   struct watch watch = {0};
@@ -210,7 +211,7 @@ static void collect_once(wn_domain *domain, void *argument) {
   wn_poll(domain);
 }
 
-static void finalisers_are_kept_for_the_domain_that_joins_while_others_collect(void **state) {
+static void finalisers_are_kept_for_the_domain_that_joins_while_others_collect(void **state) { /* G42 */
   (void)state;
   struct journal of;
   struct watch watch = {0};
@@ -236,7 +237,7 @@ static void poll_here(wn_domain *domain, void *argument) {
   while (!watch->number) wn_gc_full_major(domain);
 }
 
-static void any_thread_of_the_domain_runs_its_finalisers(void **state) {
+static void any_thread_of_the_domain_runs_its_finalisers(void **state) { /* G42 */
   (void)state;
   struct journal of;
   struct watch watch = {0};
@@ -301,7 +302,7 @@ static void run_blocked(struct journal *of, bool releases) {
   assert_int_equal(wn_join_wait(of->domain, join), WN_OK);
 }
 
-static void while_a_finaliser_is_blocked_the_others_wait_on_all_threads(void **state) {
+static void while_a_finaliser_is_blocked_the_others_wait_on_all_threads(void **state) { /* G40 */
   (void)state;
   struct journal of;
   run_blocked(&of, false);
@@ -309,7 +310,7 @@ static void while_a_finaliser_is_blocked_the_others_wait_on_all_threads(void **s
   journal_close(&of);
 }
 
-static void a_blocked_finaliser_that_released_lets_another_thread_run_the_next(void **state) {
+static void a_blocked_finaliser_that_released_lets_another_thread_run_the_next(void **state) { /* G40 */
   (void)state;
   struct journal of;
   run_blocked(&of, true);
@@ -353,7 +354,7 @@ static void run_the_second(wn_domain *domain, void *argument) {
   atomic_store(&((struct relay *)argument)->step, 4);
 }
 
-static void a_finaliser_that_released_and_ends_does_not_release_the_next(void **state) {
+static void a_finaliser_that_released_and_ends_does_not_release_the_next(void **state) { /* G40 */
   (void)state;
   struct journal of;
   struct relay relay = {.of = &of};
@@ -409,7 +410,7 @@ static void poll_meanwhile(wn_domain *domain, void *argument) {
   atomic_store(&raised->relay.step, 2);
 }
 
-static void an_exception_leaves_on_the_thread_that_raised_it(void **state) {
+static void an_exception_leaves_on_the_thread_that_raised_it(void **state) { /* G41 */
   (void)state;
   struct journal of;
   struct raised raised = {.relay = {.of = &of}};
@@ -472,7 +473,7 @@ static void be_busy(wn_domain *domain, void *argument) {
   }
 }
 
-static void busy_domains_lose_no_finaliser(void **state) {
+static void busy_domains_lose_no_finaliser(void **state) { /* G42 */
   (void)state;
   struct journal of;
   static struct busy busy;

@@ -29,7 +29,7 @@ static void run_turns(struct journal *of, bool releases) {
   wn_gc_full_major(of->domain);
 }
 
-static void while_a_finaliser_runs_the_others_wait(void **state) {
+static void while_a_finaliser_runs_the_others_wait(void **state) { /* G40 */
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
@@ -38,7 +38,7 @@ static void while_a_finaliser_runs_the_others_wait(void **state) {
   journal_close(&of);
 }
 
-static void a_finaliser_that_releases_lets_the_next_start_before_it_ends(void **state) {
+static void a_finaliser_that_releases_lets_the_next_start_before_it_ends(void **state) { /* G40 */
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
@@ -72,7 +72,7 @@ static void allocate_everyhow(wn_domain *domain) {
   wn_global_free(domain, wn_global_new(domain, number));
 }
 
-static void no_finaliser_runs_inside_an_allocation(void **state) {
+static void no_finaliser_runs_inside_an_allocation(void **state) { /* G39 */
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
@@ -118,7 +118,7 @@ static void three_with_one_that_raises(struct journal *of, struct entry *entries
   register_first(of, &entries[2], block_of(of->domain, 30));
 }
 
-static void an_exception_waits_to_be_taken_and_the_rest_stay_queued(void **state) {
+static void an_exception_waits_to_be_taken_and_the_rest_stay_queued(void **state) { /* G41 */
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
@@ -172,7 +172,7 @@ static wn_heap_options with_hook(struct catcher *catcher) {
   return options;
 }
 
-static void the_raise_hook_may_leave_the_safepoint(void **state) {
+static void the_raise_hook_may_leave_the_safepoint(void **state) { /* G41 */
   (void)state;
   static struct catcher catcher;
   static struct journal of;
@@ -195,7 +195,7 @@ static void the_raise_hook_may_leave_the_safepoint(void **state) {
   journal_close(&of); /* not inside a callback any more */
 }
 
-static void a_raise_hook_that_returns_has_taken_the_exception(void **state) {
+static void a_raise_hook_that_returns_has_taken_the_exception(void **state) { /* G41 */
   (void)state;
   struct journal of;
   struct catcher catcher = {.returns = true};
@@ -220,7 +220,7 @@ static void release_and_poll(wn_domain *domain, wn_ref value, void *context) {
   journal_write(entry->journal, entry->line);
 }
 
-static void an_exception_leaves_once_the_outermost_callback_has_returned(void **state) {
+static void an_exception_leaves_once_the_outermost_callback_has_returned(void **state) { /* G41 */
   (void)state;
   static struct catcher catcher;
   static struct journal of;
@@ -250,7 +250,7 @@ static void use_all_slots(wn_domain *domain) {
   while (!wn_is_null(wn_root(domain, wn_int(0)))) {}
 }
 
-static void what_needs_a_handle_waits_until_there_is_a_slot_for_it(void **state) {
+static void what_needs_a_handle_waits_until_there_is_a_slot_for_it(void **state) { /* H6, G41 */
   (void)state;
   struct journal of;
   wn_heap_options options = WN_HEAP_DEFAULTS;

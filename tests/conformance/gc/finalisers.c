@@ -16,7 +16,7 @@ static void read_number(wn_domain *domain, wn_ref value, void *context) {
   *(intptr_t *)context = number_of(value);
 }
 
-static void finalise_is_called_with_the_value_that_died(void **state) {
+static void finalise_is_called_with_the_value_that_died(void **state) { /* G35 */
   (void)state;
   struct journal of;
   intptr_t seen = 0;
@@ -33,7 +33,7 @@ static void finalise_is_called_with_the_value_that_died(void **state) {
   journal_close(&of);
 }
 
-static void large_values_are_finalised_as_well(void **state) {
+static void large_values_are_finalised_as_well(void **state) { /* G32 */
   (void)state;
   struct journal of;
   intptr_t seen[3] = {0};
@@ -50,7 +50,7 @@ static void large_values_are_finalised_as_well(void **state) {
   journal_close(&of);
 }
 
-static void a_young_value_with_finalise_is_not_finalised_by_minor_collections(void **state) {
+static void a_young_value_with_finalise_is_not_finalised_by_minor_collections(void **state) { /* G37 */
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
@@ -64,6 +64,7 @@ static void a_young_value_with_finalise_is_not_finalised_by_minor_collections(vo
 }
 
 static void finalise_last_of_a_young_value_is_called_after_the_minor_collection_it_died_in(void **state) {
+  /* G37 */
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
@@ -82,7 +83,7 @@ static void note_cycles(wn_domain *domain, void *context) {
   *(long *)context = quick_stat(domain).major_collections;
 }
 
-static void finalise_last_of_a_young_value_waits_for_the_rest_of_a_full_major(void **state) {
+static void finalise_last_of_a_young_value_waits_for_the_rest_of_a_full_major(void **state) { /* G37 */
   (void)state;
   struct journal of;
   wn_heap_options options = without_helpers();
@@ -100,7 +101,7 @@ static void finalise_last_of_a_young_value_waits_for_the_rest_of_a_full_major(vo
   journal_close(&of);
 }
 
-static void finalise_last_is_not_called_while_the_value_is_reachable(void **state) {
+static void finalise_last_is_not_called_while_the_value_is_reachable(void **state) { /* G36 */
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
@@ -126,7 +127,7 @@ static void finalise_last_is_not_called_while_the_value_is_reachable(void **stat
   journal_close(&of);
 }
 
-static void one_full_major_collects_all_but_values_with_finalise_and_a_second_those(void **state) {
+static void one_full_major_collects_all_but_values_with_finalise_and_a_second_those(void **state) { /* G27 */
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
@@ -148,7 +149,7 @@ static void one_full_major_collects_all_but_values_with_finalise_and_a_second_th
   journal_close(&of);
 }
 
-static void integers_have_no_finalisers(void **state) {
+static void integers_have_no_finalisers(void **state) { /* G32 */
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
@@ -170,7 +171,7 @@ static void integers_have_no_finalisers(void **state) {
 
 /* ---- in which order ---- */
 
-static void values_of_one_cycle_are_finalised_last_registered_first(void **state) {
+static void values_of_one_cycle_are_finalised_last_registered_first(void **state) { /* G34 */
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
@@ -185,7 +186,7 @@ static void values_of_one_cycle_are_finalised_last_registered_first(void **state
   journal_close(&of);
 }
 
-static void each_registration_of_a_value_is_called_once(void **state) {
+static void each_registration_of_a_value_is_called_once(void **state) { /* G33 */
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
@@ -204,7 +205,7 @@ static void each_registration_of_a_value_is_called_once(void **state) {
   journal_close(&of);
 }
 
-static void finalise_comes_before_finalise_last_of_the_same_cycle(void **state) {
+static void finalise_comes_before_finalise_last_of_the_same_cycle(void **state) { /* G36 */
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
@@ -238,7 +239,7 @@ static void die_in_two_cycles(wn_domain *domain, wn_ref value, void *context) {
   assert_int_equal(of->count, 0);
 }
 
-static void batches_of_different_cycles_are_first_in_first_out(void **state) {
+static void batches_of_different_cycles_are_first_in_first_out(void **state) { /* G34 */
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
@@ -266,7 +267,7 @@ static void revive(wn_domain *domain, wn_ref value, void *context) {
   wn_global_set(domain, revival->saved, value);
 }
 
-static void a_value_may_be_made_reachable_again(void **state) {
+static void a_value_may_be_made_reachable_again(void **state) { /* G35, G36 */
   (void)state;
   struct revival revival = {0};
   struct entry last = {&revival.of, 1};
@@ -302,7 +303,7 @@ static void register_again(wn_domain *domain, wn_ref value, void *context) {
   if (--*left) assert_int_equal(wn_gc_finalise(domain, register_again, context, value), WN_OK);
 }
 
-static void a_finaliser_may_register_its_value_again(void **state) {
+static void a_finaliser_may_register_its_value_again(void **state) { /* G35 */
   (void)state;
   struct journal of;
   long left = 4;
@@ -335,7 +336,7 @@ static void collect_inside(wn_domain *domain, wn_ref value, void *context) {
   ++*(long *)context;
 }
 
-static void a_finaliser_may_collect_with_live_handles(void **state) {
+static void a_finaliser_may_collect_with_live_handles(void **state) { /* G35 */
   (void)state;
   struct journal of;
   long times = 0;
@@ -354,7 +355,7 @@ static void leave_the_heap(wn_domain *domain, wn_ref value, void *context) {
   *(wn_status *)context = wn_domain_detach(domain);
 }
 
-static void a_finaliser_cannot_end_its_domain(void **state) {
+static void a_finaliser_cannot_end_its_domain(void **state) { /* G54i */
   (void)state;
   struct journal of;
   wn_status status = WN_OK;
@@ -368,7 +369,7 @@ static void a_finaliser_cannot_end_its_domain(void **state) {
   journal_close(&of);
 }
 
-static void a_value_that_its_own_context_keeps_never_dies(void **state) {
+static void a_value_that_its_own_context_keeps_never_dies(void **state) { /* G38 */
   (void)state;
   struct revival revival = {0};
   journal_open(&revival.of, NULL);
@@ -408,7 +409,7 @@ static void count_last(wn_domain *domain, void *context) {
   ((struct crowd *)context)->last++;
 }
 
-static void thousands_of_mixed_registrations_are_all_called(void **state) {
+static void thousands_of_mixed_registrations_are_all_called(void **state) { /* G33 */
   (void)state;
   enum { REGISTRATIONS = 10000 };
   struct journal of;
@@ -451,7 +452,7 @@ static size_t mapped_bytes(void) {
   return pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-static void a_registration_without_memory_changes_nothing(void **state) {
+static void a_registration_without_memory_changes_nothing(void **state) { /* G32 */
   (void)state;
   if (__asan_init || __tsan_init) skip();
   struct journal of;
@@ -489,7 +490,7 @@ static void leave_behind(struct journal *of, struct entry *entries) {
   register_last(of, &entries[3], value);
 }
 
-static void closing_a_heap_calls_no_finalisers(void **state) {
+static void closing_a_heap_calls_no_finalisers(void **state) { /* G43 */
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
@@ -499,7 +500,7 @@ static void closing_a_heap_calls_no_finalisers(void **state) {
   assert_int_equal(of.count, 0);
 }
 
-static void closing_a_heap_calls_what_is_left_if_asked_to(void **state) {
+static void closing_a_heap_calls_what_is_left_if_asked_to(void **state) { /* G43 */
   (void)state;
   struct journal of;
   wn_heap_options options = WN_HEAP_DEFAULTS;
@@ -516,7 +517,7 @@ static void raise_value(wn_domain *domain, wn_ref value, void *context) {
   wn_raise(domain, value);
 }
 
-static void a_finaliser_at_close_may_raise_register_and_collect(void **state) {
+static void a_finaliser_at_close_may_raise_register_and_collect(void **state) { /* G43 */
   (void)state;
   struct journal of;
   wn_heap_options options = WN_HEAP_DEFAULTS;

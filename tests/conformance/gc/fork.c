@@ -40,12 +40,12 @@ static void fork_while_all_work(const char *text, int forks) {
   journal_close(&of);
 }
 
-static void parent_and_child_go_on_after_many_forks(void **state) {
+static void parent_and_child_go_on_after_many_forks(void **state) { /* H18 */
   (void)state;
   fork_while_all_work("minor_heap_size=4096", FORKS);
 }
 
-static void parent_and_child_go_on_if_all_is_verified_and_delayed(void **state) {
+static void parent_and_child_go_on_if_all_is_verified_and_delayed(void **state) { /* H18 */
   (void)state;
   fork_while_all_work("minor_heap_size=1024,verify,delays=1,max_overhead=0", TINY ? 5 : 20);
 }
@@ -78,7 +78,7 @@ static void fork_often(wn_domain *domain, void *argument) {
   await_others(domain, &of->ended, WORKERS);
 }
 
-static void several_domains_may_fork_at_once(void **state) {
+static void several_domains_may_fork_at_once(void **state) { /* H18 */
   (void)state;
   struct journal of;
   struct world world;
@@ -118,7 +118,7 @@ static void *fork_outside(void *argument) {
   return NULL;
 }
 
-static void a_thread_outside_all_domains_may_fork(void **state) {
+static void a_thread_outside_all_domains_may_fork(void **state) { /* H18 */
   (void)state;
   struct journal of;
   struct world world;
@@ -135,7 +135,7 @@ static void a_thread_outside_all_domains_may_fork(void **state) {
   journal_close(&of);
 }
 
-static void a_thread_in_a_blocking_section_may_fork(void **state) {
+static void a_thread_in_a_blocking_section_may_fork(void **state) { /* H18 */
   (void)state;
   struct journal of;
   struct world world;
@@ -172,7 +172,7 @@ static void fork_as_second(wn_domain *domain, void *argument) {
   await_others(domain, &of->ended, 2);
 }
 
-static void a_second_thread_of_a_domain_may_fork(void **state) {
+static void a_second_thread_of_a_domain_may_fork(void **state) { /* H18 */
   (void)state;
   struct journal of;
   struct forker forker = {.forks = 5};
@@ -185,7 +185,7 @@ static void a_second_thread_of_a_domain_may_fork(void **state) {
 }
 
 /* Values without handles: the collections that the other domains want wait. */
-static void a_fork_moves_no_block(void **state) {
+static void a_fork_moves_no_block(void **state) { /* H18 */
   (void)state;
   struct journal of;
   struct world world;
@@ -211,7 +211,7 @@ static void a_fork_moves_no_block(void **state) {
 
 /* ---- several heaps ---- */
 
-static void heaps_all_go_on(void **state) {
+static void heaps_all_go_on(void **state) { /* H18 */
   (void)state;
   struct journal first, second;
   struct world worlds[2];
@@ -252,7 +252,7 @@ static void *work_in_both(void *argument) {
   return NULL; /* its domains end with it */
 }
 
-static void threads_in_two_heaps_delay_no_fork_if_they_block_in_the_one(void **state) {
+static void threads_in_two_heaps_delay_no_fork_if_they_block_in_the_one(void **state) { /* H18 */
   (void)state;
   struct journal of[2];
   struct world worlds[2];
@@ -316,7 +316,7 @@ static void find_what_was_lost(wn_domain *domain, void *argument) {
   IN_CHILD(quick_stat(domain).live_words < 1000);
 }
 
-static void handles_of_lost_threads_die_and_their_finalisers_run(void **state) {
+static void handles_of_lost_threads_die_and_their_finalisers_run(void **state) { /* H18b */
   (void)state;
   struct journal of;
   wn_heap_options options = without_helpers();
@@ -354,7 +354,7 @@ static void fork_in_finaliser(wn_domain *domain, wn_ref value, void *context) {
   journal_write(of, 1);
 }
 
-static void a_callback_may_fork(void **state) {
+static void a_callback_may_fork(void **state) { /* H18 */
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
@@ -405,7 +405,7 @@ static void release_often(wn_domain *domain, void *argument) {
   }
 }
 
-static void a_hook_may_fork_and_execute(void **state) {
+static void a_hook_may_fork_and_execute(void **state) { /* H18c */
   (void)state;
   struct journal of;
   wn_join *joins[2];

@@ -55,7 +55,7 @@ static void profile_in_child(wn_domain *domain, void *argument) {
   end_heap(domain, of->world.heap);
 }
 
-static void a_profile_goes_on_in_parent_and_child(void **state) {
+static void a_profile_goes_on_in_parent_and_child(void **state) { /* M85 */
   (void)state;
   struct journal of;
   struct profiled profiled = {0};
@@ -105,7 +105,7 @@ static off_t size_of_file(const char *path) {
   return size;
 }
 
-static void a_trace_stays_the_parents(void **state) {
+static void a_trace_stays_the_parents(void **state) { /* M85 */
   (void)state;
   struct journal of;
   wn_trace *trace;

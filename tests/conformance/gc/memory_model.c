@@ -101,7 +101,7 @@ static bool saw_the_second_alone(const struct litmus *litmus, size_t i) {
   return litmus->seen[1][0][i] && !litmus->seen[1][1][i];
 }
 
-static void who_sees_a_store_sees_those_before_it(void **state) {
+static void who_sees_a_store_sees_those_before_it(void **state) { /* G54j */
   (void)state;
   play_fn *const plays[] = {write_x_then_y, read_y_then_x};
   assert_int_equal(count_forbidden(2, plays, saw_the_second_alone), 0);
@@ -119,7 +119,7 @@ static bool both_saw_the_other(const struct litmus *litmus, size_t i) {
   return litmus->seen[0][0][i] && litmus->seen[1][0][i];
 }
 
-static void no_load_sees_a_store_that_comes_after_it(void **state) {
+static void no_load_sees_a_store_that_comes_after_it(void **state) { /* G54j */
   (void)state;
   play_fn *const plays[] = {read_x_write_y, read_y_write_x};
   assert_int_equal(count_forbidden(2, plays, both_saw_the_other), 0);
@@ -139,7 +139,7 @@ static bool saw_them_backwards(const struct litmus *litmus, size_t i) {
   return litmus->seen[1][0][i] > litmus->seen[1][1][i];
 }
 
-static void stores_to_one_field_are_seen_in_their_order(void **state) {
+static void stores_to_one_field_are_seen_in_their_order(void **state) { /* G54j */
   (void)state;
   play_fn *const plays[] = {write_x_twice, read_x_twice};
   assert_int_equal(count_forbidden(2, plays, saw_them_backwards), 0);
@@ -162,7 +162,7 @@ static bool saw_what_was_passed_on_alone(const struct litmus *litmus, size_t i) 
   return litmus->seen[2][0][i] && !litmus->seen[2][1][i];
 }
 
-static void what_one_domain_passes_on_from_another_comes_with_its_cause(void **state) {
+static void what_one_domain_passes_on_from_another_comes_with_its_cause(void **state) { /* G54j */
   (void)state;
   play_fn *const plays[] = {write_x, pass_x_on, read_y_then_x_last};
   assert_int_equal(count_forbidden(3, plays, saw_what_was_passed_on_alone), 0);
@@ -187,7 +187,7 @@ static bool both_found_the_other_free(const struct litmus *litmus, size_t i) {
   return litmus->seen[0][0][i] && litmus->seen[1][0][i];
 }
 
-static void of_two_domains_that_swap_and_look_one_sees_the_other(void **state) {
+static void of_two_domains_that_swap_and_look_one_sees_the_other(void **state) { /* G54j */
   (void)state;
   play_fn *const plays[] = {take_x_look_at_y, take_y_look_at_x};
   assert_int_equal(count_forbidden(2, plays, both_found_the_other_free), 0);
@@ -278,12 +278,12 @@ static void publish(const char *text, bool by_cas) {
 
 static const char *const texts[] = {"", "minor_heap_size=512", "minor_heap_size=4k,max_overhead=0"};
 
-static void a_block_that_is_stored_is_seen_with_its_contents(void **state) {
+static void a_block_that_is_stored_is_seen_with_its_contents(void **state) { /* G54j */
   (void)state;
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) publish(texts[i], false);
 }
 
-static void a_block_that_is_swapped_in_is_seen_with_its_contents(void **state) {
+static void a_block_that_is_swapped_in_is_seen_with_its_contents(void **state) { /* G54j */
   (void)state;
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) publish(texts[i], true);
 }
@@ -310,7 +310,7 @@ static void add_ones(wn_domain *domain, void *argument) {
     }
 }
 
-static void no_addition_by_swaps_is_lost(void **state) {
+static void no_addition_by_swaps_is_lost(void **state) { /* G54j */
   (void)state;
   struct journal of;
   wn_join *joins[DOMAINS];
@@ -390,7 +390,7 @@ static void consume(wn_domain *domain, void *argument) {
   }
 }
 
-static void a_queue_of_swaps_loses_and_repeats_nothing_and_keeps_order(void **state) {
+static void a_queue_of_swaps_loses_and_repeats_nothing_and_keeps_order(void **state) { /* G54j */
   (void)state;
   const long all = PRODUCERS * ITEMS;
   struct journal of;

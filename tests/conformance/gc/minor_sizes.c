@@ -11,7 +11,7 @@ static void set_minor_size(wn_domain *domain, long words) {
   set_control(domain, &control);
 }
 
-static void a_new_minor_heap_size_is_had_at_once_and_keeps_values(void **state) {
+static void a_new_minor_heap_size_is_had_at_once_and_keeps_values(void **state) { /* G17 */
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
@@ -30,7 +30,7 @@ static void a_new_minor_heap_size_is_had_at_once_and_keeps_values(void **state) 
   journal_close(&of);
 }
 
-static void a_new_size_is_no_wrong_store_where_those_are_looked_for(void **state) {
+static void a_new_size_is_no_wrong_store_where_those_are_looked_for(void **state) { /* G17 */
   (void)state;
   struct journal of;
   wn_heap_options options = without_helpers();
@@ -45,7 +45,7 @@ static void a_new_size_is_no_wrong_store_where_those_are_looked_for(void **state
   journal_close(&of);
 }
 
-static void a_minor_heap_without_another_place_is_no_wrong_store_either(void **state) {
+static void a_minor_heap_without_another_place_is_no_wrong_store_either(void **state) { /* H13 */
   (void)state;
   struct journal of;
   wn_heap_options options = without_helpers();
@@ -58,7 +58,7 @@ static void a_minor_heap_without_another_place_is_no_wrong_store_either(void **s
 static void wait_for_the_end(wn_domain *domain, void *argument) { wait_for_step(domain, argument, 1); }
 
 /* A domain that uses what others leave uses more than the piece that its minor heap moves by. */
-static void a_minor_heap_that_outgrows_its_size_is_no_wrong_store_either(void **state) {
+static void a_minor_heap_that_outgrows_its_size_is_no_wrong_store_either(void **state) { /* H13 */
   (void)state;
   struct journal of;
   _Atomic(int) end = 0;
@@ -77,7 +77,7 @@ static void a_minor_heap_that_outgrows_its_size_is_no_wrong_store_either(void **
   journal_close(&of);
 }
 
-static void the_size_decides_how_often_is_collected(void **state) {
+static void the_size_decides_how_often_is_collected(void **state) { /* G17 */
   (void)state;
   struct journal of;
   long collections[2];
@@ -122,7 +122,7 @@ static void assert_collections(wn_domain *domain, int count, double words, wn_re
     assert_in_range(words_between_collections(domain, list, kept), words - SLACK, words + SLACK);
 }
 
-static void where_nearly_all_blocks_live_half_full_minor_heaps_are_collected(void **state) {
+static void where_nearly_all_blocks_live_half_full_minor_heaps_are_collected(void **state) { /* G17 */
   (void)state;
   struct journal of;
   journal_open_with_words(&of);
@@ -143,7 +143,7 @@ static void where_nearly_all_blocks_live_half_full_minor_heaps_are_collected(voi
 
 /* A collection on request finds little in the minor heaps, and tells nothing about how much of more
  * would live. */
-static void collections_of_little_neither_shorten_minor_heaps_nor_end_that(void **state) {
+static void collections_of_little_neither_shorten_minor_heaps_nor_end_that(void **state) { /* G17 */
   (void)state;
   struct journal of;
   journal_open_with_words(&of);
@@ -172,7 +172,7 @@ static void be_awake(wn_domain *domain, void *argument) {
 
 /* The larger minor heap takes all there is to be had but the other one's first piece, in pieces of
  * its own. */
-static void all_domains_minor_heaps_are_shortened_whatever_their_sizes(void **state) {
+static void all_domains_minor_heaps_are_shortened_whatever_their_sizes(void **state) { /* G17 */
   (void)state;
   enum { PIECE_WORDS = 5 * WORDS / PIECES };
   struct journal of;
@@ -203,7 +203,7 @@ static long collections_of_forty_sizes(wn_domain *domain) {
   return quick_stat(domain).minor_collections - before;
 }
 
-static void a_domain_uses_what_others_leave_of_their_minor_heaps(void **state) {
+static void a_domain_uses_what_others_leave_of_their_minor_heaps(void **state) { /* G17 */
   (void)state;
   struct journal of;
   wn_heap_options options = without_helpers();
@@ -236,7 +236,7 @@ static void see_size(wn_domain *domain, void *argument) {
   assert_int_equal(wn_gc_get_minor_free(domain), *(long *)argument);
 }
 
-static void the_size_counts_for_domains_that_run_and_that_will(void **state) {
+static void the_size_counts_for_domains_that_run_and_that_will(void **state) { /* G17 */
   (void)state;
   struct journal of;
   wn_join *join;
@@ -264,7 +264,7 @@ static void the_size_counts_for_domains_that_run_and_that_will(void **state) {
   journal_close(&of);
 }
 
-static void a_domains_own_size_must_be_possible(void **state) {
+static void a_domains_own_size_must_be_possible(void **state) { /* G17 */
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
@@ -276,7 +276,7 @@ static void a_domains_own_size_must_be_possible(void **state) {
   journal_close(&of);
 }
 
-static void a_size_that_cannot_be_had_leaves_the_old_one(void **state) {
+static void a_size_that_cannot_be_had_leaves_the_old_one(void **state) { /* G23 */
   (void)state;
   struct journal of;
   journal_open(&of, NULL);

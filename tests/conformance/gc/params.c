@@ -115,7 +115,7 @@ static struct params defaults(void) {
   return (struct params){.control = WN_GC_CONTROL_DEFAULTS, .domains = DOMAINS_MOST, .huge_pages = 1};
 }
 
-static void a_text_sets_parameters_by_letter_and_by_name(void **state) {
+static void a_text_sets_parameters_by_letter_and_by_name(void **state) { /* G55, G56 */
   (void)state;
   for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
     struct params params = defaults();
@@ -125,7 +125,7 @@ static void a_text_sets_parameters_by_letter_and_by_name(void **state) {
   }
 }
 
-static void only_what_a_text_names_is_changed(void **state) {
+static void only_what_a_text_names_is_changed(void **state) { /* G55 */
   (void)state;
   struct params params = defaults(), before = defaults();
   assert_int_equal(params_parse("w=7", "text", &params), WN_OK);
@@ -133,7 +133,7 @@ static void only_what_a_text_names_is_changed(void **state) {
   assert_memory_equal(&params, &before, sizeof params);
 }
 
-static void an_error_names_the_byte_and_what_was_expected(void **state) {
+static void an_error_names_the_byte_and_what_was_expected(void **state) { /* G55, G56 */
   (void)state;
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     struct params params = defaults();
@@ -145,7 +145,7 @@ static void an_error_names_the_byte_and_what_was_expected(void **state) {
   }
 }
 
-static void a_text_with_an_error_applies_nothing(void **state) {
+static void a_text_with_an_error_applies_nothing(void **state) { /* G55 */
   (void)state;
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     struct params params = defaults(), before = defaults();
@@ -154,7 +154,7 @@ static void a_text_with_an_error_applies_nothing(void **state) {
   }
 }
 
-static void every_parameter_takes_its_range_and_no_more(void **state) {
+static void every_parameter_takes_its_range_and_no_more(void **state) { /* G55 */
   (void)state;
   for (const struct parameter *row = parameters; row < parameters + PARAMETERS; row++) {
     const long values[] = {row->least, row->most, row->least - 1, row->most + (row->most < INT64_MAX)};
@@ -180,7 +180,7 @@ static wn_gc_control control_of(const wn_heap_options *options) {
   return control;
 }
 
-static void the_variable_is_used_unless_the_options_have_a_text(void **state) {
+static void the_variable_is_used_unless_the_options_have_a_text(void **state) { /* G55 */
   (void)state;
   wn_heap_options options = WN_HEAP_DEFAULTS;
   options.parameters.window_size = 3;
@@ -203,7 +203,7 @@ static void assert_zeros(wn_gc_control control) {
   assert_int_equal(control.custom_minor_max_size, 0);
 }
 
-static void zero_is_zero_in_the_options_and_in_a_text(void **state) {
+static void zero_is_zero_in_the_options_and_in_a_text(void **state) { /* G55 */
   (void)state;
   wn_heap_options options = WN_HEAP_DEFAULTS;
   options.text = "a=0,O=0,i=0,n=0";
@@ -214,7 +214,7 @@ static void zero_is_zero_in_the_options_and_in_a_text(void **state) {
   assert_zeros(control_of(&options));
 }
 
-static void options_that_do_not_begin_with_the_defaults_are_told_so(void **state) {
+static void options_that_do_not_begin_with_the_defaults_are_told_so(void **state) { /* G55 */
   (void)state;
   wn_heap *heap = NULL;
   wn_heap_options options = {.helper_threads = 1};
@@ -223,7 +223,7 @@ static void options_that_do_not_begin_with_the_defaults_are_told_so(void **state
   assert_null(heap);
 }
 
-static void the_variable_counts_when_the_heap_is_opened(void **state) {
+static void the_variable_counts_when_the_heap_is_opened(void **state) { /* G55 */
   (void)state;
   struct journal of;
   setenv("WINNOW_PARAMS", "o=77", 1);
@@ -235,7 +235,7 @@ static void the_variable_counts_when_the_heap_is_opened(void **state) {
   journal_close(&of);
 }
 
-static void a_wrong_text_opens_no_heap(void **state) {
+static void a_wrong_text_opens_no_heap(void **state) { /* G55 */
   (void)state;
   wn_heap *heap = NULL;
   wn_heap_options options = WN_HEAP_DEFAULTS;
@@ -249,7 +249,7 @@ static void a_wrong_text_opens_no_heap(void **state) {
   assert_null(heap);
 }
 
-static void impossible_options_open_no_heap(void **state) {
+static void impossible_options_open_no_heap(void **state) { /* G55 */
   (void)state;
   wn_heap *heap = NULL;
   wn_heap_options options = WN_HEAP_DEFAULTS;
@@ -263,7 +263,7 @@ static void impossible_options_open_no_heap(void **state) {
   assert_null(heap);
 }
 
-static void settings_reach_the_heap(void **state) {
+static void settings_reach_the_heap(void **state) { /* G56 */
   (void)state;
   wn_heap *heap;
   wn_heap_options options = WN_HEAP_DEFAULTS;

@@ -3,7 +3,7 @@
 
 #include "base/check.h"
 
-static void a_pinned_block_stays_and_lives_until_its_last_unpin(void **state) {
+static void a_pinned_block_stays_and_lives_until_its_last_unpin(void **state) { /* G28b */
   (void)state;
   struct journal of;
   open_moving(&of);
@@ -47,7 +47,7 @@ static void a_pinned_block_stays_and_lives_until_its_last_unpin(void **state) {
   journal_close(&of);
 }
 
-static void many_pins_are_found_again(void **state) {
+static void many_pins_are_found_again(void **state) { /* G28b */
   (void)state;
   enum { BLOCKS = 1000 };
   struct journal of;
@@ -82,7 +82,7 @@ static void many_pins_are_found_again(void **state) {
   journal_close(&of);
 }
 
-static void only_blocks_can_be_pinned(void **state) {
+static void only_blocks_can_be_pinned(void **state) { /* G28b */
   (void)state;
   struct journal of;
   open_moving(&of);
@@ -97,7 +97,7 @@ static void only_blocks_can_be_pinned(void **state) {
 }
 
 /* A pinned block in each of many chunks, small and medium ones. */
-static void pins_begin_no_compactions_that_gain_nothing(void **state) {
+static void pins_begin_no_compactions_that_gain_nothing(void **state) { /* G29 */
   (void)state;
   enum { CYCLES = 8 };
   struct journal of;

@@ -230,7 +230,7 @@ static void run_with(uint64_t seed, const wn_heap_options *options) {
   journal_close(&of);
 }
 
-static void random_calls_on_several_domains_keep_every_promise(void **state) {
+static void random_calls_on_several_domains_keep_every_promise(void **state) { /* G11, G54i */
   (void)state;
   for (uint64_t seed = 1; seed <= 6; seed++) {
     wn_heap_options options = WN_HEAP_DEFAULTS;

@@ -94,7 +94,7 @@ static void change_at_random(wn_domain *domain, uint64_t seed) {
   }
 }
 
-static void a_global_root_keeps_integers_young_and_old_blocks_by_turns(void **state) {
+static void a_global_root_keeps_integers_young_and_old_blocks_by_turns(void **state) { /* G54c */
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
@@ -111,7 +111,7 @@ static void change_in_a_domain(wn_domain *domain, void *argument) {
   change_at_random(domain, *(const uint64_t *)argument);
 }
 
-static void several_domains_make_change_and_free_global_roots_at_once(void **state) {
+static void several_domains_make_change_and_free_global_roots_at_once(void **state) { /* G54d */
   (void)state;
   struct journal of;
   wn_join *joins[DOMAINS];
@@ -134,7 +134,7 @@ static void own_a_root_for_a_moment(wn_domain *domain, void *argument) {
   wn_global_free(domain, global);
 }
 
-static void global_roots_stay_while_domains_come_and_go(void **state) {
+static void global_roots_stay_while_domains_come_and_go(void **state) { /* G54d */
   (void)state;
   struct journal of;
   uint64_t seed = 99;
@@ -163,7 +163,7 @@ static void answer(wn_domain *domain, void *argument) {
   atomic_store(&exchange->step, 2);
 }
 
-static void what_a_domain_puts_into_a_global_root_others_find_there(void **state) {
+static void what_a_domain_puts_into_a_global_root_others_find_there(void **state) { /* G54d */
   (void)state;
   struct journal of;
   struct exchange exchange = {0};
@@ -205,7 +205,7 @@ static void push(wn_domain *domain, struct stack *stack, intptr_t number) {
   stack->words[stack->height++] = value;
 }
 
-static void roots_that_a_hook_walks_may_be_written_freely(void **state) {
+static void roots_that_a_hook_walks_may_be_written_freely(void **state) { /* G54c */
   (void)state;
   static struct stack stack;
   struct journal of;

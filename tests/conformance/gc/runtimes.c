@@ -50,7 +50,7 @@ static void have_a_stack(wn_domain *domain, void *argument) {
   wn_domain_set_data(domain, NULL);
 }
 
-static void a_hook_finds_the_stack_of_each_domain_through_its_data(void **state) {
+static void a_hook_finds_the_stack_of_each_domain_through_its_data(void **state) { /* H10 */
   (void)state;
   enum { DOMAINS = 3 };
   struct journal of;
@@ -107,7 +107,7 @@ static void check_all(wn_domain *domain, wn_ref block, intptr_t first) {
     assert_int_equal(number_of(wn_get(domain, block, i)), first + (intptr_t)i);
 }
 
-static void a_raw_store_is_seen_by_collections(void **state) {
+static void a_raw_store_is_seen_by_collections(void **state) { /* H11 */
   (void)state;
   struct journal of;
   wn_heap_options options = without_helpers();
@@ -129,6 +129,7 @@ static void a_raw_store_is_seen_by_collections(void **state) {
 
 /* What is overwritten while marking goes on was reachable when the cycle began. */
 static void a_raw_store_over_the_last_reference_loses_nothing_that_is_moved_elsewhere(void **state) {
+  /* H11 */
   (void)state;
   struct journal of;
   wn_heap_options options = without_helpers();
@@ -156,7 +157,7 @@ static void a_raw_store_over_the_last_reference_loses_nothing_that_is_moved_else
 
 /* ---- words of the language's own ---- */
 
-static void odd_words_are_left_alone_whatever_they_mean(void **state) {
+static void odd_words_are_left_alone_whatever_they_mean(void **state) { /* H12 */
   (void)state;
   static int outside;
   const wn_value words[] = {3, 7, (wn_value)&outside | 1, ~(wn_value)0, (wn_value)1 << 63 | 1};
@@ -184,7 +185,7 @@ static void odd_words_are_left_alone_whatever_they_mean(void **state) {
 
 /* ---- finding what is not saved at polls ---- */
 
-static void polls_collect_where_that_is_asked_for(void **state) {
+static void polls_collect_where_that_is_asked_for(void **state) { /* H14 */
   (void)state;
   struct journal of;
   wn_heap_options options = without_helpers();

@@ -19,7 +19,7 @@ expect() { # EXPECTED MODE: what a copy with this mode says, started by the stra
   exit 1
 }
 
-a_program_with_more_rights_than_its_caller_ignores_the_variable() {
+a_program_with_more_rights_than_its_caller_ignores_the_variable() { # G55
   [ "$(id -u)" = 0 ] || skip "only root can make a program that runs as root for others"
   command -v setpriv >/dev/null || skip "there is no setpriv"
   folder=$(mktemp -d)

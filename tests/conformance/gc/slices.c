@@ -87,13 +87,13 @@ static void check_parts(int domains) {
   close_heap(heap, domain, listener);
 }
 
-static void a_domain_that_allocates_large_blocks_only_does_its_part_of_the_slices(void **state) {
+static void a_domain_that_allocates_large_blocks_only_does_its_part_of_the_slices(void **state) { /* G30 */
   (void)state;
   check_parts(2);
   check_parts(MOST);
 }
 
-static void words_that_a_collection_has_counted_begin_no_other(void **state) {
+static void words_that_a_collection_has_counted_begin_no_other(void **state) { /* G30 */
   wn_heap *heap;
   wn_gc_listener *listener;
   (void)state;

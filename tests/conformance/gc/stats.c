@@ -12,7 +12,7 @@ static double allocated(const wn_gc_stat *stat) {
 
 /* ---- what was allocated ---- */
 
-static void asking_for_minor_words_allocates_nothing(void **state) {
+static void asking_for_minor_words_allocates_nothing(void **state) { /* G14 */
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
@@ -26,7 +26,7 @@ static void asking_for_minor_words_allocates_nothing(void **state) {
   journal_close(&of);
 }
 
-static void a_million_blocks_count_exactly_whatever_is_collected_meanwhile(void **state) {
+static void a_million_blocks_count_exactly_whatever_is_collected_meanwhile(void **state) { /* G1, G11 */
   (void)state;
   struct journal of;
   const long blocks = TINY ? 20000 : 1000000;
@@ -45,7 +45,7 @@ static void a_million_blocks_count_exactly_whatever_is_collected_meanwhile(void 
   journal_close(&of);
 }
 
-static void survivors_count_as_promoted_once(void **state) {
+static void survivors_count_as_promoted_once(void **state) { /* G2, G3 */
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
@@ -65,7 +65,7 @@ static void survivors_count_as_promoted_once(void **state) {
   journal_close(&of);
 }
 
-static void large_blocks_count_as_major_words(void **state) {
+static void large_blocks_count_as_major_words(void **state) { /* G3 */
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
@@ -77,7 +77,7 @@ static void large_blocks_count_as_major_words(void **state) {
   journal_close(&of);
 }
 
-static void minor_free_is_in_words(void **state) {
+static void minor_free_is_in_words(void **state) { /* G15 */
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
@@ -119,7 +119,7 @@ static void allocate_known(wn_domain *domain, void *argument) {
   assert_true(wn_gc_allocated_bytes(domain) == 8 * work->words);
 }
 
-static void three_domains_allocate_exactly_what_is_counted(void **state) {
+static void three_domains_allocate_exactly_what_is_counted(void **state) { /* G11, G14 */
   (void)state;
   struct journal of;
   wn_join *joins[3];
@@ -161,7 +161,7 @@ static void hold_the_list(wn_domain *domain, void *argument) {
   assert_int_equal(length_of(domain, list), TINY ? 500 : 20000);
 }
 
-static void a_block_that_two_domains_hold_is_promoted_once(void **state) {
+static void a_block_that_two_domains_hold_is_promoted_once(void **state) { /* G2 */
   (void)state;
   for (int round = 0; round < (TINY ? 2 : 20); round++) {
     struct journal of;
@@ -199,7 +199,7 @@ static void allocate_and_wait(wn_domain *domain, void *argument) {
   while (atomic_load(&stage) != 2) wn_poll(domain);
 }
 
-static void what_a_running_domain_has_just_allocated_is_counted(void **state) {
+static void what_a_running_domain_has_just_allocated_is_counted(void **state) { /* G1 */
   (void)state;
   struct journal of;
   wn_join *join;
@@ -226,7 +226,7 @@ static void count_call(wn_domain *domain, void *context) {
   ++*(int *)context;
 }
 
-static void statistics_neither_collect_nor_call(void **state) {
+static void statistics_neither_collect_nor_call(void **state) { /* G13 */
   (void)state;
   struct journal of;
   wn_gc_alarm *alarm;
@@ -254,7 +254,7 @@ static void statistics_neither_collect_nor_call(void **state) {
   journal_close(&of);
 }
 
-static void quick_statistics_are_the_others_but_for_the_walk(void **state) {
+static void quick_statistics_are_the_others_but_for_the_walk(void **state) { /* G12 */
   (void)state;
   struct journal of;
   wn_heap_options options = without_helpers();
@@ -274,7 +274,7 @@ static void quick_statistics_are_the_others_but_for_the_walk(void **state) {
   journal_close(&of);
 }
 
-static void the_most_stays_when_the_heap_shrinks(void **state) {
+static void the_most_stays_when_the_heap_shrinks(void **state) { /* G7, G10 */
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
@@ -293,7 +293,7 @@ static void the_most_stays_when_the_heap_shrinks(void **state) {
   journal_close(&of);
 }
 
-static void each_handle_counts_in_stack_size(void **state) {
+static void each_handle_counts_in_stack_size(void **state) { /* G7 */
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
@@ -308,7 +308,7 @@ static void each_handle_counts_in_stack_size(void **state) {
   journal_close(&of);
 }
 
-static void a_compaction_collects_once_and_is_counted(void **state) {
+static void a_compaction_collects_once_and_is_counted(void **state) { /* G10 */
   (void)state;
   struct journal of;
   wn_heap_options options = without_helpers();
@@ -325,7 +325,7 @@ static void a_compaction_collects_once_and_is_counted(void **state) {
 
 /* ---- printing ---- */
 
-static void what_is_printed_has_the_known_layout(void **state) {
+static void what_is_printed_has_the_known_layout(void **state) { /* G16 */
   (void)state;
   struct journal of;
   char expected[2000], printed[2000] = "";

@@ -5,7 +5,7 @@
 #include "gc/collect/major.h"
 #include "gc/world/heap.h"
 
-static void live_words_are_those_of_the_blocks(void **state) {
+static void live_words_are_those_of_the_blocks(void **state) { /* G8 */
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
@@ -35,7 +35,7 @@ static void live_words_are_those_of_the_blocks(void **state) {
   journal_close(&of);
 }
 
-static void the_walk_is_exact_in_every_phase(void **state) {
+static void the_walk_is_exact_in_every_phase(void **state) { /* G9, G13 */
   (void)state;
   struct journal of;
   bool seen[3] = {false, false, false};
@@ -71,7 +71,7 @@ static void reach_sweeping(struct journal *of) {
   assert_int_equal(heap_phase(of->heap), PHASE_SWEEP);
 }
 
-static void garbage_is_free_once_marking_has_ended(void **state) {
+static void garbage_is_free_once_marking_has_ended(void **state) { /* G8 */
   (void)state;
   struct journal of;
   wn_heap_options options = without_helpers();
@@ -95,7 +95,7 @@ static void garbage_is_free_once_marking_has_ended(void **state) {
   journal_close(&of);
 }
 
-static void free_runs_are_counted_one_by_one(void **state) {
+static void free_runs_are_counted_one_by_one(void **state) { /* G6, G7 */
   (void)state;
   struct journal of;
   wn_heap_options options = without_helpers();
@@ -128,7 +128,7 @@ static void free_runs_are_counted_one_by_one(void **state) {
   journal_close(&of);
 }
 
-static void words_that_no_allocation_can_use_are_fragments(void **state) {
+static void words_that_no_allocation_can_use_are_fragments(void **state) { /* G9 */
   (void)state;
   struct journal of;
   wn_heap_options options = without_helpers();
@@ -156,7 +156,7 @@ static void leave_a_list(wn_domain *domain, void *argument) {
   *(wn_global **)argument = wn_global_new(domain, make_list(domain, 100, 7));
 }
 
-static void what_domains_that_ended_left_is_still_the_heaps(void **state) {
+static void what_domains_that_ended_left_is_still_the_heaps(void **state) { /* G6 */
   (void)state;
   struct journal of;
   wn_global *list;

@@ -16,7 +16,7 @@ static wn_ref weak_of(wn_domain *domain, intptr_t n) {
 
 /* ---- what a place keeps ---- */
 
-static void a_new_array_is_empty(void **state) {
+static void a_new_array_is_empty(void **state) { /* G49 */
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
@@ -35,7 +35,7 @@ static void a_new_array_is_empty(void **state) {
   journal_close(&of);
 }
 
-static void a_place_keeps_no_block_alive(void **state) {
+static void a_place_keeps_no_block_alive(void **state) { /* G49, G54 */
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
@@ -58,7 +58,7 @@ static void a_place_keeps_no_block_alive(void **state) {
   journal_close(&of);
 }
 
-static void integers_are_never_gone(void **state) {
+static void integers_are_never_gone(void **state) { /* G49 */
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
@@ -76,7 +76,7 @@ static void integers_are_never_gone(void **state) {
 }
 
 /* From the moment when a value is dropped to the end of the second cycle after it. */
-static void a_value_is_gone_within_two_cycles(void **state) {
+static void a_value_is_gone_within_two_cycles(void **state) { /* G51 */
   (void)state;
   struct journal of;
   wn_heap_options options = without_helpers();
@@ -98,7 +98,7 @@ static void a_value_is_gone_within_two_cycles(void **state) {
   journal_close(&of);
 }
 
-static void all_places_lose_a_value_at_once(void **state) {
+static void all_places_lose_a_value_at_once(void **state) { /* G50 */
   (void)state;
   enum { ARRAYS = 40 };
   struct journal of;
@@ -124,7 +124,7 @@ static void all_places_lose_a_value_at_once(void **state) {
 }
 
 /* The value is unreachable when the cycle begins, and is read in the middle of it. */
-static void what_is_read_while_marking_goes_on_is_kept(void **state) {
+static void what_is_read_while_marking_goes_on_is_kept(void **state) { /* M70 */
   (void)state;
   struct journal of;
   wn_heap_options options = without_helpers();
@@ -156,7 +156,7 @@ static void what_is_read_while_marking_goes_on_is_kept(void **state) {
   journal_close(&of);
 }
 
-static void a_dead_array_is_no_trouble(void **state) {
+static void a_dead_array_is_no_trouble(void **state) { /* G49 */
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
@@ -188,7 +188,7 @@ static void look(wn_domain *domain, wn_ref value, void *context) {
 
 static void look_last(wn_domain *domain, void *context) { look(domain, (wn_ref){NULL}, context); }
 
-static void a_first_finaliser_keeps_its_value_and_a_last_one_does_not(void **state) {
+static void a_first_finaliser_keeps_its_value_and_a_last_one_does_not(void **state) { /* G35, G36 */
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
@@ -222,7 +222,7 @@ static void resurrect(wn_domain *domain, wn_ref value, void *context) {
 }
 
 /* A weak array that a finaliser brings back is one like others afterwards. */
-static void a_resurrected_array_loses_its_values_later(void **state) {
+static void a_resurrected_array_loses_its_values_later(void **state) { /* G35 */
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
@@ -266,7 +266,7 @@ static intptr_t number_at(wn_domain *domain, wn_ref weak, size_t i) {
   return wn_is_null(value) ? -1 : number_of(value);
 }
 
-static void places_are_copied_in_blocks_that_may_overlap(void **state) {
+static void places_are_copied_in_blocks_that_may_overlap(void **state) { /* G49 */
   (void)state;
   enum { PLACES = 12 };
   struct journal of;
@@ -288,7 +288,7 @@ static void places_are_copied_in_blocks_that_may_overlap(void **state) {
   journal_close(&of);
 }
 
-static void places_are_filled_and_emptied(void **state) {
+static void places_are_filled_and_emptied(void **state) { /* G49 */
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
@@ -303,7 +303,7 @@ static void places_are_filled_and_emptied(void **state) {
   journal_close(&of);
 }
 
-static void a_copy_is_another_block_with_the_same_fields(void **state) {
+static void a_copy_is_another_block_with_the_same_fields(void **state) { /* G52 */
   (void)state;
   static const wn_custom_ops ops = {.name = "test"};
   struct journal of;
@@ -335,7 +335,7 @@ static void a_copy_is_another_block_with_the_same_fields(void **state) {
 
 /* ---- errors ---- */
 
-static void places_out_of_range_are_refused(void **state) {
+static void places_out_of_range_are_refused(void **state) { /* G54b */
   (void)state;
   struct journal of;
   wn_heap_options options = WN_HEAP_DEFAULTS;
@@ -388,7 +388,7 @@ static void count_death(wn_domain *domain, void *block, void *context) {
 }
 
 /* The only handle is that of the read, which is gone before the cycle ends. */
-static void a_tracked_block_that_a_weak_read_keeps_has_no_death(void **state) {
+static void a_tracked_block_that_a_weak_read_keeps_has_no_death(void **state) { /* M70 */
   (void)state;
   struct journal of;
   struct counted counted = {0};

@@ -74,7 +74,7 @@ static void watch_set(wn_domain *domain, void *context) {
 }
 
 /* Many times as many numbers as the set has places. */
-static void a_weak_set_has_each_number_once_and_stays_small(void **state) {
+static void a_weak_set_has_each_number_once_and_stays_small(void **state) { /* G49 */
   (void)state;
   struct journal of;
   struct watch watch = {0};
@@ -156,7 +156,7 @@ static intptr_t steps_of(wn_domain *domain, struct memo *memo, wn_ref number) {
   return steps;
 }
 
-static void results_are_remembered_as_long_as_what_they_are_of(void **state) {
+static void results_are_remembered_as_long_as_what_they_are_of(void **state) { /* G49 */
   (void)state;
   struct journal of;
   wn_heap_options options = with_text("minor_heap_size=4k");
@@ -228,7 +228,7 @@ static void run_on_all(const char *text, wn_body *body) {
   journal_close(&of);
 }
 
-static void each_domain_keeps_the_data_of_its_keys_and_no_other_while_all_collect(void **state) {
+static void each_domain_keeps_the_data_of_its_keys_and_no_other_while_all_collect(void **state) { /* G49 */
   (void)state;
   run_on_all("", keep_half);
   run_on_all("helpers=1,minor_heap_size=4k", keep_half);
@@ -287,6 +287,7 @@ static void live_and_drop(wn_domain *domain, void *argument) {
 }
 
 static void values_of_several_domains_live_while_held_and_two_cycles_at_most_after_that(void **state) {
+  /* G50, G51 */
   (void)state;
   run_on_all("minor_heap_size=2k", live_and_drop);
   run_on_all("minor_heap_size=4k,space_overhead=20,helpers=1", live_and_drop);
@@ -344,7 +345,7 @@ static void looking_close(wn_domain *domain, struct looking *looking) {
   wn_global_free(domain, looking->kept);
 }
 
-static void a_key_that_a_finaliser_gets_has_its_data_still(void **state) {
+static void a_key_that_a_finaliser_gets_has_its_data_still(void **state) { /* G35 */
   (void)state;
   struct journal of;
   struct looking looking;
@@ -364,7 +365,7 @@ static void a_key_that_a_finaliser_gets_has_its_data_still(void **state) {
   journal_close(&of);
 }
 
-static void a_last_finaliser_of_a_key_finds_neither_key_nor_data(void **state) {
+static void a_last_finaliser_of_a_key_finds_neither_key_nor_data(void **state) { /* G36 */
   (void)state;
   struct journal of;
   struct looking looking;
@@ -380,7 +381,7 @@ static void a_last_finaliser_of_a_key_finds_neither_key_nor_data(void **state) {
   journal_close(&of);
 }
 
-static void a_key_that_is_brought_back_keeps_its_data_until_it_dies_again(void **state) {
+static void a_key_that_is_brought_back_keeps_its_data_until_it_dies_again(void **state) { /* G49 */
   (void)state;
   struct journal of;
   struct looking looking;
@@ -406,7 +407,7 @@ static void a_key_that_is_brought_back_keeps_its_data_until_it_dies_again(void *
 }
 
 /* The data have a finaliser, and nothing but the ephemeron leads to them. */
-static void data_die_with_their_key_and_are_finalised(void **state) {
+static void data_die_with_their_key_and_are_finalised(void **state) { /* G49 */
   (void)state;
   struct journal of;
   journal_open(&of, NULL);

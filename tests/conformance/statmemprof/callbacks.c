@@ -14,7 +14,7 @@ static void set_minor_heap(wn_domain *domain, long words) {
 static long told(const struct tracked *all) { return all->allocs_minor + all->allocs_major; }
 
 /* A block's own allocation calls nothing; the next one does, since each takes the slow path. */
-static void a_birth_is_told_at_the_next_allocation_or_safepoint(void **state) {
+static void a_birth_is_told_at_the_next_allocation_or_safepoint(void **state) { /* M25 */
   struct tracked all;
   (void)state;
   tracked_open(&all, 1);
@@ -32,7 +32,7 @@ static void a_birth_is_told_at_the_next_allocation_or_safepoint(void **state) {
 }
 
 /* No more than a fixed number of births wait, however long a program does not take an exception. */
-static void births_that_cannot_be_told_are_lost_beyond_a_bound(void **state) {
+static void births_that_cannot_be_told_are_lost_beyond_a_bound(void **state) { /* M25b */
   enum { BLOCKS = 1 << 17 };
   struct tracked all;
   (void)state;
@@ -67,7 +67,7 @@ static void by_join(wn_domain *domain) {
   join_wait(domain, join);
 }
 
-static void every_safepoint_runs_pending_callbacks(void **state) {
+static void every_safepoint_runs_pending_callbacks(void **state) { /* M26 */
   static void (*const safepoints[])(wn_domain *) = {by_poll,  by_yield, by_drain,      by_minor,  by_slice,
                                                     by_major, by_join,  by_full_major, by_compact};
   enum { SAFEPOINTS = sizeof safepoints / sizeof *safepoints };
@@ -92,7 +92,7 @@ static void *write_size(wn_domain *domain, const wn_allocation *allocation, void
   return all;
 }
 
-static void births_are_told_in_the_order_of_allocation(void **state) {
+static void births_are_told_in_the_order_of_allocation(void **state) { /* M35 */
   const wn_shape shapes[] = {{4, 0}, {7, 1}};
   struct tracked all;
   wn_ref blocks[2];
@@ -160,7 +160,7 @@ static void die_old(wn_domain *domain, void *major, void *context) {
   ((struct lives *)((struct tracked *)context)->test)->died_old++;
 }
 
-static void calls_of_one_block_come_in_order_and_once_though_all_are_late(void **state) {
+static void calls_of_one_block_come_in_order_and_once_though_all_are_late(void **state) { /* M20, M72 */
   struct tracked all;
   static struct lives lives;
   (void)state;
@@ -206,7 +206,7 @@ static void write_alarm(wn_domain *domain, void *context) {
   journal_write(&((struct tracked *)context)->of, 2);
 }
 
-static void deaths_are_told_before_alarms_and_finalisers_run(void **state) {
+static void deaths_are_told_before_alarms_and_finalisers_run(void **state) { /* M34, M69 */
   struct tracked all;
   struct entry first = {&all.of, 3}, last = {&all.of, 4};
   wn_gc_alarm *alarm;
@@ -306,7 +306,7 @@ static void allocate_all_kinds(wn_domain *domain, struct tracked *all) {
   for (int i = 0; i < 100; i++)
     wn_bump(domain, 2, 0)[0] = ((wn_value *)wn_context(domain)->young_ptr)[2] = wn_int(0);
 }
-static void what_callbacks_allocate_is_not_sampled(void **state) {
+static void what_callbacks_allocate_is_not_sampled(void **state) { /* M18, M33 */
   (void)state;
   with_deed(allocate_all_kinds);
 }
@@ -320,7 +320,7 @@ static void collect_in_every_way(wn_domain *domain, struct tracked *all) {
   wn_gc_compact(domain);
   assert_int_equal(wn_gc_verify(domain, stderr), WN_OK);
 }
-static void callbacks_may_collect(void **state) {
+static void callbacks_may_collect(void **state) { /* M33 */
   (void)state;
   with_deed(collect_in_every_way);
 }
@@ -335,7 +335,7 @@ static void look_for_another(wn_domain *domain, struct tracked *all) {
   wn_gc_minor(domain);
   inside--;
 }
-static void callbacks_of_one_thread_never_nest(void **state) {
+static void callbacks_of_one_thread_never_nest(void **state) { /* M30 */
   (void)state;
   with_deed(look_for_another);
 }
@@ -346,7 +346,7 @@ static void fall_asleep(wn_domain *domain, struct tracked *all) {
   wn_blocking_end(domain);
   wn_thread_yield(domain);
 }
-static void callbacks_may_block_and_yield(void **state) {
+static void callbacks_may_block_and_yield(void **state) { /* M31 */
   (void)state;
   with_deed(fall_asleep);
 }
@@ -359,7 +359,7 @@ static void keep_a_record(wn_domain *domain, struct tracked *all) {
   assert_true(wn_push_int(domain, list, 0, 1));
   wn_global_set(domain, records, list);
 }
-static void callbacks_may_store_into_the_heap(void **state) {
+static void callbacks_may_store_into_the_heap(void **state) { /* M33 */
   struct tracked all;
   (void)state;
   tracked_open_heap(&all);
@@ -405,7 +405,7 @@ static void finalise_inside(wn_domain *domain, struct tracked *all) {
   wn_gc_full_major(domain);
 }
 
-static void what_a_finaliser_allocates_is_sampled_unless_it_runs_in_a_callback(void **state) {
+static void what_a_finaliser_allocates_is_sampled_unless_it_runs_in_a_callback(void **state) { /* M18, M38b */
   struct tracked all;
   (void)state;
   tracked_open_heap(&all);
@@ -441,7 +441,7 @@ static void *forget_promotion(wn_domain *domain, void *minor, void *context) {
   return NULL;
 }
 
-static void a_block_is_no_longer_tracked_when_a_callback_returns_null(void **state) {
+static void a_block_is_no_longer_tracked_when_a_callback_returns_null(void **state) { /* M22 */
   struct tracked all;
   (void)state;
   for (int promote = 0; promote < 2; promote++) {
@@ -466,7 +466,7 @@ static void a_block_is_no_longer_tracked_when_a_callback_returns_null(void **sta
   }
 }
 
-static void the_null_tracker_is_called_for_nothing_and_harms_nothing(void **state) {
+static void the_null_tracker_is_called_for_nothing_and_harms_nothing(void **state) { /* M39 */
   struct tracked all;
   (void)state;
   tracked_open_heap(&all);
@@ -508,7 +508,7 @@ static __attribute__((noinline)) void allocate_there(wn_domain *domain) {
   __asm__ volatile("");
 }
 
-static void a_callstack_is_that_of_the_allocation_though_the_call_is_late(void **state) {
+static void a_callstack_is_that_of_the_allocation_though_the_call_is_late(void **state) { /* M63, M65, M66 */
   struct tracked all;
   struct stacks stacks = {.count = 0};
   volatile int twice = 2; /* so that the compiler leaves it one place */
@@ -528,7 +528,7 @@ static void a_callstack_is_that_of_the_allocation_though_the_call_is_late(void *
   tracked_close(&all);
 }
 
-static void blocks_of_a_group_have_one_callstack(void **state) {
+static void blocks_of_a_group_have_one_callstack(void **state) { /* M65 */
   const wn_shape shapes[] = {{1, 0}, {2, 0}, {3, 0}};
   struct tracked all;
   struct stacks stacks = {.count = 0};
@@ -550,7 +550,7 @@ static void blocks_of_a_group_have_one_callstack(void **state) {
   tracked_close(&all);
 }
 
-static void callstacks_are_as_deep_as_asked(void **state) {
+static void callstacks_are_as_deep_as_asked(void **state) { /* M55, M64 */
   static const size_t most[] = {0, 1, 3, SIZE_MAX};
   size_t whole = 0;
   (void)state;

@@ -40,7 +40,7 @@ static void verify(wn_domain *domain) { assert_int_equal(wn_gc_verify(domain, st
 
 /* ---- each kind ---- */
 
-static void each_kind_is_told_of_once(void **state) {
+static void each_kind_is_told_of_once(void **state) { /* M68 */
   (void)state;
   for (int kind = 0; kind < KINDS; kind++) {
     struct tracked all;
@@ -62,7 +62,7 @@ static void each_kind_is_told_of_once(void **state) {
   }
 }
 
-static void blocks_that_have_moved_are_told_of_when_they_die(void **state) {
+static void blocks_that_have_moved_are_told_of_when_they_die(void **state) { /* M71 */
   (void)state;
   for (int kind = 0; kind < KINDS; kind++) {
     struct tracked all;
@@ -89,7 +89,7 @@ static void blocks_that_have_moved_are_told_of_when_they_die(void **state) {
 }
 
 /* The memory of a dead block serves the next one at once, cycle after cycle. */
-static void the_next_block_at_the_address_has_a_life_of_its_own(void **state) {
+static void the_next_block_at_the_address_has_a_life_of_its_own(void **state) { /* M68 */
   enum { ROUNDS = 60, EACH = 40 };
   struct tracked all;
   (void)state;
@@ -116,7 +116,7 @@ static void count_last(wn_domain *domain, void *context) {
   ++*(int *)all->test;
 }
 
-static void deaths_are_told_before_finalise_last_whatever_the_kind(void **state) {
+static void deaths_are_told_before_finalise_last_whatever_the_kind(void **state) { /* M69 */
   (void)state;
   for (int kind = 0; kind < KINDS; kind++) {
     struct tracked all;
@@ -152,7 +152,7 @@ static void count_died(struct store *store, wn_value block) {
   counted.died(store, block);
 }
 
-static void a_cycle_asks_for_the_tracked_blocks_that_died_and_no_others(void **state) {
+static void a_cycle_asks_for_the_tracked_blocks_that_died_and_no_others(void **state) { /* M74b */
   enum { LIVE = 1000, DEAD = 10 };
   struct tracked all;
   (void)state;
@@ -214,7 +214,7 @@ static void churn(wn_domain *domain, void *context) {
 }
 
 /* Domains and helpers sweep each other's blocks, and a domain ends before its blocks die. */
-static void whichever_thread_sweeps_each_death_is_told_once(void **state) {
+static void whichever_thread_sweeps_each_death_is_told_once(void **state) { /* M68 */
   (void)state;
   for (int helpers = 0; helpers < 3; helpers++) {
     struct tracked all;
@@ -241,7 +241,7 @@ static void whichever_thread_sweeps_each_death_is_told_once(void **state) {
 }
 
 /* While domains allocate, collect and sweep, their profile stops and is discarded. */
-static void profiles_may_be_discarded_while_their_blocks_are_swept(void **state) {
+static void profiles_may_be_discarded_while_their_blocks_are_swept(void **state) { /* M74b */
   (void)state;
   struct tracked all;
   wn_heap_options options = WN_HEAP_DEFAULTS;

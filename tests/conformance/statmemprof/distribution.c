@@ -36,21 +36,21 @@ static void check_blocks(const struct setting *setting, bool minor) {
   tracked_close(&all);
 }
 
-static void young_blocks_of_all_sizes_are_sampled_by_their_words(void **state) {
+static void young_blocks_of_all_sizes_are_sampled_by_their_words(void **state) { /* M1 */
   static const struct setting settings[] = {{0.01, 1, 300000}, {0.01, 25, 30000}, {0.42, 1, 30000},
                                             {0.42, 100, 300},  {0.83, 30, 2000},  {0.001, 250, 30000}};
   (void)state;
   for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) check_blocks(&settings[i], true);
 }
 
-static void old_blocks_of_all_sizes_are_sampled_by_their_words(void **state) {
+static void old_blocks_of_all_sizes_are_sampled_by_their_words(void **state) { /* M1 */
   static const struct setting settings[] = {
       {0.01, 300, 3000}, {0.42, 300, 300}, {0.83, 1000, 100}, {0.1, 300000, 20}, {0.0001, 300000, 20}};
   (void)state;
   for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) check_blocks(&settings[i], false);
 }
 
-static void lists_are_sampled_by_their_words(void **state) {
+static void lists_are_sampled_by_their_words(void **state) { /* M1 */
   static const struct setting settings[] = {{0.1, 2, 300000}, {0.001, 2, 1000000}, {0.01, 2, 400000}};
   (void)state;
   for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
@@ -66,7 +66,7 @@ static void lists_are_sampled_by_their_words(void **state) {
   }
 }
 
-static void at_rate_one_the_sums_are_the_heaps_own_counters(void **state) {
+static void at_rate_one_the_sums_are_the_heaps_own_counters(void **state) { /* M7 */
   struct tracked all;
   double minor, promoted, major, minor_after, promoted_after, major_after;
   (void)state;
@@ -86,7 +86,7 @@ static void at_rate_one_the_sums_are_the_heaps_own_counters(void **state) {
 }
 
 /* One of ten blocks with 256 bytes outside is kept: of those told of, a tenth is promoted. */
-static void memory_outside_is_sampled_and_promoted_in_proportion(void **state) {
+static void memory_outside_is_sampled_and_promoted_in_proportion(void **state) { /* M13 */
   static const wn_custom_ops ops = {.name = "outside"};
   enum { BLOCKS = 20000, KEPT = 10, OUTSIDE = 256 };
   struct tracked all;

@@ -37,7 +37,7 @@ static void allocate_ten(wn_domain *domain, void *argument) {
   allocate(domain, 10, 3);
 }
 
-static void a_spawned_domain_takes_part_and_an_attached_one_does_not(void **state) {
+static void a_spawned_domain_takes_part_and_an_attached_one_does_not(void **state) { /* M56 */
   struct tracked all;
   struct child child = {.all = &all};
   (void)state;
@@ -66,7 +66,7 @@ static void *begin_domain(wn_domain *domain, const wn_allocation *allocation, vo
   return tracked_alloc_minor(domain, allocation, context);
 }
 
-static void a_domain_that_a_callback_spawns_takes_part_and_is_not_suspended(void **state) {
+static void a_domain_that_a_callback_spawns_takes_part_and_is_not_suspended(void **state) { /* M38c */
   struct tracked all;
   (void)state;
   tracked_open_heap(&all);
@@ -80,7 +80,7 @@ static void a_domain_that_a_callback_spawns_takes_part_and_is_not_suspended(void
   tracked_close(&all);
 }
 
-static void a_domain_may_join_a_profile_and_leave_it(void **state) {
+static void a_domain_may_join_a_profile_and_leave_it(void **state) { /* M44, M57 */
   struct tracked all, elsewhere;
   (void)state;
   tracked_open(&all, 1);
@@ -117,7 +117,7 @@ static void start_and_end(wn_domain *domain, void *argument) {
   allocate(domain, 10, 3);
 }
 
-static void a_profile_stops_when_its_last_domain_ends_or_leaves(void **state) {
+static void a_profile_stops_when_its_last_domain_ends_or_leaves(void **state) { /* M49 */
   struct tracked all;
   (void)state;
   tracked_open_heap(&all);
@@ -140,7 +140,7 @@ static void allocate_and_spin(wn_domain *domain, void *argument) {
   wn_poll(domain);
 }
 
-static void a_stop_by_one_domain_drops_pending_callbacks_of_others(void **state) {
+static void a_stop_by_one_domain_drops_pending_callbacks_of_others(void **state) { /* M28, M37 */
   struct tracked all;
   struct child child = {.all = &all};
   (void)state;
@@ -155,7 +155,7 @@ static void a_stop_by_one_domain_drops_pending_callbacks_of_others(void **state)
   tracked_close(&all);
 }
 
-static void domains_may_have_profiles_of_their_own_at_once(void **state) {
+static void domains_may_have_profiles_of_their_own_at_once(void **state) { /* M29, M50, M58 */
   struct tracked one, two;
   (void)state;
   tracked_open_heap(&one);
@@ -191,7 +191,7 @@ static void *allocate_in_the_other(wn_domain *domain, const wn_allocation *alloc
   return tracked_alloc_minor(domain, allocation, context);
 }
 
-static void profiles_of_two_heaps_know_nothing_of_each_other(void **state) {
+static void profiles_of_two_heaps_know_nothing_of_each_other(void **state) { /* M58 */
   struct tracked one, two;
   (void)state;
   tracked_open_heap(&one);
@@ -222,7 +222,7 @@ static void leave_a_list(wn_domain *domain, void *argument) {
   wn_alloc(domain, 400, 0);
 }
 
-static void blocks_of_a_domain_that_ended_are_followed_by_others(void **state) {
+static void blocks_of_a_domain_that_ended_are_followed_by_others(void **state) { /* M60 */
   struct tracked all;
   struct child child = {.all = &all};
   (void)state;
@@ -240,7 +240,7 @@ static void blocks_of_a_domain_that_ended_are_followed_by_others(void **state) {
   tracked_close(&all);
 }
 
-static void blocks_of_an_ended_domain_and_a_discarded_profile_are_forgotten(void **state) {
+static void blocks_of_an_ended_domain_and_a_discarded_profile_are_forgotten(void **state) { /* M61 */
   struct tracked all;
   struct child child = {.all = &all};
   (void)state;
@@ -338,7 +338,7 @@ static void exchange_blocks(wn_domain *domain, void *argument) {
   }
 }
 
-static void no_death_is_told_of_a_block_that_another_domain_reaches(void **state) {
+static void no_death_is_told_of_a_block_that_another_domain_reaches(void **state) { /* M20, M68 */
   struct tracked all;
   struct exchange exchange;
   wn_join *joins[HANDS];
@@ -417,7 +417,7 @@ static void count_out(wn_domain *domain, void *metadata, void *context) {
 }
 static void drop_out(void *metadata, void *context) { count_out(NULL, metadata, context); }
 
-static void profiles_may_come_and_go_on_all_domains_at_once(void **state) {
+static void profiles_may_come_and_go_on_all_domains_at_once(void **state) { /* M22, M57 */
   struct tracked all;
   struct storm storm = {.all = &all};
   wn_join *joins[STORM];

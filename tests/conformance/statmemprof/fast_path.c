@@ -64,7 +64,7 @@ static long count_slow(allocation *one) {
   return found;
 }
 
-static void between_samples_an_allocation_costs_no_instruction(void **state) {
+static void between_samples_an_allocation_costs_no_instruction(void **state) { /* M74 */
   static allocation *const ways[] = {by_bump, by_alloc, by_group};
   struct sigaction action = {.sa_sigaction = at_trap, .sa_flags = SA_SIGINFO}, before;
   (void)state;
@@ -89,7 +89,7 @@ static void between_samples_an_allocation_costs_no_instruction(void **state) {
 
 #else
 
-static void between_samples_an_allocation_costs_no_instruction(void **state) {
+static void between_samples_an_allocation_costs_no_instruction(void **state) { /* M74 */
   (void)state;
   skip();
 }

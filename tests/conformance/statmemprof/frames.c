@@ -119,7 +119,7 @@ static void check_level(const wn_frame *frame, unsigned level) {
 
 /* ---- kinds ---- */
 
-static void a_language_alone_gives_its_frames_innermost_first(void **state) {
+static void a_language_alone_gives_its_frames_innermost_first(void **state) { /* M66 */
   static struct seen seen;
   (void)state;
   seen = run_nested(WN_FRAMES_LANGUAGE, SIZE_MAX);
@@ -127,7 +127,7 @@ static void a_language_alone_gives_its_frames_innermost_first(void **state) {
   for (unsigned i = 0; i < 5; i++) check_level(&seen.frame[i], 5 - i);
 }
 
-static void native_frames_alone_have_no_names(void **state) {
+static void native_frames_alone_have_no_names(void **state) { /* M66 */
   static struct seen seen;
   (void)state;
   seen = run_nested(WN_FRAMES_NATIVE, SIZE_MAX);
@@ -136,7 +136,7 @@ static void native_frames_alone_have_no_names(void **state) {
   assert_ptr_equal(seen.frame[1].pc, in_interpreter);
 }
 
-static void language_frames_stand_inside_the_native_frame_that_runs_them(void **state) {
+static void language_frames_stand_inside_the_native_frame_that_runs_them(void **state) { /* M66b */
   static struct seen native, both;
   (void)state;
   native = run_nested(WN_FRAMES_NATIVE, SIZE_MAX);
@@ -152,7 +152,7 @@ static void language_frames_stand_inside_the_native_frame_that_runs_them(void **
   assert_int_equal(level, 0);
 }
 
-static void without_native_addresses_language_frames_are_innermost(void **state) {
+static void without_native_addresses_language_frames_are_innermost(void **state) { /* M66b */
   static struct seen native, both;
   (void)state;
   native = run_nested(WN_FRAMES_NATIVE, SIZE_MAX);
@@ -164,7 +164,7 @@ static void without_native_addresses_language_frames_are_innermost(void **state)
   for (size_t i = 0; i < native.depth; i++) assert_int_equal(both.frame[i + 5].pc, native.frame[i].pc);
 }
 
-static void a_frame_of_a_language_has_function_file_and_line(void **state) {
+static void a_frame_of_a_language_has_function_file_and_line(void **state) { /* M66 */
   struct tracked all;
   (void)state;
   open_heap(&all, WN_FRAMES_LANGUAGE);
@@ -182,7 +182,7 @@ static void a_frame_of_a_language_has_function_file_and_line(void **state) {
 
 /* ---- depth ---- */
 
-static void of_both_kinds_the_innermost_frames_are_kept(void **state) {
+static void of_both_kinds_the_innermost_frames_are_kept(void **state) { /* M66b */
   static struct seen all, some;
   (void)state;
   all = run_nested(WN_FRAMES_BOTH, SIZE_MAX);
@@ -196,7 +196,7 @@ static void of_both_kinds_the_innermost_frames_are_kept(void **state) {
   }
 }
 
-static void more_frames_than_fit_are_cut_at_the_outer_end(void **state) {
+static void more_frames_than_fit_are_cut_at_the_outer_end(void **state) { /* M66b */
   static struct seen seen;
   struct tracked all;
   (void)state;
@@ -220,7 +220,7 @@ static void more_frames_than_fit_are_cut_at_the_outer_end(void **state) {
 
 /* ---- hooks that lie ---- */
 
-static void a_hook_that_tells_of_more_than_it_wrote_does_no_harm(void **state) {
+static void a_hook_that_tells_of_more_than_it_wrote_does_no_harm(void **state) { /* M66c */
   static struct seen honest, lied;
   (void)state;
   for (size_t depth = 1; depth < 8; depth++) {
@@ -250,7 +250,7 @@ static size_t language_frames(const struct seen *seen) {
   return count;
 }
 
-static void places_that_there_are_not_are_left_out(void **state) {
+static void places_that_there_are_not_are_left_out(void **state) { /* M66c */
   static struct seen seen;
   static const wn_place wrong[] = {0, 3, 1 << 24, (1 << 24) - 1, UINT32_MAX, UINT32_MAX - 1};
   struct tracked all;
@@ -269,7 +269,7 @@ static void places_that_there_are_not_are_left_out(void **state) {
   }
 }
 
-static void addresses_that_are_none_of_the_stack_lose_no_frame(void **state) {
+static void addresses_that_are_none_of_the_stack_lose_no_frame(void **state) { /* M66c */
   static struct seen seen;
   struct random random;
   struct tracked all;
@@ -298,7 +298,7 @@ static void addresses_that_are_none_of_the_stack_lose_no_frame(void **state) {
 
 /* ---- places ---- */
 
-static void equal_places_are_one_and_others_are_others(void **state) {
+static void equal_places_are_one_and_others_are_others(void **state) { /* M66d */
   struct tracked all;
   (void)state;
   open_heap(&all, WN_FRAMES_BOTH);
@@ -363,7 +363,7 @@ ALLOCATE(by_read, wn_marshal_read(d, young, sizeof young, 0, &list, NULL);)
 ALLOCATE(by_large_read, wn_marshal_read(d, old, sizeof old, 0, &list, NULL);)
 ALLOCATE(by_read_from, wn_marshal_read_from(d, read_old, &(size_t){0}, 0, &list);)
 
-static void a_callstack_begins_with_the_caller_of_the_heap(void **state) {
+static void a_callstack_begins_with_the_caller_of_the_heap(void **state) { /* M66e */
   static body_function *const all_ways[] = {
       by_alloc,       by_large_alloc, by_alloc_bytes,    by_large_alloc_bytes,
       by_group,       by_custom,      by_custom_outside, by_large_custom,
@@ -403,7 +403,7 @@ static void check_names(struct trace_reader *reader, uint32_t stack) {
   assert_int_equal(level, 0);
 }
 
-static void a_trace_names_the_frames_of_a_language(void **state) {
+static void a_trace_names_the_frames_of_a_language(void **state) { /* R1b */
   char path[] = "/tmp/winnow-test-XXXXXX";
   wn_memprof_options each = {.sampling_rate = 1, .callstack_size = SIZE_MAX};
   struct tracked all;

@@ -132,7 +132,7 @@ static void live(struct journal *of) {
   }
 }
 
-static void promotions_are_those_that_the_heap_counts(void **state) {
+static void promotions_are_those_that_the_heap_counts(void **state) { /* R5 */
   struct file file = new_file();
   struct journal of;
   (void)state;
@@ -157,7 +157,7 @@ static void promotions_are_those_that_the_heap_counts(void **state) {
 }
 
 /* Large blocks are lost when they are born, and young ones when they are promoted. */
-static void samples_without_memory_are_missing_and_the_trace_says_how_many(void **state) {
+static void samples_without_memory_are_missing_and_the_trace_says_how_many(void **state) { /* M73 */
   struct file file = new_file();
   struct journal of;
   (void)state;
@@ -180,7 +180,7 @@ static void samples_without_memory_are_missing_and_the_trace_says_how_many(void 
   journal_close(&of);
 }
 
-static void counters_are_the_heaps_from_the_begin_to_the_end(void **state) {
+static void counters_are_the_heaps_from_the_begin_to_the_end(void **state) { /* R6 */
   struct file file = new_file();
   struct journal of;
   (void)state;
@@ -211,7 +211,7 @@ static void counters_are_the_heaps_from_the_begin_to_the_end(void **state) {
   journal_close(&of);
 }
 
-static void the_last_cycle_says_what_is_live(void **state) {
+static void the_last_cycle_says_what_is_live(void **state) { /* R6 */
   struct file file = new_file();
   struct journal of;
   (void)state;
@@ -231,7 +231,7 @@ static void the_last_cycle_says_what_is_live(void **state) {
 }
 
 /* They are sums: each collection stopped the program once, whether or not it has a record. */
-static void pauses_are_counted_and_shorter_than_the_run(void **state) {
+static void pauses_are_counted_and_shorter_than_the_run(void **state) { /* R7 */
   struct file file = new_file();
   struct journal of;
   (void)state;
@@ -266,7 +266,7 @@ static void collect_a_little(wn_domain *domain, void *argument) {
   }
 }
 
-static void domains_begin_and_end_and_wait_for_each_other(void **state) {
+static void domains_begin_and_end_and_wait_for_each_other(void **state) { /* R8 */
   struct file file = new_file();
   struct journal of;
   wn_join *joins[DOMAINS];
@@ -287,7 +287,7 @@ static void domains_begin_and_end_and_wait_for_each_other(void **state) {
 }
 
 /* What runs when a trace begins is written as if it began then. */
-static void domains_that_run_already_are_told(void **state) {
+static void domains_that_run_already_are_told(void **state) { /* R8 */
   struct file file = new_file();
   struct journal of;
   wn_domain *other;
@@ -319,7 +319,7 @@ static wn_domain *second_domain(struct journal *of) {
 }
 
 /* Each domain samples for its own; the heap's life stands in both. */
-static void every_trace_of_a_heap_has_its_life(void **state) {
+static void every_trace_of_a_heap_has_its_life(void **state) { /* R9 */
   struct file files[2] = {new_file(), new_file()};
   struct journal of;
   wn_trace *first, *second;
@@ -346,7 +346,7 @@ static void every_trace_of_a_heap_has_its_life(void **state) {
   journal_close(&of);
 }
 
-static void a_trace_that_ends_with_its_heap_has_the_last_counters(void **state) {
+static void a_trace_that_ends_with_its_heap_has_the_last_counters(void **state) { /* R6 */
   struct file file = new_file();
   struct journal of;
   (void)state;
@@ -374,7 +374,7 @@ static void live_until_killed(const char *path) {
   kill(getpid(), SIGKILL);
 }
 
-static void a_program_that_is_killed_leaves_what_it_told(void **state) {
+static void a_program_that_is_killed_leaves_what_it_told(void **state) { /* R10 */
   struct file file = new_file();
   int status;
   (void)state;
@@ -407,7 +407,7 @@ static void live_without_a_poll(const char *path) {
   kill(getpid(), SIGKILL);
 }
 
-static void a_program_that_does_not_poll_has_its_births_in_the_trace_at_once(void **state) {
+static void a_program_that_does_not_poll_has_its_births_in_the_trace_at_once(void **state) { /* M25 */
   struct file file = new_file();
   struct trace_reader *reader;
   struct trace_event event;
@@ -434,7 +434,7 @@ static void a_program_that_does_not_poll_has_its_births_in_the_trace_at_once(voi
 }
 
 /* The heap's domains come, go and collect while traces begin and end. */
-static void traces_begin_and_end_while_other_domains_collect(void **state) {
+static void traces_begin_and_end_while_other_domains_collect(void **state) { /* R9 */
   struct journal of;
   wn_join *joins[DOMAINS];
   (void)state;

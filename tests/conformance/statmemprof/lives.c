@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-static void every_word_of_a_young_block_is_tried_at_rate_one(void **state) {
+static void every_word_of_a_young_block_is_tried_at_rate_one(void **state) { /* M1, M2, M7, M12, M13 */
   struct tracked all;
   (void)state;
   tracked_open(&all, 1);
@@ -24,7 +24,7 @@ static void every_word_of_a_young_block_is_tried_at_rate_one(void **state) {
   tracked_close(&all);
 }
 
-static void a_large_block_is_born_major(void **state) {
+static void a_large_block_is_born_major(void **state) { /* M5, M12 */
   struct tracked all;
   (void)state;
   tracked_open(&all, 1);
@@ -43,7 +43,7 @@ static void a_large_block_is_born_major(void **state) {
   tracked_close(&all);
 }
 
-static void blocks_of_a_group_are_told_one_by_one(void **state) {
+static void blocks_of_a_group_are_told_one_by_one(void **state) { /* M3, M16 */
   const wn_shape shapes[] = {{1, 0}, {20, 1}, {3, WN_TAG_RAW}};
   struct tracked all;
   wn_ref blocks[3];
@@ -64,7 +64,7 @@ static void blocks_of_a_group_are_told_one_by_one(void **state) {
 
 static void release_nothing(void *bytes) { (void)bytes; }
 
-static void memory_outside_stands_trial_beside_its_block(void **state) {
+static void memory_outside_stands_trial_beside_its_block(void **state) { /* M13, M14 */
   static const wn_custom_ops ops = {"outside", release_nothing};
   struct tracked all;
   (void)state;
@@ -85,7 +85,7 @@ static void memory_outside_stands_trial_beside_its_block(void **state) {
   tracked_close(&all);
 }
 
-static void growth_outside_is_sampled_and_dies_with_its_block(void **state) {
+static void growth_outside_is_sampled_and_dies_with_its_block(void **state) { /* M14 */
   static const wn_custom_ops ops = {"outside", release_nothing};
   struct tracked all;
   (void)state;
@@ -121,7 +121,7 @@ static void growth_outside_is_sampled_and_dies_with_its_block(void **state) {
   tracked_close(&all);
 }
 
-static void memory_outside_of_a_block_that_is_born_old_is_old(void **state) {
+static void memory_outside_of_a_block_that_is_born_old_is_old(void **state) { /* M15 */
   static const wn_custom_ops ops = {"outside", release_nothing};
   struct tracked all;
   (void)state;
@@ -144,7 +144,7 @@ static void memory_outside_of_a_block_that_is_born_old_is_old(void **state) {
   tracked_close(&all);
 }
 
-static void a_block_that_dies_young_is_freed_at_the_minor_collection(void **state) {
+static void a_block_that_dies_young_is_freed_at_the_minor_collection(void **state) { /* M21, M68 */
   struct tracked all;
   (void)state;
   tracked_open(&all, 1);
@@ -159,6 +159,7 @@ static void a_block_that_dies_young_is_freed_at_the_minor_collection(void **stat
 }
 
 static void a_block_that_lives_is_promoted_and_freed_when_it_is_unreachable(void **state) {
+  /* M11, M21, M68, M72 */
   struct tracked all;
   (void)state;
   tracked_open(&all, 1);
@@ -175,7 +176,7 @@ static void a_block_that_lives_is_promoted_and_freed_when_it_is_unreachable(void
   tracked_close(&all);
 }
 
-static void being_tracked_keeps_no_block_alive(void **state) {
+static void being_tracked_keeps_no_block_alive(void **state) { /* M67 */
   struct tracked all;
   (void)state;
   tracked_open(&all, 1);
@@ -193,7 +194,7 @@ static void keep(wn_domain *domain, wn_ref value, void *context) {
   if (!kept) kept = wn_global_new(domain, value);
 }
 
-static void a_block_that_a_finaliser_revives_is_not_freed(void **state) {
+static void a_block_that_a_finaliser_revives_is_not_freed(void **state) { /* M69 */
   struct tracked all;
   (void)state;
   tracked_open(&all, 1);
@@ -216,7 +217,7 @@ static void a_block_that_a_finaliser_revives_is_not_freed(void **state) {
 
 /* The number of samples is binomial: five deviations are one run in two million, and the seed is
  * always the same. */
-static void words_are_sampled_at_the_rate(void **state) {
+static void words_are_sampled_at_the_rate(void **state) { /* M1, M5 */
   static const double rates[] = {0.5, 0.1, 0.01, 0.001};
   (void)state;
   for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
@@ -236,7 +237,7 @@ static void words_are_sampled_at_the_rate(void **state) {
   }
 }
 
-static void rate_zero_calls_nothing(void **state) {
+static void rate_zero_calls_nothing(void **state) { /* M6 */
   struct tracked all;
   (void)state;
   tracked_open(&all, 0);
@@ -251,7 +252,7 @@ static void rate_zero_calls_nothing(void **state) {
 
 /* Minor heaps of every size, so that samples and the ends of pieces and of minor heaps fall
  * together in all ways. */
-static void samples_and_ends_of_minor_heaps_may_fall_together(void **state) {
+static void samples_and_ends_of_minor_heaps_may_fall_together(void **state) { /* M4 */
   (void)state;
   for (size_t words = 512; words < 600; words += 8) {
     struct tracked all;

@@ -100,7 +100,7 @@ static void count_at_rate_one(long length, size_t words) {
   free(message.bytes);
 }
 
-static void at_rate_one_each_block_that_is_read_is_told_with_its_source(void **state) {
+static void at_rate_one_each_block_that_is_read_is_told_with_its_source(void **state) { /* M13 */
   (void)state;
   for (long length = 1; length < 200; length += 1 + length / 10) count_at_rate_one(length, 2);
   count_at_rate_one(100, 300);
@@ -109,7 +109,7 @@ static void at_rate_one_each_block_that_is_read_is_told_with_its_source(void **s
 }
 
 /* However many blocks a message has, no more than a fixed number of their births wait. */
-static void births_of_a_message_are_lost_beyond_a_bound(void **state) {
+static void births_of_a_message_are_lost_beyond_a_bound(void **state) { /* M25b */
   enum { LENGTH = BIRTHS_MOST + BIRTHS_MOST / 2 };
   struct births births;
   (void)state;
@@ -136,7 +136,7 @@ static void check_sum(double samples, double trials, double rate) {
   assert_true(fabs(samples - trials * rate) <= 5.7 * sqrt(trials * rate * (1 - rate)) + 0.5);
 }
 
-static void words_that_are_read_are_sampled_at_the_rate(void **state) {
+static void words_that_are_read_are_sampled_at_the_rate(void **state) { /* M13 */
   static const struct {
     double rate;
     long length, rounds;
@@ -162,7 +162,7 @@ static void words_that_are_read_are_sampled_at_the_rate(void **state) {
 }
 
 /* Of the block and of its memory outside, which is as old as the block. */
-static void memory_outside_of_a_block_that_is_read_is_custom(void **state) {
+static void memory_outside_of_a_block_that_is_read_is_custom(void **state) { /* M13 */
   static const size_t lengths[] = {800};
   struct births births;
   struct message message;
@@ -188,7 +188,7 @@ static void memory_outside_of_a_block_that_is_read_is_custom(void **state) {
 }
 
 /* The blocks of a message that turns out to be wrong were made, and die. */
-static void blocks_of_a_wrong_message_are_told(void **state) {
+static void blocks_of_a_wrong_message_are_told(void **state) { /* M13 */
   struct births births;
   (void)state;
   births_open(&births);

@@ -63,7 +63,7 @@ static void sample_program(struct sequence *sequence, long minor_words, const ch
   tracked_close(&sequence->all);
 }
 
-static void the_same_words_are_sampled_wherever_collections_fall(void **state) {
+static void the_same_words_are_sampled_wherever_collections_fall(void **state) { /* M4, M19 */
   static const double rates[] = {0.3, 0.05, 0.003};
   static const long minor_words[] = {320, 333, 400, 512, 1000, 5000, 262144};
   struct sequence *first = calloc(1, sizeof *first), *again = calloc(1, sizeof *again);
@@ -83,7 +83,7 @@ static void the_same_words_are_sampled_wherever_collections_fall(void **state) {
   free(again);
 }
 
-static void a_collection_at_every_allocation_loses_no_sample(void **state) {
+static void a_collection_at_every_allocation_loses_no_sample(void **state) { /* M7, M17 */
   struct tracked all;
   wn_heap_options options = without_helpers();
   (void)state;
@@ -104,7 +104,7 @@ static void a_collection_at_every_allocation_loses_no_sample(void **state) {
 
 /* The next sample is in each word of a group in turn: only the block that has the word is told
  * of. */
-static void a_sample_in_a_group_is_that_of_the_block_it_falls_in(void **state) {
+static void a_sample_in_a_group_is_that_of_the_block_it_falls_in(void **state) { /* M16 */
   static const wn_shape shapes[] = {{4, 0}, {3, 1}, {2, WN_TAG_RAW}};
   long with[5] = {0}, groups = 0;
   struct sequence *one = calloc(1, sizeof *one);
@@ -132,7 +132,7 @@ static void a_sample_in_a_group_is_that_of_the_block_it_falls_in(void **state) {
   free(one);
 }
 
-static void a_minor_heap_may_change_its_size_between_samples(void **state) {
+static void a_minor_heap_may_change_its_size_between_samples(void **state) { /* M4 */
   struct tracked all;
   (void)state;
   tracked_open(&all, 1);
@@ -157,7 +157,7 @@ static void *fill_minor_heap(wn_domain *domain, const wn_allocation *allocation,
   return tracked_alloc_minor(domain, allocation, context);
 }
 
-static void callbacks_that_fill_the_minor_heap_lose_no_sample(void **state) {
+static void callbacks_that_fill_the_minor_heap_lose_no_sample(void **state) { /* M33 */
   struct tracked all;
   (void)state;
   tracked_open_heap(&all);
@@ -185,7 +185,7 @@ static size_t raise_limit_once(wn_domain *domain, wn_language_frame *frames, siz
   return 0;
 }
 
-static void a_sample_loses_no_request_that_came_in_the_same_group(void **state) {
+static void a_sample_loses_no_request_that_came_in_the_same_group(void **state) { /* M16 */
   static const wn_shape shapes[] = {{4, 0}, {3, 1}, {2, WN_TAG_RAW}};
   struct tracked all;
   wn_heap_options options = without_helpers();

@@ -93,7 +93,7 @@ static size_t breathe(wn_domain *domain, wn_ref buffer, size_t most, uint64_t se
 
 static struct ledger ledger;
 
-static void at_rate_one_a_buffer_holds_what_it_holds(void **state) {
+static void at_rate_one_a_buffer_holds_what_it_holds(void **state) { /* M14 */
   (void)state;
   for (size_t most = 1000; most <= 1000000; most *= 1000) {
     open_ledger(&ledger, 1, 0);
@@ -115,7 +115,7 @@ static void at_rate_one_a_buffer_holds_what_it_holds(void **state) {
   }
 }
 
-static void at_low_rates_a_buffer_holds_in_the_mean_what_it_holds(void **state) {
+static void at_low_rates_a_buffer_holds_in_the_mean_what_it_holds(void **state) { /* M14 */
   enum { RUNS = 60, MOST = 100000 };
   double sum = 0, squares = 0;
   (void)state;
@@ -152,7 +152,7 @@ static void shrink_it(wn_domain *domain, void *context) {
 }
 
 /* The block is young, or old. */
-static void what_another_domain_shrinks_is_told_after_its_collection(void **state) {
+static void what_another_domain_shrinks_is_told_after_its_collection(void **state) { /* M14 */
   (void)state;
   for (int old = 0; old < 2; old++) {
     open_ledger(&ledger, 1, 0);
@@ -204,7 +204,7 @@ static uint64_t held_in(const char *path, long *resizes) {
   return sum;
 }
 
-static void a_trace_says_what_a_buffer_holds_that_shrinks_and_grows(void **state) {
+static void a_trace_says_what_a_buffer_holds_that_shrinks_and_grows(void **state) { /* R1c */
   wn_memprof_options options = WN_MEMPROF_DEFAULTS;
   struct file file = new_file();
   struct journal of;

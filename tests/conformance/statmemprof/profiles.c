@@ -14,7 +14,7 @@ static void start_another(struct tracked *all, struct tracked *on, double rate) 
 
 /* ---- states ---- */
 
-static void the_states_of_a_profile_allow_what_they_should(void **state) {
+static void the_states_of_a_profile_allow_what_they_should(void **state) { /* M41, M42, M43 */
   struct tracked all;
   wn_profile *other = NULL;
   wn_memprof_options options = WN_MEMPROF_DEFAULTS;
@@ -39,7 +39,7 @@ static void the_states_of_a_profile_allow_what_they_should(void **state) {
   journal_close(&all.of);
 }
 
-static void wrong_arguments_are_refused_and_change_nothing(void **state) {
+static void wrong_arguments_are_refused_and_change_nothing(void **state) { /* M8 */
   static const double rates[] = {-1e-9, 1.0000001, -1, 2, (double)NAN, (double)INFINITY};
   struct tracked all;
   wn_memprof_options options = WN_MEMPROF_DEFAULTS;
@@ -71,7 +71,7 @@ static void wrong_arguments_are_refused_and_change_nothing(void **state) {
 
 /* ---- stop ---- */
 
-static void stop_tells_what_is_due_first_and_samples_nothing_afterwards(void **state) {
+static void stop_tells_what_is_due_first_and_samples_nothing_afterwards(void **state) { /* M36, M37 */
   struct tracked all;
   (void)state;
   tracked_open(&all, 1);
@@ -87,7 +87,7 @@ static void stop_tells_what_is_due_first_and_samples_nothing_afterwards(void **s
   tracked_close(&all);
 }
 
-static void stopped_profiles_follow_their_blocks_beside_new_ones(void **state) {
+static void stopped_profiles_follow_their_blocks_beside_new_ones(void **state) { /* M40, M45, M46 */
   enum { PROFILES = 6 };
   static struct tracked all[PROFILES];
   static const int order[PROFILES] = {3, 0, 5, 1, 4, 2}; /* in which they are discarded */
@@ -128,7 +128,7 @@ static void count_released(void *context) {
   released++;
 }
 
-static void after_a_discard_nothing_is_called_and_metadata_is_dropped(void **state) {
+static void after_a_discard_nothing_is_called_and_metadata_is_dropped(void **state) { /* M47 */
   struct tracked all;
   (void)state;
   dropped = released = 0;
@@ -248,6 +248,7 @@ static void at_moment(int callback, int deed) {
 }
 
 static void profiles_may_stop_start_leave_and_be_discarded_in_each_callback(void **state) {
+  /* M46, M52, M53, M72 */
   (void)state;
   for (int callback = 0; callback < CALLBACKS; callback++)
     for (int deed = 0; deed < DEEDS; deed++) at_moment(callback, deed);
@@ -275,7 +276,7 @@ static void one_round(struct tracked *all, int round) {
   assert_int_equal(wn_memprof_discard(all->profile), WN_OK);
 }
 
-static void a_hundred_thousand_profiles_leave_no_memory_behind(void **state) {
+static void a_hundred_thousand_profiles_leave_no_memory_behind(void **state) { /* M48 */
   struct tracked all;
   (void)state;
   tracked_open_heap(&all);
@@ -293,7 +294,7 @@ static void a_hundred_thousand_profiles_leave_no_memory_behind(void **state) {
   journal_close(&all.of);
 }
 
-static void live_blocks_are_not_told_of_when_the_heap_closes(void **state) {
+static void live_blocks_are_not_told_of_when_the_heap_closes(void **state) { /* M38 */
   struct tracked all;
   (void)state;
   dropped = released = 0;

@@ -48,7 +48,7 @@ static void expect_exception(struct tracked *all, intptr_t number) {
   assert_true(wn_is_null(wn_take_exception(all->of.domain)));
 }
 
-static void a_callback_that_raises_ends_its_block_and_leaves_the_rest_due(void **state) {
+static void a_callback_that_raises_ends_its_block_and_leaves_the_rest_due(void **state) { /* M23 */
   struct tracked all;
   (void)state;
   open_raising(&all, 1);
@@ -70,7 +70,7 @@ static void a_callback_that_raises_ends_its_block_and_leaves_the_rest_due(void *
   tracked_close(&all);
 }
 
-static void a_promotion_that_raises_ends_its_block(void **state) {
+static void a_promotion_that_raises_ends_its_block(void **state) { /* M23 */
   struct tracked all;
   (void)state;
   tracked_open_heap(&all);
@@ -91,7 +91,7 @@ static void a_promotion_that_raises_ends_its_block(void **state) {
   tracked_close(&all);
 }
 
-static void a_death_that_raises_is_a_death(void **state) {
+static void a_death_that_raises_is_a_death(void **state) { /* M23b */
   struct tracked all;
   (void)state;
   tracked_open_heap(&all);
@@ -108,7 +108,7 @@ static void a_death_that_raises_is_a_death(void **state) {
   tracked_close(&all);
 }
 
-static void stop_is_refused_while_an_exception_is_pending(void **state) {
+static void stop_is_refused_while_an_exception_is_pending(void **state) { /* M36 */
   struct tracked all;
   (void)state;
   open_raising(&all, 1);
@@ -121,7 +121,7 @@ static void stop_is_refused_while_an_exception_is_pending(void **state) {
   tracked_close(&all);
 }
 
-static void a_tracker_that_always_raises_comes_to_an_end(void **state) {
+static void a_tracker_that_always_raises_comes_to_an_end(void **state) { /* M23b */
   struct tracked all;
   (void)state;
   open_raising(&all, -1);
@@ -158,7 +158,7 @@ static void open_jumping(struct tracked *all) {
   tracked_start(all, 1);
 }
 
-static void the_hook_gets_the_exception_at_the_safepoint_and_may_leave_by_a_jump(void **state) {
+static void the_hook_gets_the_exception_at_the_safepoint_and_may_leave_by_a_jump(void **state) { /* M23 */
   static struct tracked all;
   static volatile int jumps;
   (void)state;
@@ -183,7 +183,7 @@ static void the_hook_gets_the_exception_at_the_safepoint_and_may_leave_by_a_jump
   tracked_close(&all);
 }
 
-static void an_allocation_never_leaves_by_the_hook(void **state) {
+static void an_allocation_never_leaves_by_the_hook(void **state) { /* M23 */
   static struct tracked all;
   (void)state;
   open_jumping(&all);
@@ -208,7 +208,7 @@ static void allocate_shapes(wn_domain *domain) {
   for (size_t i = 0; i < 4; i++) assert_int_equal(wn_words(wn_value_of(blocks[i])), i + 1);
 }
 
-static void a_group_whose_second_block_raises_is_whole_and_the_others_are_tracked(void **state) {
+static void a_group_whose_second_block_raises_is_whole_and_the_others_are_tracked(void **state) { /* M24 */
   struct tracked all;
   (void)state;
   open_raising(&all, 0);
@@ -262,6 +262,7 @@ static void run_in_group(struct tracked *all, int what) {
 }
 
 static void stop_in_the_middle_of_a_group_keeps_what_was_told_and_drops_the_rest(void **state) {
+  /* M51, M52 */
   struct tracked all;
   (void)state;
   for (int what = STOP; what <= (STOP | START); what += START) {
@@ -279,7 +280,7 @@ static void stop_in_the_middle_of_a_group_keeps_what_was_told_and_drops_the_rest
   }
 }
 
-static void discard_in_the_middle_of_a_group_ends_all_calls(void **state) {
+static void discard_in_the_middle_of_a_group_ends_all_calls(void **state) { /* M53 */
   struct tracked all;
   (void)state;
   for (int what = STOP | DISCARD; what <= (STOP | DISCARD | START); what += START) {
@@ -330,7 +331,7 @@ static void tell_a_group_whose_first_birth_collects(struct tracked *all, bool li
   wn_poll(all->of.domain);
 }
 
-static void what_a_birth_makes_pending_of_other_blocks_comes_after_all_births(void **state) {
+static void what_a_birth_makes_pending_of_other_blocks_comes_after_all_births(void **state) { /* M35 */
   struct tracked all;
   (void)state;
   tell_a_group_whose_first_birth_collects(&all, true);

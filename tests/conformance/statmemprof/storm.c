@@ -200,7 +200,7 @@ static void discard_the_rest(void) {
     if (storm.started[i]) assert_int_equal(wn_memprof_discard(storm.started[i]), WN_OK);
 }
 
-static void metadata_comes_back_once_whichever_thread_discards_when(void **state) {
+static void metadata_comes_back_once_whichever_thread_discards_when(void **state) { /* M47 */
   struct journal of;
   pthread_t outside;
   wn_join *joins[DOMAINS];

@@ -44,7 +44,7 @@ static void allocate_own_size(wn_domain *domain, void *argument) {
   }
 }
 
-static void births_are_told_on_the_thread_that_allocated(void **state) {
+static void births_are_told_on_the_thread_that_allocated(void **state) { /* M28, M50 */
   struct tracked all;
   wn_join *joins[CROWD];
   (void)state;
@@ -75,7 +75,7 @@ static void allocate_and_sleep(wn_domain *domain, void *argument) {
   turns->step = 3;
 }
 
-static void a_thread_that_blocks_tells_its_births_before(void **state) {
+static void a_thread_that_blocks_tells_its_births_before(void **state) { /* M27 */
   struct turns turns = {.step = 0};
   (void)state;
   tracked_open(&turns.all, 1);
@@ -101,7 +101,7 @@ static void allocate_and_end(wn_domain *domain, void *argument) {
   wn_alloc(domain, 400, 0);
 }
 
-static void a_thread_that_ends_tells_its_births_first(void **state) {
+static void a_thread_that_ends_tells_its_births_first(void **state) { /* M28, M54, M59 */
   struct tracked all;
   (void)state;
   tracked_open(&all, 1);
@@ -121,7 +121,7 @@ static void *raise_always(wn_domain *domain, const wn_allocation *allocation, vo
   return context;
 }
 
-static void what_an_ending_thread_cannot_tell_is_dropped(void **state) {
+static void what_an_ending_thread_cannot_tell_is_dropped(void **state) { /* M28 */
   struct tracked all;
   (void)state;
   tracked_open_heap(&all);
@@ -137,7 +137,7 @@ static void what_an_ending_thread_cannot_tell_is_dropped(void **state) {
   tracked_close(&all);
 }
 
-static void threads_that_end_leave_nothing_behind(void **state) {
+static void threads_that_end_leave_nothing_behind(void **state) { /* M48, M59 */
   struct tracked all;
   (void)state;
   tracked_open(&all, 1);
@@ -176,7 +176,7 @@ static void allocate_sleeping_block(wn_domain *domain, void *argument) {
   wn_poll(domain);
 }
 
-static void while_one_callback_sleeps_other_threads_are_sampled_and_called(void **state) {
+static void while_one_callback_sleeps_other_threads_are_sampled_and_called(void **state) { /* M31, M62 */
   struct turns turns;
   (void)state;
   open_sleeping(&turns);
@@ -193,7 +193,7 @@ static void while_one_callback_sleeps_other_threads_are_sampled_and_called(void 
   tracked_close(&turns.all);
 }
 
-static void a_block_may_move_and_die_while_its_birth_is_told(void **state) {
+static void a_block_may_move_and_die_while_its_birth_is_told(void **state) { /* M29, M32 */
   struct turns turns;
   (void)state;
   open_sleeping(&turns);
@@ -215,6 +215,7 @@ static void a_block_may_move_and_die_while_its_birth_is_told(void **state) {
 }
 
 static void a_callback_that_sleeps_through_stop_and_discard_has_its_result_dropped(void **state) {
+  /* M32, M47 */
   struct turns turns;
   (void)state;
   open_sleeping(&turns);
@@ -240,7 +241,7 @@ static void *raise_in_small_births(wn_domain *domain, const wn_allocation *alloc
 }
 
 /* The block is promoted meanwhile, which is told when the exception is taken. */
-static void what_another_thread_raises_ends_no_block_of_a_callback_that_sleeps(void **state) {
+static void what_another_thread_raises_ends_no_block_of_a_callback_that_sleeps(void **state) { /* E1b, M23 */
   struct turns turns;
   (void)state;
   tracked_open_heap(&turns.all);
@@ -311,7 +312,7 @@ static void make_lists(wn_domain *domain, void *argument) {
   }
 }
 
-static void callbacks_of_one_block_never_run_on_two_threads_at_once(void **state) {
+static void callbacks_of_one_block_never_run_on_two_threads_at_once(void **state) { /* M31 */
   struct tracked all;
   wn_join *joins[3];
   (void)state;
@@ -338,7 +339,7 @@ static void *begin_inside(wn_domain *domain, const wn_allocation *allocation, vo
   return tracked_alloc_minor(domain, allocation, context);
 }
 
-static void a_thread_that_a_callback_begins_is_sampled(void **state) {
+static void a_thread_that_a_callback_begins_is_sampled(void **state) { /* M38c */
   struct tracked all;
   (void)state;
   tracked_open_heap(&all);
@@ -350,7 +351,7 @@ static void a_thread_that_a_callback_begins_is_sampled(void **state) {
   tracked_close(&all);
 }
 
-static void a_domain_whose_last_callback_begins_a_thread_does_not_end(void **state) {
+static void a_domain_whose_last_callback_begins_a_thread_does_not_end(void **state) { /* M38c */
   struct tracked all;
   (void)state;
   tracked_open_heap(&all);
@@ -386,7 +387,7 @@ static void discard_while_blocked(wn_domain *domain, void *argument) {
   }
 }
 
-static void a_thread_in_a_blocking_section_may_discard(void **state) {
+static void a_thread_in_a_blocking_section_may_discard(void **state) { /* M55b */
   struct tracked all;
   struct discarder discarder = {.step = 0};
   (void)state;

@@ -35,7 +35,7 @@ static struct seen read_back(const char *path) {
   return seen;
 }
 
-static void a_trace_has_the_birth_and_death_of_each_sampled_block(void **state) {
+static void a_trace_has_the_birth_and_death_of_each_sampled_block(void **state) { /* R1 */
   wn_memprof_options all = WN_MEMPROF_DEFAULTS;
   struct file file = new_file();
   struct journal of;
@@ -61,7 +61,7 @@ static void a_trace_has_the_birth_and_death_of_each_sampled_block(void **state) 
   unlink(file.path);
 }
 
-static void a_heap_that_is_closed_ends_its_trace(void **state) {
+static void a_heap_that_is_closed_ends_its_trace(void **state) { /* R2 */
   struct file file = new_file();
   struct journal of;
   wn_trace *trace;
@@ -84,7 +84,7 @@ static off_t bytes_of(const char *path) {
 
 /* While a trace is written it has space in advance. A child that ends leaves the parent's file
  * alone. */
-static void a_trace_that_has_ended_is_no_longer_than_its_chunks(void **state) {
+static void a_trace_that_has_ended_is_no_longer_than_its_chunks(void **state) { /* R2 */
   struct file file = new_file();
   struct journal of;
   wn_trace *trace;
@@ -108,7 +108,7 @@ static void a_trace_that_has_ended_is_no_longer_than_its_chunks(void **state) {
   unlink(file.path);
 }
 
-static void a_trace_is_requested_by_the_environment(void **state) {
+static void a_trace_is_requested_by_the_environment(void **state) { /* R3 */
   struct file file = new_file();
   struct journal of;
   wn_trace *trace, *second;
@@ -150,7 +150,7 @@ static wn_status request(wn_domain *domain, const char *name, const char *value)
   return status;
 }
 
-static void a_wrong_variable_is_told_and_no_trace_begins(void **state) {
+static void a_wrong_variable_is_told_and_no_trace_begins(void **state) { /* R3 */
   static const struct {
     const char *name, *right[4], *wrong[8];
   } cases[] = {
@@ -182,7 +182,7 @@ static void a_wrong_variable_is_told_and_no_trace_begins(void **state) {
   unlink(file.path);
 }
 
-static void what_cannot_be_written_is_refused(void **state) {
+static void what_cannot_be_written_is_refused(void **state) { /* R4 */
   struct journal of;
   wn_trace *trace;
   (void)state;
@@ -199,7 +199,7 @@ static void what_cannot_be_written_is_refused(void **state) {
   journal_close(&of);
 }
 
-static void a_trace_is_stopped_once_by_a_domain_that_takes_part(void **state) {
+static void a_trace_is_stopped_once_by_a_domain_that_takes_part(void **state) { /* R9 */
   struct file file = new_file();
   struct journal of;
   wn_trace *trace;
@@ -218,7 +218,7 @@ static void a_trace_is_stopped_once_by_a_domain_that_takes_part(void **state) {
   unlink(file.path);
 }
 
-static void traces_may_follow_each_other(void **state) {
+static void traces_may_follow_each_other(void **state) { /* R2 */
   struct file file = new_file();
   struct journal of;
   (void)state;

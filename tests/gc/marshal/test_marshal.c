@@ -15,7 +15,7 @@ static void assert_int_form(wn_domain *domain, intptr_t n, const char *expected)
   free(message.bytes);
 }
 
-static void integers_take_the_shortest_form(void **state) {
+static void integers_take_the_shortest_form(void **state) { /* V3 */
   struct journal of;
   (void)state;
   journal_open(&of, NULL);
@@ -54,7 +54,7 @@ static size_t form_of(wn_domain *domain, size_t words, unsigned tag, size_t byte
   return message.size - HEADER - bytes_each * words;
 }
 
-static void lengths_take_the_shortest_form(void **state) {
+static void lengths_take_the_shortest_form(void **state) { /* V3 */
   struct journal of;
   (void)state;
   journal_open(&of, NULL);
@@ -77,7 +77,7 @@ static void lengths_take_the_shortest_form(void **state) {
   journal_close(&of);
 }
 
-static void all_small_sizes_and_tags_come_back(void **state) {
+static void all_small_sizes_and_tags_come_back(void **state) { /* V1 */
   struct journal of;
   (void)state;
   journal_open(&of, NULL);
@@ -104,7 +104,7 @@ static size_t reference_form(wn_domain *domain, size_t distance) {
   return message.size - HEADER - 5 - 2 * distance - 1;
 }
 
-static void references_take_the_shortest_form(void **state) {
+static void references_take_the_shortest_form(void **state) { /* V3 */
   struct journal of;
   (void)state;
   journal_open(&of, NULL);
@@ -117,7 +117,7 @@ static void references_take_the_shortest_form(void **state) {
 
 /* ---- graphs ---- */
 
-static void random_graphs_come_back(void **state) {
+static void random_graphs_come_back(void **state) { /* V1 */
   struct journal of;
   (void)state;
   wn_heap_options options = without_helpers();
@@ -139,7 +139,7 @@ static void random_graphs_come_back(void **state) {
 
 enum { LONG = 1000000 };
 
-static void long_lists_and_deep_nests_come_back(void **state) {
+static void long_lists_and_deep_nests_come_back(void **state) { /* V2 */
   struct journal of;
   (void)state;
   journal_open(&of, NULL);
@@ -159,7 +159,7 @@ static void long_lists_and_deep_nests_come_back(void **state) {
   journal_close(&of);
 }
 
-static void a_block_may_lead_to_itself(void **state) {
+static void a_block_may_lead_to_itself(void **state) { /* V1 */
   static const unsigned char expected[] = {0x84, 0x95, 0xa6, 0xbe, 0, 0, 0, 3, 0,    0, 0, 1,
                                            0,    0,    0,    2,    0, 0, 0, 2, 0x90, 4, 1};
   struct journal of;
@@ -179,7 +179,7 @@ static void a_block_may_lead_to_itself(void **state) {
   journal_close(&of);
 }
 
-static void small_messages_make_young_blocks_and_large_ones_old(void **state) {
+static void small_messages_make_young_blocks_and_large_ones_old(void **state) { /* V10 */
   struct journal of;
   (void)state;
   wn_heap_options options = without_helpers();
@@ -201,7 +201,7 @@ static void small_messages_make_young_blocks_and_large_ones_old(void **state) {
 
 /* ---- flags ---- */
 
-static void without_sharing_a_block_is_written_each_time(void **state) {
+static void without_sharing_a_block_is_written_each_time(void **state) { /* V6 */
   struct journal of;
   (void)state;
   journal_open(&of, NULL);
@@ -219,7 +219,7 @@ static void without_sharing_a_block_is_written_each_time(void **state) {
   journal_close(&of);
 }
 
-static void what_a_host_of_32_bits_cannot_read_can_be_refused(void **state) {
+static void what_a_host_of_32_bits_cannot_read_can_be_refused(void **state) { /* V6 */
   struct journal of;
   (void)state;
   journal_open(&of, NULL);
@@ -238,7 +238,7 @@ static void what_a_host_of_32_bits_cannot_read_can_be_refused(void **state) {
   journal_close(&of);
 }
 
-static void strings_may_have_the_layout_of_ocaml(void **state) {
+static void strings_may_have_the_layout_of_ocaml(void **state) { /* V5 */
   struct journal of;
   char text[70];
   (void)state;
@@ -273,7 +273,7 @@ static void strings_may_have_the_layout_of_ocaml(void **state) {
   journal_close(&of);
 }
 
-static void what_c_cannot_mean_is_not_written(void **state) {
+static void what_c_cannot_mean_is_not_written(void **state) { /* V8 */
   static const wn_custom_ops stranger = {.name = "stranger"};
   struct journal of;
   (void)state;
@@ -303,7 +303,7 @@ static void what_c_cannot_mean_is_not_written(void **state) {
 
 /* ---- files and functions ---- */
 
-static void messages_follow_each_other_in_a_file(void **state) {
+static void messages_follow_each_other_in_a_file(void **state) { /* V12 */
   struct journal of;
   FILE *file = tmpfile();
   (void)state;
@@ -359,7 +359,7 @@ static size_t stream_get(void *bytes, size_t size, void *context) {
   return size;
 }
 
-static void messages_go_through_functions(void **state) {
+static void messages_go_through_functions(void **state) { /* V12 */
   struct journal of;
   struct stream stream = {.step = 7};
   (void)state;

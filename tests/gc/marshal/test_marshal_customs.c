@@ -3,7 +3,7 @@
 
 /* ---- OCaml's own ---- */
 
-static void integers_of_ocamls_types_come_back(void **state) {
+static void integers_of_ocamls_types_come_back(void **state) { /* V7 */
   static const int64_t numbers[] = {
       0, -1, 1, INT32_MAX, INT32_MAX + INT64_C(1), INT32_MIN, INT64_MIN, INT64_MAX, INT32_MIN - INT64_C(1)};
   struct journal of;
@@ -43,7 +43,7 @@ static void assert_same_arrays(const wn_bigarray *a, const wn_bigarray *b) {
   if (a->bytes) assert_memory_equal(a->data, b->data, a->bytes);
 }
 
-static void bigarrays_come_back(void **state) {
+static void bigarrays_come_back(void **state) { /* V7 */
   static const size_t shapes[][3] = {{0, 5, 3},     {7, 1, 9},     {2, 3, 4},
                                      {1, 65534, 1}, {1, 65535, 1}, {70000, 1, 1}};
   struct journal of;
@@ -130,7 +130,7 @@ static void assert_text(wn_value value, size_t count) {
   for (size_t i = 0; i < count; i++) assert_int_equal(text->letters[i], 'x');
 }
 
-static void custom_blocks_go_through_their_functions(void **state) {
+static void custom_blocks_go_through_their_functions(void **state) { /* V7 */
   static const wn_marshal_ops *const ways[] = {&text_fixed, &text_sized};
   (void)state;
   for (size_t way = 0; way < 2; way++) {
@@ -154,7 +154,7 @@ static void custom_blocks_go_through_their_functions(void **state) {
   }
 }
 
-static void what_a_custom_block_refuses_is_refused(void **state) {
+static void what_a_custom_block_refuses_is_refused(void **state) { /* V7 */
   struct journal of;
   (void)state;
   journal_open(&of, NULL);
@@ -204,7 +204,7 @@ static wn_ref page_new(wn_domain *domain, size_t size, int n) {
   return page;
 }
 
-static void blocks_of_a_fixed_size_may_be_much_larger_than_their_message(void **state) {
+static void blocks_of_a_fixed_size_may_be_much_larger_than_their_message(void **state) { /* V7 */
   static const wn_marshal_ops fixed = {.bytes = PAGE, .write = page_write, .read = page_read};
   struct journal of;
   (void)state;
@@ -223,7 +223,7 @@ static void blocks_of_a_fixed_size_may_be_much_larger_than_their_message(void **
 static const char claim[] = "\x84\x95\xA6\xBE\0\0\0\x1A\0\0\0\1\0\0\0\x82\0\0\0\x42"
                             "\x18page\0\0\0\2\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0\0\7";
 
-static void blocks_that_tell_their_size_may_be_24_times_as_large_as_their_message(void **state) {
+static void blocks_that_tell_their_size_may_be_24_times_as_large_as_their_message(void **state) { /* V7 */
   static const wn_marshal_ops sized = {.write = page_write, .read = page_read};
   struct journal of;
   (void)state;
@@ -250,7 +250,7 @@ static bool room_read(void *bytes, size_t size, wn_marshal_reader *from) {
   return true;
 }
 
-static void the_largest_block_that_is_written_can_be_read(void **state) {
+static void the_largest_block_that_is_written_can_be_read(void **state) { /* V7 */
   static const wn_marshal_ops sized = {.write = page_write, .read = room_read};
   enum { ITEM = 1 + sizeof "page" + 12 + 8, MOST = 24 * ITEM - 16 };
   struct journal of;
@@ -266,7 +266,7 @@ static void the_largest_block_that_is_written_can_be_read(void **state) {
   journal_close(&of);
 }
 
-static void integers_that_a_32_bit_host_cannot_have_are_refused_for_it(void **state) {
+static void integers_that_a_32_bit_host_cannot_have_are_refused_for_it(void **state) { /* V6 */
   struct journal of;
   (void)state;
   journal_open(&of, NULL);
@@ -287,7 +287,7 @@ static void integers_that_a_32_bit_host_cannot_have_are_refused_for_it(void **st
   journal_close(&of);
 }
 
-static void kinds_are_registered_once(void **state) {
+static void kinds_are_registered_once(void **state) { /* V7 */
   static const wn_custom_ops
       own = {.name = "_j"},
       empty = {.name = ""},

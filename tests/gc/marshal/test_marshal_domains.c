@@ -47,7 +47,7 @@ static void copy_around(wn_domain *domain, void *argument) {
   }
 }
 
-static void domains_marshal_at_the_same_time(void **state) {
+static void domains_marshal_at_the_same_time(void **state) { /* V13 */
   static const char *const texts[] = {"", "verify", "delays=1,verify", "every=50",
                                       "minor_heap_size=512,helpers=2"};
   (void)state;
@@ -60,7 +60,7 @@ static void domains_marshal_at_the_same_time(void **state) {
   }
 }
 
-static void threads_marshal_in_turns(void **state) {
+static void threads_marshal_in_turns(void **state) { /* V13 */
   (void)state;
   wn_join *joins[DOMAINS];
   open_world("verify");
@@ -81,7 +81,7 @@ static void send_lists(wn_domain *domain, void *argument) {
   wn_blocking_end(domain);
 }
 
-static void messages_go_from_domain_to_domain(void **state) {
+static void messages_go_from_domain_to_domain(void **state) { /* V13 */
   int ends[2];
   (void)state;
   open_world("");

@@ -119,7 +119,7 @@ static void assert_odd(struct message message, const char *error) {
   free(message.bytes);
 }
 
-static void odd_messages_are_refused_or_read(void **state) {
+static void odd_messages_are_refused_or_read(void **state) { /* V8, V9 */
   static const struct odd all[] = {
       {"", 0, 0, 0, "byte 20: the message ends in the middle"},
       {"0401", 0, 0, 0, "byte 21: a reference to a block that was not met"},
@@ -246,7 +246,7 @@ static void odd_messages_are_refused_or_read(void **state) {
   journal_close(&of);
 }
 
-static void headers_are_checked(void **state) {
+static void headers_are_checked(void **state) { /* V9 */
   static const struct {
     const char *digits, *error;
   } all[] = {
@@ -277,7 +277,7 @@ static void headers_are_checked(void **state) {
 }
 
 /* Blocks of two fields, each in the first field of the one before: nothing nests deeper. */
-static void nesting_takes_memory_in_proportion(void **state) {
+static void nesting_takes_memory_in_proportion(void **state) { /* V9 */
   enum { DEPTH = 100000 };
   (void)state;
   open_heap(NULL);
@@ -311,7 +311,7 @@ static size_t give_header(void *bytes, size_t size, void *context) {
   return given;
 }
 
-static void a_header_that_promises_much_takes_little_memory(void **state) {
+static void a_header_that_promises_much_takes_little_memory(void **state) { /* V9 */
   (void)state;
   open_heap(NULL);
   {
@@ -398,7 +398,7 @@ static bool read_mutant(struct message message, unsigned flags) {
   return false;
 }
 
-static void mutated_messages_are_refused_or_read(void **state) {
+static void mutated_messages_are_refused_or_read(void **state) { /* V9 */
   unsigned long read = 0;
   unsigned long runs = mutations == 20000 ? (unsigned long)runs_of(20000) : mutations;
   (void)state;
@@ -422,7 +422,7 @@ static void mutated_messages_are_refused_or_read(void **state) {
 
 /* Reads that fail leave blocks that nothing leads to, some of them filled in part. The collector
  * may walk them: for verification, where a mark stack overflows, or where a remembered set does. */
-static void reads_that_fail_leave_a_sound_heap(void **state) {
+static void reads_that_fail_leave_a_sound_heap(void **state) { /* V9 */
   (void)state;
   open_heap("mark_stack=1");
   {
@@ -447,7 +447,7 @@ static void reads_that_fail_leave_a_sound_heap(void **state) {
   journal_close(&of);
 }
 
-static void reads_in_the_middle_of_a_cycle_are_kept(void **state) {
+static void reads_in_the_middle_of_a_cycle_are_kept(void **state) { /* V10 */
   (void)state;
   open_heap(NULL);
   {
@@ -480,7 +480,7 @@ static bool hook(wn_domain *domain, size_t words, void *context) {
   return again;
 }
 
-static void a_read_that_gets_no_memory_fails_or_begins_again(void **state) {
+static void a_read_that_gets_no_memory_fails_or_begins_again(void **state) { /* V11 */
   (void)state;
   for (int old = 0; old < 2; old++)
     for (int request = 1; request < 4; request++) {

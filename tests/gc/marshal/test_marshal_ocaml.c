@@ -59,7 +59,7 @@ static void assert_same_files(const char *ours, const char *theirs) {
   fclose(b);
 }
 
-static void ocaml_reads_what_is_written(void **state) {
+static void ocaml_reads_what_is_written(void **state) { /* V3 */
   (void)state;
   if (!has_ocaml) skip();
   struct journal of;
@@ -79,7 +79,7 @@ static void ocaml_reads_what_is_written(void **state) {
   journal_close(&of);
 }
 
-static void what_ocaml_writes_is_read_and_written_again(void **state) {
+static void what_ocaml_writes_is_read_and_written_again(void **state) { /* V4 */
   (void)state;
   if (!has_ocaml) skip();
   struct journal of;
@@ -172,7 +172,7 @@ static size_t check_samples(const char *from, const char *kind) {
   return count;
 }
 
-static void messages_of_two_versions_of_ocaml_are_read(void **state) {
+static void messages_of_two_versions_of_ocaml_are_read(void **state) { /* V4 */
   (void)state;
   assert_int_equal(check_samples(SOURCE "/samples", ".hex"), 24);
   const char *more = getenv("WINNOW_SAMPLE_DATA");

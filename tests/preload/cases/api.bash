@@ -7,15 +7,15 @@ linked() { # CASE
   while read -r what got expected; do counted "$1: $what" "$got" "$expected"; done <linked.out
 }
 
-profiles_start_stop_and_end_in_any_order() { linked orders; }
-stopped_profiles_follow_their_blocks() { linked stopped_profile_follows; }
-callbacks_may_allocate() { linked callbacks_allocate; }
-null_metadata_ends_tracking() { linked null_metadata_ends_it; }
-resize_callback_sees_every_size() { linked resizes; }
-profiles_take_in_all_threads() { linked all_threads; }
-profiles_leave_no_memory_behind() { linked cycles; }
+profiles_start_stop_and_end_in_any_order() { linked orders; } # L2
+stopped_profiles_follow_their_blocks() { linked stopped_profile_follows; } # L6
+callbacks_may_allocate() { linked callbacks_allocate; } # T3
+null_metadata_ends_tracking() { linked null_metadata_ends_it; } # B5
+resize_callback_sees_every_size() { linked resizes; } # B8
+profiles_take_in_all_threads() { linked all_threads; } # T7
+profiles_leave_no_memory_behind() { linked cycles; } # L11
 profiles_come_and_go_while_threads_allocate() { linked cycles_with_threads; }
-forked_children_inherit_the_profile() { linked child_inherits; }
+forked_children_inherit_the_profile() { linked child_inherits; } # T13
 what_a_drop_callback_frees_is_told() { linked drop_frees; }
 
 # At each instruction of what is interrupted.
@@ -24,7 +24,7 @@ interrupted() { # CASE
   [ "$(cat interrupted.code)" = 77 ] && skip "this processor is not known to interrupt itself"
   [ "$(cat interrupted.code)" = 0 ] || fail "$1: ended with $(cat interrupted.code): $(cat interrupted.err)"
 }
-what_handlers_free_while_a_thread_ends_is_told() { interrupted end; }
+what_handlers_free_while_a_thread_ends_is_told() { interrupted end; } # T6
 what_handlers_resize_while_a_thread_begins_is_told() { interrupted begin; }
 what_handlers_free_during_a_discard_is_told() { interrupted discard; }
 what_handlers_resize_during_a_free_is_told() { interrupted release; }
@@ -34,7 +34,7 @@ recorded_programs_cannot_start_a_second_profile() {
   opens trace
 }
 
-stacks_name_the_functions() {
+stacks_name_the_functions() { # B10
   record --rate 1 -- "$programs/depth" || fail "ended with $?"
   [ "$tiny" = 1 ] && { opens trace; return; }
   local level
@@ -55,7 +55,7 @@ stacks_name_the_functions() {
   counted "through the C library" "$(figure .totals.allocated_bytes.estimate trace --where 'fn = compare and fn ~ qsort and fn = main')" 24
 }
 
-stacks_are_as_deep_as_asked() {
+stacks_are_as_deep_as_asked() { # B11
   [ "$tiny" = 1 ] && skip "stacks are short here"
   for depth in 0 1 50; do
     record --rate 1 --stack-depth $depth -- "$programs/depth" || fail "ended with $?"

@@ -82,7 +82,7 @@ everything_is_counted_at_rate_1() {
   need sqlite3 && same_sums sums_by_count sqlite3 :memory: "$sql"
 }
 
-valgrind_counts_the_same() {
+valgrind_counts_the_same() { # S6
   need valgrind
   same_sums sums_by_valgrind "$programs/growing"
   same_sums sums_by_valgrind "$programs/containers"
@@ -92,7 +92,7 @@ valgrind_counts_the_same() {
 }
 
 # The same seed, program and order of threads give the same samples.
-equal_seeds_give_equal_samples() {
+equal_seeds_give_equal_samples() { # S8
   local first
   for round in 1 2 3; do
     $clean "$winnow" record -q --rate 0.01 --seed 42 -o trace -- "$programs/random_blocks" 1 3000 >/dev/null

@@ -55,7 +55,7 @@ followed_child_has_a_trace_of_its_own() {
   counted "the child's blocks" "$(figure .totals.allocated_blocks.estimate "$child" --where 'fn = of_the_child')" 501
 }
 
-blocks_that_cannot_be_followed_are_told() {
+blocks_that_cannot_be_followed_are_told() { # S11
   [ "$tiny" = 1 ] || skip "this build follows all blocks that there are"
   record --rate 1e-2 "$programs/forks" heir || fail "forks failed"
   opens trace
@@ -202,7 +202,7 @@ libraries_are_sought_where_the_caller_says() {
   grep -q "found 1" recorded.out || fail "$(cat recorded.out)"
 }
 
-signal_handlers_may_allocate() {
+signal_handlers_may_allocate() { # T6
   [ "$tiny" = 1 ] && skip "lost blocks are the C library's, whose malloc no handler may call"
   local kind
   for kind in plain jump threads; do
@@ -235,7 +235,7 @@ many_short_threads_leave_nothing_behind() {
   done
 }
 
-sixty_four_threads_exchange_blocks() {
+sixty_four_threads_exchange_blocks() { # T4
   for rate in 1e-2 1e-4; do
     same_as_bare $rate "$programs/threads" storm
     opens trace
