@@ -22,7 +22,7 @@
 enum { END_SECONDS = 2 };
 
 /* Samples in memory unless the user gives another number: then the process takes 256 MB at most, also
- * while a growing trace is loaded anew, and answers come within half a second (bench/README.md). */
+ * while a growing trace is loaded anew, and answers come within half a second (bench/results/figures.md). */
 enum { USUAL_SAMPLES = 300000 };
 
 static int parse(struct report_options *options, int argc, char **argv) {
