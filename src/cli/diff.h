@@ -2,7 +2,7 @@
 #ifndef CLI_DIFF_H
 #define CLI_DIFF_H
 
-#include "analysis/regression.h"
+#include "analysis/compare/regression.h"
 #include "cli/options.h"
 
 struct diff {

@@ -2,7 +2,7 @@
 #ifndef CLI_LIMIT_H
 #define CLI_LIMIT_H
 
-#include "analysis/comparison.h"
+#include "analysis/compare/comparison.h"
 
 struct limit {
   const char *text; /* as the user typed it */

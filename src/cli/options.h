@@ -3,8 +3,8 @@
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
 
-#include "analysis/pair.h"
-#include "analysis/sites.h"
+#include "analysis/compare/pair.h"
+#include "analysis/report/sites.h"
 #include "cli/limit.h"
 #include "export/formats.h"
 #include <stdio.h>

@@ -13,7 +13,7 @@
  */
 #include "cli/overview.h"
 
-#include "analysis/timeline.h"
+#include "analysis/load/timeline.h"
 #include "base/error.h"
 #include "cli/called.h"
 #include "cli/input.h"

@@ -12,7 +12,7 @@
  */
 #include "cli/command.h"
 
-#include "analysis/query.h"
+#include "analysis/query/query.h"
 #include "base/os.h"
 #include "cli/ascii.h"
 #include "cli/chain.h"

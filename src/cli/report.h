@@ -2,8 +2,8 @@
 #ifndef CLI_REPORT_H
 #define CLI_REPORT_H
 
-#include "analysis/facts.h"
-#include "analysis/verdict.h"
+#include "analysis/compare/facts.h"
+#include "analysis/report/verdict.h"
 #include "cli/options.h"
 
 /* A report together with the options by which it is printed. */

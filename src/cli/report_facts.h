@@ -1,8 +1,8 @@
-/* Prints facts (analysis/facts.h) for people. */
+/* Prints facts (analysis/compare/facts.h) for people. */
 #ifndef CLI_REPORT_FACTS_H
 #define CLI_REPORT_FACTS_H
 
-#include "analysis/facts.h"
+#include "analysis/compare/facts.h"
 
 /* A number of a fact in its unit: "65.3 MB", "305,000", "94 %", "15.9 s"; and a change of it, with its
  * sign. */

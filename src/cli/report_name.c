@@ -12,7 +12,7 @@
  */
 #include "cli/report_name.h"
 
-#include "analysis/cxx_name.h"
+#include "analysis/load/cxx_name.h"
 #include "cli/text.h"
 #include <stdbool.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef CLI_REPORT_RESIDENT_H
 #define CLI_REPORT_RESIDENT_H
 
-#include "analysis/resident.h"
+#include "analysis/report/resident.h"
 #include "cli/report.h"
 
 /* Prints a line, and tables of the program's own mappings and the threads' stacks if these are

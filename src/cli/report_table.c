@@ -12,7 +12,7 @@
  *
  * TABLE_FULL. All callers that nearly all bytes have in common, and the shares of those where paths part. A
  * row whose number is rough (estimate_is_rough) is dim, and the number has a ≈. */
-#include "analysis/resident.h"
+#include "analysis/report/resident.h"
 #include "base/error.h"
 #include "cli/report_callers.h"
 #include "cli/report_columns.h"

@@ -2,8 +2,8 @@
 #ifndef CLI_REPORT_TREND_H
 #define CLI_REPORT_TREND_H
 
-#include "analysis/sites.h"
-#include "analysis/verdict.h"
+#include "analysis/report/sites.h"
+#include "analysis/report/verdict.h"
 
 /* The trend of a group of a table: "grows", "once", "level", "new", "uneven", "freed", or "?" with too few
  * samples. `alive`: the table of what was alive last, with TABLE_GROWTH; NULL: it is `table`. */

@@ -2,7 +2,7 @@
 #ifndef CLI_TEXT_H
 #define CLI_TEXT_H
 
-#include "analysis/estimate.h"
+#include "analysis/load/estimate.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -11,7 +11,7 @@
  * gave a grouping, a place is a group of the report instead, and stacks are those of the report. */
 #include "export/formats.h"
 
-#include "analysis/order.h"
+#include "analysis/load/order.h"
 #include "base/error.h"
 #include "base/utf8.h"
 #include "export/ctf_writer.h"

@@ -2,7 +2,7 @@
  * WN_ENOMEM leaves the object incomplete. */
 #include "export/diff_json.h"
 
-#include "analysis/regression.h"
+#include "analysis/compare/regression.h"
 #include "export/report_json.h"
 #include "export/rows.h"
 

@@ -2,7 +2,7 @@
 #ifndef EXPORT_DIFF_JSON_H
 #define EXPORT_DIFF_JSON_H
 
-#include "analysis/pair.h"
+#include "analysis/compare/pair.h"
 #include <stdio.h>
 
 struct diff_json_options {

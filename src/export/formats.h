@@ -3,7 +3,7 @@
 #ifndef EXPORT_FORMATS_H
 #define EXPORT_FORMATS_H
 
-#include "analysis/sites.h"
+#include "analysis/report/sites.h"
 #include "export/stacks.h"
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
 #ifndef EXPORT_JSON_H
 #define EXPORT_JSON_H
 
-#include "analysis/comparison.h"
+#include "analysis/compare/comparison.h"
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>

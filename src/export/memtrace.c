@@ -23,7 +23,7 @@
  * Memtrace's tools stop at an empty stack, so one has the code of "(no callstack)". */
 #include "export/formats.h"
 
-#include "analysis/order.h"
+#include "analysis/load/order.h"
 #include "base/error.h"
 #include "export/memtrace_copy.h"
 #include "export/memtrace_writer.h"

@@ -4,7 +4,7 @@
 #ifndef EXPORT_PPROF_FILE_H
 #define EXPORT_PPROF_FILE_H
 
-#include "analysis/strings.h"
+#include "analysis/load/strings.h"
 #include "pprof.pb-c.h"
 #include <stdio.h>
 #include <winnow/status.h>

@@ -2,7 +2,7 @@
  * and rows (rows.h) and computes nothing itself. WN_ENOMEM leaves the object incomplete. */
 #include "export/report_json.h"
 
-#include "analysis/verdict.h"
+#include "analysis/report/verdict.h"
 #include "export/rows.h"
 
 enum { HELD_POINTS = 200, MEMORY_POINTS = 1000 };

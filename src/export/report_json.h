@@ -2,9 +2,9 @@
 #ifndef EXPORT_REPORT_JSON_H
 #define EXPORT_REPORT_JSON_H
 
-#include "analysis/facts.h"
-#include "analysis/sites.h"
-#include "analysis/verdict.h"
+#include "analysis/compare/facts.h"
+#include "analysis/report/sites.h"
+#include "analysis/report/verdict.h"
 #include "export/json.h"
 
 struct report_json_options {

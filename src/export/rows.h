@@ -2,7 +2,7 @@
 #ifndef EXPORT_ROWS_H
 #define EXPORT_ROWS_H
 
-#include "analysis/report.h"
+#include "analysis/report/report.h"
 
 enum cell_kind {
   CELL_TEXT,

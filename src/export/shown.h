@@ -3,7 +3,7 @@
 #ifndef EXPORT_SHOWN_H
 #define EXPORT_SHOWN_H
 
-#include "analysis/report.h"
+#include "analysis/report/report.h"
 
 /* Of a node of the trace's stacks: bit i is frame i, innermost first. `owned`: the frames that a
  * stack has whose blocks the node owns (OWNER of stacks.h); 0: it owns none. */

@@ -12,7 +12,7 @@
 #ifndef EXPORT_STACKS_H
 #define EXPORT_STACKS_H
 
-#include "analysis/report.h"
+#include "analysis/report/report.h"
 
 /* What is counted. A row of this list: the name in C, the word of the option --quantity, the
  * table of the report, whether bytes are counted or blocks, the sample type and unit of pprof,

@@ -14,7 +14,7 @@
 #ifndef PAGE_ANSWERS_H
 #define PAGE_ANSWERS_H
 
-#include "analysis/pair.h"
+#include "analysis/compare/pair.h"
 
 enum { SURVIVAL_MOST = 128 };
 

@@ -1,4 +1,4 @@
-/* The container: a loaded recording (analysis/recording.h) as compact bytes, and read back. All
+/* The container: a loaded recording (analysis/load/recording.h) as compact bytes, and read back. All
  * questions about the recording that was read have the answers of the original.
  *
  * SECTIONS. A container is a set of sections, each with a name of four letters, in any order. A
@@ -10,7 +10,7 @@
  *   STRS  the strings of names, in the order of their numbers; only those in use
  *   FRAM  the distinct frames; the distinct lists of frames, one list for each code address; the
  *         wrappers, and the hint about names
- *   BLDS  the builds of all files (analysis/builds.h); which strings are addresses, and of which build
+ *   BLDS  the builds of all files (analysis/load/builds.h); which strings are addresses, and of which build
  *   NODE  for each node of the stacks: its distance to its caller's node, and its list of frames
  *   KIND  the distinct kinds of row, stacks and threads, the most frequent first
  *   ROWS  the rows
@@ -18,7 +18,7 @@
  *   PROC  the processes, if there are several; else absent
  *   HEAP  collections, pauses and domains of a collected heap, as heap_life_settle left them
  *   MAPS  the program's own mappings as rows, and their touches
- *   SRCS  source lines (analysis/listing.h): the files and the excerpts; absent unless asked for
+ *   SRCS  source lines (analysis/load/listing.h): the files and the excerpts; absent unless asked for
  *
  * NODES. Only nodes that rows use, and their callers, are stored. They and the strings get new
  * numbers in the old order. So callers have smaller numbers than what they call, and whatever is
@@ -39,14 +39,14 @@
  * Probabilities, dependences and lives in words are not stored. The reader computes them again with
  * the code that computed them first (grown_finish_block, samples_settle_lives), from the same
  * numbers in the same order, so they are equal to the last bit. Block numbers are stored, since the
- * parts of a heap's peak depend on them (analysis/peak.c).
+ * parts of a heap's peak depend on them (analysis/load/peak.c).
  *
  * UNIT. Up to CONTAINER_EXACT_ROWS rows, times are in nanoseconds. Above that, the times of rows
  * are rounded down to microseconds: nanoseconds would be a fifth of the file. All times of rows are
  * rounded alike. So no row ends before it begins, and the end of a row is the begin of the next row
  * of its block. All other times stay exact. Of what a report says, rounding moves times and lives
  * by less than a microsecond. The parts of the peak stay as they are (BIRTH_UNIT_NS in
- * analysis/peak.c). recording_round (analysis/thin.h) rounds a recording in the same way.
+ * analysis/load/peak.c). recording_round (analysis/load/thin.h) rounds a recording in the same way.
  *
  * BLOCKS. The bytes of a section are cut into blocks of at most CONTAINER_BLOCK_BYTES. Each block
  * is stored alone: deflated (RFC 1951, without a header) or, if that is not smaller, as it is. The
@@ -65,7 +65,7 @@
 #ifndef PAGE_CONTAINER_H
 #define PAGE_CONTAINER_H
 
-#include "analysis/recording.h"
+#include "analysis/load/recording.h"
 
 enum {
   CONTAINER_VERSION = 5,

@@ -4,7 +4,7 @@
 #ifndef PAGE_CONTAINER_FIELDS_H
 #define PAGE_CONTAINER_FIELDS_H
 
-#include "analysis/recording.h"
+#include "analysis/load/recording.h"
 #include "page/coding.h"
 
 /* What a source has that was read from a container: the run and the stacks, but no events, modules

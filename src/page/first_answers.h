@@ -9,7 +9,7 @@
 #ifndef PAGE_FIRST_ANSWERS_H
 #define PAGE_FIRST_ANSWERS_H
 
-#include "analysis/report.h"
+#include "analysis/report/report.h"
 #include "page/container.h"
 
 enum { FIRST_SECTIONS = 2 };

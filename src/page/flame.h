@@ -13,13 +13,13 @@
  * RUN. A function that calls itself directly has two branches, one below the other: the second one
  * stands for all deeper levels of that run too, unless `whole` is set.
  *
- * COMPARISON. The tree may be a joined one (analysis/joined.h). Then each branch has the sums of
+ * COMPARISON. The tree may be a joined one (analysis/compare/joined.h). Then each branch has the sums of
  * `before` beside those of `after`, and its size, by which branches are ordered and merged, is the
  * sum of both. */
 #ifndef PAGE_FLAME_H
 #define PAGE_FLAME_H
 
-#include "analysis/joined.h"
+#include "analysis/compare/joined.h"
 
 enum direction { CALLEES, CALLERS };
 

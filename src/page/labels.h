@@ -2,7 +2,7 @@
 #ifndef PAGE_LABELS_H
 #define PAGE_LABELS_H
 
-#include "analysis/joined.h"
+#include "analysis/compare/joined.h"
 #include "page/answer.h"
 
 #define NO_LABEL UINT32_MAX

@@ -1,6 +1,6 @@
 /* The view `details`: what a table can tell about one function besides its sums: lives, and its
  * parts by caller, callee, line and thread. */
-#include "analysis/parts.h"
+#include "analysis/report/parts.h"
 #include "base/error.h"
 #include "page/labels.h"
 #include "page/views.h"

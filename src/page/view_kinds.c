@@ -1,5 +1,5 @@
 /* The view `kinds`: how large the blocks are and how long they live. */
-#include "analysis/lifetimes.h"
+#include "analysis/report/lifetimes.h"
 #include "base/error.h"
 #include "page/views.h"
 #include <stdlib.h>

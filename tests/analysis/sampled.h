@@ -2,7 +2,7 @@
 #ifndef TESTS_ANALYSIS_SAMPLED_H
 #define TESTS_ANALYSIS_SAMPLED_H
 
-#include "analysis/timeline.h"
+#include "analysis/load/timeline.h"
 #include "base/words.h"
 #include "memprof/sampler.h"
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 
 #include "support/test.h"
 
-#include "analysis/names.h"
+#include "analysis/load/names.h"
 #include "base/words.h"
 #include "support/tree_source.h"
 #include <stdio.h>

@@ -2,8 +2,8 @@
  * And what else two runs must share to be compared: the limits of lives. */
 #include "analysis/story.h"
 
-#include "analysis/joined.h"
-#include "analysis/pair.h"
+#include "analysis/compare/joined.h"
+#include "analysis/compare/pair.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

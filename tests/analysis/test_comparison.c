@@ -5,7 +5,7 @@
 #include "support/runs.h"
 #include "support/test.h"
 
-#include "analysis/joined.h"
+#include "analysis/compare/joined.h"
 #include <math.h>
 
 /* ---- recordings ---- */

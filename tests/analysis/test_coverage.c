@@ -9,8 +9,8 @@
 #include "analysis/sampled.h"
 #include "support/test.h"
 
-#include "analysis/estimate.h"
-#include "analysis/lifetimes.h"
+#include "analysis/load/estimate.h"
+#include "analysis/report/lifetimes.h"
 #include "base/words.h"
 #include "memprof/sampler.h"
 #include <math.h>

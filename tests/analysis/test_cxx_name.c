@@ -1,7 +1,7 @@
 /* The parts of names of C++, and which names may be of one function. */
 #include "support/test.h"
 
-#include "analysis/cxx_name.h"
+#include "analysis/load/cxx_name.h"
 #include <string.h>
 
 static void has_parts(const char *text, const char *scope, const char *base, const char *arguments,

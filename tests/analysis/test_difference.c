@@ -5,7 +5,7 @@
 #include "analysis/sampled.h"
 #include "support/test.h"
 
-#include "analysis/estimate.h"
+#include "analysis/load/estimate.h"
 #include "base/words.h"
 #include "memprof/sampler.h"
 #include <math.h>

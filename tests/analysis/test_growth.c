@@ -4,7 +4,7 @@
 #include "support/runs.h"
 #include "support/test.h"
 
-#include "analysis/growth.h"
+#include "analysis/report/growth.h"
 #include "base/random.h"
 #include <math.h>
 #include <stdio.h>

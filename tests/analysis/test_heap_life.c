@@ -2,8 +2,8 @@
  * only themselves. */
 #include "analysis/story.h"
 
-#include "analysis/generations.h"
-#include "analysis/lifetimes.h"
+#include "analysis/report/generations.h"
+#include "analysis/report/lifetimes.h"
 #include "base/check.h"
 #include "base/random.h"
 #include <math.h>

@@ -1,7 +1,7 @@
 /* What the program mapped itself, from the records of a trace. */
 #include "analysis/story.h"
 
-#include "analysis/samples.h"
+#include "analysis/load/samples.h"
 
 static void map(struct trace_writer *writer, uint64_t mapping, uint64_t time, uint64_t bytes, uint8_t kind) {
   assert_true(tree_write_map(writer, &(struct trace_map){.time_ns = time,

@@ -12,8 +12,8 @@
 #include "support/runs.h"
 #include "support/test.h"
 
-#include "analysis/lifetimes.h"
-#include "analysis/peak.h"
+#include "analysis/load/peak.h"
+#include "analysis/report/lifetimes.h"
 #include "base/hash.h"
 #include "base/words.h"
 #include "memprof/sampler.h"

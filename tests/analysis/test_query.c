@@ -2,7 +2,7 @@
  * wrong. */
 #include "analysis/named_story.h"
 
-#include "analysis/report.h"
+#include "analysis/report/report.h"
 #include <string.h>
 
 /* Five blocks: number, birth, size, depth of the stack, death (0: alive). The trace ends at 2 s. */

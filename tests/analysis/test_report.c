@@ -3,7 +3,7 @@
 #include "analysis/story.h"
 #include "support/test.h"
 
-#include "analysis/report.h"
+#include "analysis/report/report.h"
 #include <math.h>
 
 enum { CHAIN = 12, BLOCKS = 600, END_NS = 100000 };

@@ -1,7 +1,7 @@
 /* The parts of resident memory, at any moment. */
 #include "analysis/story.h"
 
-#include "analysis/resident.h"
+#include "analysis/report/resident.h"
 #include <math.h>
 #include <string.h>
 

@@ -4,8 +4,8 @@
 
 #include "base/check.h"
 
-#include "analysis/lifetimes.h"
-#include "analysis/peak.h"
+#include "analysis/load/peak.h"
+#include "analysis/report/lifetimes.h"
 #include "base/random.h"
 #include <math.h>
 #include <string.h>

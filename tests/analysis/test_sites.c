@@ -1,7 +1,7 @@
 /* Which rows a table has, and what they account for. */
 #include "analysis/named_story.h"
 
-#include "analysis/sites.h"
+#include "analysis/report/sites.h"
 #include "base/random.h"
 #include <math.h>
 #include <string.h>

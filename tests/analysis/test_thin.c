@@ -12,8 +12,8 @@
 #include "support/runs.h"
 #include "support/test.h"
 
-#include "analysis/thin.h"
-#include "analysis/timeline.h"
+#include "analysis/load/thin.h"
+#include "analysis/load/timeline.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "analysis/verdict_programs.h"
 #include "support/runs.h"
 
-#include "analysis/verdict.h"
+#include "analysis/report/verdict.h"
 
 enum { SEEDS = 5 };
 

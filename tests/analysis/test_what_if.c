@@ -3,7 +3,7 @@
 #include "analysis/sampled.h"
 #include "support/test.h"
 
-#include "analysis/what_if.h"
+#include "analysis/report/what_if.h"
 #include "base/random.h"
 #include <math.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* Which functions only allocate for their callers, and who owns what they allocate. */
 #include "analysis/named_story.h"
 
-#include "analysis/call_tree.h"
-#include "analysis/wrappers.h"
+#include "analysis/load/call_tree.h"
+#include "analysis/load/wrappers.h"
 #include <string.h>
 
 static bool everything(const struct row *row, struct share *share, void *context) {

@@ -11,8 +11,8 @@
  * Functions that call each other have nearly the same sums, so rows of one run are not independent.
  * The bounds allow for that: 3 % beside 93 and 97 %, and 99 % at most where the interval errs on
  * one side only. */
-#include "analysis/call_tree.h"
-#include "analysis/peak.h"
+#include "analysis/load/call_tree.h"
+#include "analysis/load/peak.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include <math.h>

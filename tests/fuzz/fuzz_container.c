@@ -5,7 +5,7 @@
  * that many bytes. What a section that is missing would say, an empty recording says. */
 #include "bound.h"
 
-#include "analysis/report.h"
+#include "analysis/report/report.h"
 #include "page/answers.h"
 #include "page/container.h"
 #include <stdio.h>

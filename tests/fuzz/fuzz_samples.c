@@ -2,8 +2,8 @@
  * and parts are no more than the whole. */
 #include "trace_file.h"
 
-#include "analysis/generations.h"
-#include "analysis/peak.h"
+#include "analysis/load/peak.h"
+#include "analysis/report/generations.h"
 #include <math.h>
 
 static void require(bool holds) {

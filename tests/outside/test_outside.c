@@ -2,7 +2,7 @@
  * and nothing of it harms. */
 #include "support/test.h"
 
-#include "analysis/recording.h"
+#include "analysis/load/recording.h"
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -11,7 +11,7 @@
  *
  * The sampler's part is played here: each block in the list is sampled, and its size says how many it
  * stands for. */
-#include "analysis/estimate.h"
+#include "analysis/load/estimate.h"
 #include "base/words.h"
 #include "support/tree_source.h"
 #include "trace/finish.h"

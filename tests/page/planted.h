@@ -5,7 +5,7 @@
 #ifndef TESTS_PAGE_PLANTED_H
 #define TESTS_PAGE_PLANTED_H
 
-#include "analysis/estimate.h"
+#include "analysis/load/estimate.h"
 #include "base/random.h"
 #include "base/words.h"
 #include "support/tree_source.h"

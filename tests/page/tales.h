@@ -5,7 +5,7 @@
 #include "analysis/named_story.h"
 #include "support/test.h"
 
-#include "analysis/recording.h"
+#include "analysis/load/recording.h"
 #include "base/random.h"
 #include <fcntl.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
  * harm the reader. */
 #include "tales.h"
 
-#include "analysis/pair.h"
-#include "analysis/thin.h"
+#include "analysis/compare/pair.h"
+#include "analysis/load/thin.h"
 #include "export/report_json.h"
 #include "packed.h"
 #include "sources/processes.h"

@@ -2,7 +2,7 @@
 #include "page/planted.h"
 #include "support/test.h"
 
-#include "analysis/report.h"
+#include "analysis/report/report.h"
 #include <stdio.h>
 #include <unistd.h>
 

@@ -2,8 +2,8 @@
  * is wrong with a file is said. */
 #include "sources/profile_case.h"
 
-#include "analysis/recording.h"
-#include "analysis/report.h"
+#include "analysis/load/recording.h"
+#include "analysis/report/report.h"
 
 static const char head[] = "{\"dhatFileVersion\":2,\"mode\":\"heap\",\"verb\":\"Allocated\",\"bklt\":true,"
                            "\"bkacc\":true,\"tu\":\"instrs\",\"Mtu\":\"Minstr\",\"tuth\":500,"

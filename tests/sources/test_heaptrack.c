@@ -2,8 +2,8 @@
  * wrong is told with its number. */
 #include "sources/profile_case.h"
 
-#include "analysis/recording.h"
-#include "analysis/report.h"
+#include "analysis/load/recording.h"
+#include "analysis/report/report.h"
 
 /* The stacks: 1 is main; 2 is outer, with middle and inner inlined, called by main; 3 is an address. */
 static const char head[] = "v 10400 3\n"

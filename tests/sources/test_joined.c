@@ -1,7 +1,7 @@
 /* Several traces as one source: everything of each process is there, under numbers of its own, at the
  * time by the common clock, and nothing of one process is taken for something of another. */
-#include "analysis/peak.h"
-#include "analysis/report.h"
+#include "analysis/load/peak.h"
+#include "analysis/report/report.h"
 #include "sources/processes.h"
 #include <math.h>
 

@@ -2,7 +2,7 @@
  * names a folder with files that Memtrace wrote, of which the numbers of events are known. */
 #include "sources/memtrace_case.h"
 
-#include "analysis/samples.h"
+#include "analysis/load/samples.h"
 #include "sources/memtrace_trace.h"
 
 static struct source *open_made(const struct made *made) {

@@ -3,7 +3,7 @@
  * without knowing that. */
 #include "support/test.h"
 
-#include "analysis/report.h"
+#include "analysis/report/report.h"
 #include "sources/source.h"
 #include <stdlib.h>
 

@@ -459,7 +459,7 @@ export interface Parts {
 }
 
 /** view=source (where, measure, by, of): the lines around the heaviest places of a row of the table, as far as the
- *  page has them (src/analysis/listing.h). */
+ *  page has them (src/analysis/load/listing.h). */
 export interface Source {
   files: SourceFile[];
 }

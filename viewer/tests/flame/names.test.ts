@@ -44,7 +44,7 @@ test('the last segment survives', () => {
     ['a::b::c(int)', 'c'],
     ['Stdlib.Hashtbl.resize', 'resize'],
     ['foo.constprop.0', 'foo.constprop.0'],
-    ['src/analysis/estimate.c', 'estimate.c'],
+    ['src/analysis/load/estimate.c', 'estimate.c'],
     ['libm.so.6', 'libm.so.6'],
     ['gdb+0x2a5335', '+0x2a5335'],
     ['(no callstack)', '(no callstack)'],

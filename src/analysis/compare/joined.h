@@ -1,0 +1,28 @@
+/* Two call trees as one, for a flame graph of a comparison: a node of either tree whose label and
+ * callers match a node of the other (matching.h) is one node.
+ *
+ * The joined tree has the nodes, labels and sums of `after` under the same numbers; then follow the
+ * nodes and labels of `before` alone. The sums of `before` stand beside it. It has no groups, and
+ * siblings are in no order. */
+#ifndef ANALYSIS_JOINED_H
+#define ANALYSIS_JOINED_H
+
+#include "analysis/compare/pair.h"
+
+struct node_sums {
+  struct sums self, total;
+};
+
+struct joined {
+  struct call_tree tree;
+  struct node_sums *before;   /* index: node of the tree */
+  uint32_t *before_label;     /* index: label of the tree; that of `before`, or UNMATCHED */
+  uint32_t after_label_count; /* labels from this number on are of `before` alone */
+};
+
+/* Joins the trees of two tables with one grouping, which must outlive the joined tree. WN_ENOMEM. */
+wn_status joined_make(const struct table *before, const struct table *after, struct joined *joined);
+void joined_destroy(struct joined *joined);
+
+#endif
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,88 @@
+/* Asks both questions of a comparison. */
+#include "analysis/compare/pair.h"
+
+/* What is before is scaled to the length of what is after, or to the bytes that it allocated. */
+static struct estimate scale_of(const struct pair *pair) {
+  double before = (double)pair->before.samples->end_ns, after = (double)pair->after.samples->end_ns;
+  struct estimate none = {0}, had = report_bytes(&pair->before, &pair->before.allocated),
+                  has = report_bytes(&pair->after, &pair->after.allocated);
+  if (pair->scaling == PER_SECOND && before > 0 && after > 0)
+    return (struct estimate){.estimate = after / before, .low = after / before, .high = after / before};
+  if (pair->scaling == PER_ALLOCATION && had.samples && has.samples) return ratio_of(&has, &had);
+  return none;
+}
+
+/* Whether a row that only one of two moments has is of a block that was resized between them: then the
+ * block is held at both, with two rows. A block that was first sampled as it grew may have been. */
+static bool is_resized(const struct samples *samples, const struct row *row, uint64_t before_ns,
+                       uint64_t after_ns) {
+  struct span span = row_span(samples, row);
+  bool had = span_has(&span, before_ns), has = span_has(&span, after_ns);
+  if (had == has) return false;
+  if (had) return row_died_ns(samples, row) > after_ns;
+  return row->born_ns <= before_ns || (row->first && growth_at_birth(&samples->grown, row) > 0);
+}
+
+static bool are_resized(const struct report *report, uint64_t before_ns, uint64_t after_ns) {
+  const struct samples *samples = report->samples;
+  for (size_t i = 0; i < samples->row_count; i++)
+    if (is_resized(samples, &samples->rows[i], before_ns, after_ns) &&
+        report_takes(&samples->rows[i], (void *)report))
+      return true;
+  return false;
+}
+
+static wn_status ask_both(const struct recording *before_run, const struct question *before,
+                          const struct recording *after_run, const struct question *after,
+                          struct pair *pair) {
+  wn_status error = report_ask(before_run, before, &pair->before);
+  if (error) return error;
+  error = report_ask(after_run, after, &pair->after);
+  if (error) report_destroy(&pair->before);
+  return error;
+}
+
+/* ---- shared ---- */
+
+wn_status pair_of_runs(const struct recording *before_run, const struct question *before,
+                       const struct recording *after_run, const struct question *after, enum scaling scaling,
+                       struct pair *pair) {
+  uint64_t had_ns = before_run->samples->end_ns, has_ns = after_run->samples->end_ns;
+  struct question had = *before, has = *after;
+  had.lives_by_ns = has.lives_by_ns = had_ns < has_ns ? had_ns : has_ns;
+  *pair = (struct pair){.scaling = scaling};
+  wn_status error = ask_both(before_run, &had, after_run, &has, pair);
+  if (!error) pair->scale = scale_of(pair);
+  return error;
+}
+
+wn_status pair_of_moments(const struct recording *recording, const char *where, uint64_t before_ns,
+                          uint64_t after_ns, struct pair *pair) {
+  struct question
+      before = {.where = where, .at = AT_TIME, .at_ns = before_ns, .apart = true, .apart_ns = after_ns},
+      after = {.where = where, .at = AT_TIME, .at_ns = after_ns, .apart = true, .apart_ns = before_ns};
+  *pair = (struct pair){.moments = true};
+  wn_status error = ask_both(recording, &before, recording, &after, pair);
+  if (!error) pair->resized = are_resized(&pair->before, before_ns, after_ns);
+  return error;
+}
+
+void pair_destroy(struct pair *pair) {
+  report_destroy(&pair->before);
+  report_destroy(&pair->after);
+}
+
+bool pair_is_partial(const struct pair *pair) {
+  return pair->before.recording->partial || pair->after.recording->partial;
+}
+
+bool pair_is_without_ranges(const struct pair *pair) {
+  return pair->before.recording->without_ranges || pair->after.recording->without_ranges;
+}
+
+wn_status pair_compare(const struct pair *pair, enum measure measure, enum grouping grouping,
+                       enum extent extent, struct compared_tables *tables) {
+  struct comparison_options options = {extent, pair->scale};
+  return compared_tables_make(&pair->before, &pair->after, measure, grouping, &options, tables);
+}
+/* SPDX-License-Identifier: MIT */

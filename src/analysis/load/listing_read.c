@@ -1,0 +1,293 @@
+/* Reads the listing of a recording: opens the files of its places, takes lines of them until the
+ * bounds are reached, then makes excerpts of the taken lines. */
+#include "analysis/load/listing.h"
+
+#include "analysis/load/listing_places.h"
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+  PLACES_MOST = 4000,
+  TEXT_MOST = 1 << 19, /* of all lines */
+  LINE_MOST = 500,
+  FILE_MOST = 4 << 20,
+  FOLDERS_MOST = 64,
+  READ_MOST = 64 << 20 /* of all files */
+};
+
+/* A file of places. `text` NULL: it has no lines. */
+struct opened {
+  uint32_t file; /* a string */
+  enum listed state;
+  char *text;
+  uint32_t *starts; /* index: line - 1 */
+  bool *taken;
+  uint32_t lines;
+};
+
+struct reading {
+  const struct recording *recording;
+  const char *const *folders;    /* ended by NULL */
+  char *roots[FOLDERS_MOST + 1]; /* their paths without links; NULL: there is no such folder */
+  uint32_t *index;               /* by string: the index of its file, plus 1; or 0 */
+  struct opened *files;
+  size_t file_count, bytes_read, bytes_taken;
+  bool exhausted; /* memory */
+};
+
+/* ---- files ---- */
+
+/* Whether a trace may name this file: FILES. */
+static bool may_be_named(const char *path) {
+  const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+  return *path != '.' && !strstr(path, "/.") && strchr(base, '.');
+}
+
+static int open_at(const char *path) { return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK); }
+
+/* Opens the file below a folder: FILES. */
+static int open_below(const char *folder, const char *path) {
+  char whole[PATH_MAX];
+  for (const char *tail = path; tail; tail = strchr(tail, '/')) {
+    while (*tail == '/') tail++;
+    if ((size_t)snprintf(whole, sizeof whole, "%s/%s", folder, tail) >= sizeof whole) continue;
+    int fd = open_at(whole);
+    if (fd >= 0) return fd;
+  }
+  return -1;
+}
+
+/* Whether an open file lies below one of the folders, wherever links led. */
+static bool lies_below(const struct reading *reading, int fd) {
+  char link[32], path[PATH_MAX];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  ssize_t length = readlink(link, path, sizeof path - 1);
+  path[length > 0 ? length : 0] = 0;
+  for (int i = 0; i < FOLDERS_MOST; i++) {
+    const char *root = reading->roots[i];
+    size_t count = root ? strlen(root) : 0;
+    if (count == 1) return true; /* the folder of all */
+    if (count && !strncmp(path, root, count) && path[count] == '/') return true;
+  }
+  return false;
+}
+
+/* Keeps an open file if it may be read, else closes it: -1, and *outside is set. */
+static int keep_below(const struct reading *reading, int fd, bool *outside) {
+  if (fd < 0 || lies_below(reading, fd)) return fd;
+  *outside = true;
+  close(fd);
+  return -1;
+}
+
+/* Opens the file of a name: FILES. -1: there is none; *outside tells whether one is in no folder. */
+static int open_file(const struct reading *reading, const char *path, bool *outside) {
+  *outside = false;
+  int fd = keep_below(reading, open_at(path), outside);
+  bool climbs = strstr(path, "..");
+  for (const char *const *folder = reading->folders; *folder && fd < 0 && !climbs; folder++)
+    fd = keep_below(reading, open_below(*folder, path), outside);
+  return fd;
+}
+
+/* Reads a file of this size; NULL: it cannot be read, or is no text. */
+static char *read_text(int fd, size_t size) {
+  char *text = malloc(size + 1);
+  size_t length = 0;
+  ssize_t count = 0;
+  while (text && length < size && (count = read(fd, text + length, size - length)) > 0)
+    length += (size_t)count;
+  if (text && count >= 0 && !memchr(text, 0, length)) return text[length] = 0, text;
+  free(text);
+  return NULL;
+}
+
+/* ---- age ---- */
+
+static uint64_t ns_of(const struct timespec *time) {
+  return (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_nsec;
+}
+
+/* Whether a file is newer than the recording, or than the program whose code has the place. Some
+ * packagers set times of programs to the first days of 1970, which tells nothing. */
+static bool is_newer(const struct recording *recording, const struct trace_module *module,
+                     const struct stat *file) {
+  enum { FIRST_DAYS = 1000000 };
+  const struct source *source = recording->samples->source;
+  uint64_t begin = source_run(source)->wall_ns, written = ns_of(&file->st_mtim);
+  struct stat program;
+  if (begin && written > begin) return true;
+  return module && !trace_is_language(module) && module->path.length && !stat(module->path.bytes, &program) &&
+         program.st_mtim.tv_sec > FIRST_DAYS && written > ns_of(&program.st_mtim);
+}
+
+/* ---- lines ---- */
+
+/* Finds the lines of a text. */
+static bool split(struct opened *file) {
+  uint32_t count = 0;
+  for (const char *at = file->text; *at; at = at + strcspn(at, "\n"), at += *at == '\n') count++;
+  file->starts = malloc((count + 1) * sizeof *file->starts);
+  file->taken = calloc(count + 1, sizeof *file->taken);
+  if (!file->starts || !file->taken) return false;
+  for (const char *at = file->text; *at; at = at + strcspn(at, "\n"), at += *at == '\n')
+    file->starts[file->lines++] = (uint32_t)(at - file->text);
+  return true;
+}
+
+/* The length of a line as it is listed: without its end, and cut between two characters. */
+static size_t line_length(const struct opened *file, uint32_t line) {
+  const char *text = file->text + file->starts[line - 1];
+  size_t length = strcspn(text, "\r\n");
+  if (length <= LINE_MOST) return length;
+  length = LINE_MOST;
+  while (length > LINE_MOST - 4 && (text[length] & 0xc0) == 0x80) length--;
+  return length;
+}
+
+static const struct trace_module *module_of(const struct reading *reading, const struct place *place) {
+  return place->module ? source_module(reading->recording->samples->source, place->module) : NULL;
+}
+
+/* Reads the file of a place. */
+static void read_file(struct reading *reading, struct opened *file, const struct place *place) {
+  const char *path = strings_text(reading->recording->names.strings, place->file);
+  const struct trace_module *module = module_of(reading, place);
+  struct stat status;
+  file->state = LISTED_UNFIT;
+  if ((!module || trace_is_language(module)) && !may_be_named(path)) return;
+  bool outside;
+  int fd = open_file(reading, path, &outside);
+  if (fd < 0) {
+    file->state = outside ? LISTED_UNFIT : LISTED_ABSENT;
+    return;
+  }
+  bool fits = !fstat(fd, &status) && S_ISREG(status.st_mode) && status.st_size <= FILE_MOST &&
+              reading->bytes_read + (size_t)status.st_size <= READ_MOST;
+  if (fits) file->text = read_text(fd, (size_t)status.st_size);
+  close(fd);
+  if (!file->text) return;
+  reading->bytes_read += (size_t)status.st_size;
+  file->state = is_newer(reading->recording, module, &status) ? LISTED_CHANGED : LISTED;
+  if (!split(file)) reading->exhausted = true;
+}
+
+static struct opened *file_of(struct reading *reading, const struct place *place) {
+  uint32_t *index = &reading->index[place->file];
+  if (!*index) {
+    *index = (uint32_t)++reading->file_count;
+    reading->files[*index - 1].file = place->file;
+    read_file(reading, &reading->files[*index - 1], place);
+  }
+  return &reading->files[*index - 1];
+}
+
+static void take(struct reading *reading, const struct place *place) {
+  struct opened *file = file_of(reading, place);
+  if (!file->text || reading->exhausted) return;
+  if (place->line > file->lines) {
+    file->state = LISTED_CHANGED;
+    return;
+  }
+  uint32_t first = place->line > LISTING_AROUND ? place->line - LISTING_AROUND : 1,
+           last = file->lines - place->line > LISTING_AROUND ? place->line + LISTING_AROUND : file->lines;
+  for (uint32_t line = first; line <= last; line++) {
+    if (file->taken[line - 1]) continue;
+    file->taken[line - 1] = true;
+    reading->bytes_taken += line_length(file, line) + 1;
+  }
+}
+
+/* ---- excerpts ---- */
+
+/* The last of the taken lines that follow the first one. */
+static uint32_t last_of_run(const struct opened *file, uint32_t first) {
+  while (first < file->lines && file->taken[first]) first++;
+  return first;
+}
+
+static char *text_of(const struct opened *file, uint32_t first, uint32_t last) {
+  size_t length = 1;
+  for (uint32_t line = first; line <= last; line++) length += line_length(file, line) + 1;
+  char *text = malloc(length), *end = text;
+  for (uint32_t line = first; text && line <= last; line++) {
+    end = mempcpy(end, file->text + file->starts[line - 1], line_length(file, line));
+    *end++ = '\n';
+  }
+  if (text) *end = 0;
+  return text;
+}
+
+static bool append(struct listing *listing, struct excerpt excerpt) {
+  struct excerpt *moved =
+      realloc(listing->excerpts, (listing->excerpt_count + 1) * sizeof *listing->excerpts);
+  if (moved) listing->excerpts = moved;
+  if (!moved || !excerpt.text) return free(excerpt.text), false;
+  listing->excerpts[listing->excerpt_count++] = excerpt;
+  return true;
+}
+
+static bool make_excerpts(const struct opened *file, uint32_t index, struct listing *listing) {
+  for (uint32_t line = 1, last; line <= file->lines; line = last + 1) {
+    last = line;
+    if (!file->taken[line - 1]) continue;
+    last = last_of_run(file, line);
+    if (!append(listing, (struct excerpt){index, line, last - line + 1, text_of(file, line, last)}))
+      return false;
+  }
+  return true;
+}
+
+static bool make_listing(const struct reading *reading, struct listing *listing) {
+  listing->given = true;
+  listing->files = calloc(reading->file_count + 1, sizeof *listing->files);
+  bool done = listing->files && !reading->exhausted;
+  for (size_t i = 0; done && i < reading->file_count; i++) {
+    const struct opened *file = &reading->files[i];
+    listing->files[listing->file_count++] = (struct listed_file){file->file, (uint8_t)file->state};
+    done = make_excerpts(file, (uint32_t)i, listing);
+  }
+  return done;
+}
+
+/* Finds where the folders are. */
+static void find_roots(struct reading *reading) {
+  for (int i = 0; i < FOLDERS_MOST && reading->folders[i]; i++)
+    reading->roots[i] = realpath(reading->folders[i], NULL);
+}
+
+static void forget(struct reading *reading) {
+  for (int i = 0; i < FOLDERS_MOST; i++) free(reading->roots[i]);
+  for (size_t i = 0; i < reading->file_count; i++) {
+    free(reading->files[i].text);
+    free(reading->files[i].starts);
+    free(reading->files[i].taken);
+  }
+  free(reading->files);
+  free(reading->index);
+}
+
+/* ---- shared ---- */
+
+bool listing_read(struct recording *recording, const char *const *search) {
+  static const char *const here[] = {".", NULL};
+  struct reading reading = {.recording = recording, .folders = search && *search ? search : here};
+  size_t count = 0;
+  struct place *places = listing_places(recording, &count);
+  if (count > PLACES_MOST) count = PLACES_MOST;
+  reading.index = calloc((size_t)recording->names.strings->count + 1, sizeof *reading.index);
+  reading.files = calloc(count + 1, sizeof *reading.files);
+  bool done = places && reading.index && reading.files;
+  find_roots(&reading);
+  for (size_t i = 0; done && i < count && reading.bytes_taken < TEXT_MOST; i++) take(&reading, &places[i]);
+  done = done && make_listing(&reading, &recording->listing);
+  free(places);
+  forget(&reading);
+  return done;
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,14 @@
+/* Functions without a name. The compiler may have inlined all of a stripped program into one function,
+ * and a table with one row for it would say nothing. So each call by which a function without a name
+ * allocates is a frame of its own, as if it were inlined there: "prog+0x113f", called by "prog+0x1090".
+ * A reader looks up its line by that address. */
+#ifndef ANALYSIS_NAMELESS_H
+#define ANALYSIS_NAMELESS_H
+
+#include "analysis/load/names.h"
+
+/* Adds those frames, once wrappers are known. WN_ENOMEM. */
+wn_status nameless_split(const struct samples *samples, struct names *names);
+
+#endif
+/* SPDX-License-Identifier: MIT */

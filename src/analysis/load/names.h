@@ -1,0 +1,75 @@
+/* Names for the frames of a trace's stacks. */
+#ifndef ANALYSIS_NAMES_H
+#define ANALYSIS_NAMES_H
+
+#include "analysis/load/builds.h"
+#include "analysis/load/samples.h"
+#include "analysis/load/strings.h"
+#include <winnow/status.h>
+
+/* One function at one place. `function`, `linkage`, `module`, `file` and `place` are numbers of
+ * strings. */
+struct frame {
+  uint32_t function; /* demangled, or module+0xaddress */
+  uint32_t linkage;  /* the linker's name of the function, or empty; recordings of a page have none */
+  uint32_t module;   /* the file's name without its folder; empty for code outside any file */
+  uint32_t file;     /* source file, or empty */
+  uint32_t line;     /* 0: unknown */
+  uint32_t first_column, last_column; /* 0: unknown */
+  uint32_t bytes;                     /* of the function's code; 0: unknown, or inlined */
+  uint32_t place;                     /* if no line is known: "function (module+0xaddress)" */
+  bool inlined;                       /* the function was inlined into that of the next frame */
+  bool wrapper;                       /* the function allocates for its callers; set by wrappers_find */
+};
+
+struct frames {
+  const struct frame *frame; /* innermost first: inlined functions, then the function that contains them */
+  size_t count;
+};
+
+struct names {
+  struct strings *strings;
+  struct frame *frame;     /* of all nodes; the frames of a node are consecutive */
+  uint32_t *first, *count; /* by node: the index of its first frame, and their number */
+  bool *shared;            /* by string: several modules have a function of this name; NULL: none */
+  uint32_t *processes;     /* by process: the string "name (number)", and that of its name alone */
+  uint32_t process_count;
+  uint32_t *thread;  /* the threads of all rows, by their numbers */
+  uint32_t *threads; /* by place there: the string "name (thread number)", and that of its name alone */
+  uint32_t thread_count;
+  struct builds builds; /* which strings are addresses, and of which builds */
+  char *hint;           /* how to get more names, for users; or NULL */
+};
+
+/* Resolves every node of the trace. If `symbols` is false, no symbols are looked up and frames are
+ * named module+offset. */
+struct names_options {
+  bool symbols, debuginfod;
+  const char *const *search; /* folders with binaries and debug files, NULL-terminated; or NULL */
+};
+wn_status names_resolve(const struct samples *samples, const struct names_options *options,
+                        samples_progress *progress, void *context, struct names *names);
+void names_destroy(struct names *names);
+
+/* Names the processes of samples, once there are strings. False: not enough memory. */
+bool names_add_processes(struct names *names, const struct samples *samples);
+
+/* Names the threads that have rows or mappings, once these, strings and processes are there. False:
+ * not enough memory. */
+bool names_add_threads(struct names *names, const struct samples *samples);
+
+/* The place of a thread among them, from 1 on; 0: it has no row. */
+uint32_t names_thread_place(const struct names *names, uint32_t thread);
+
+/* "cc1 (4711)"; "" for a process that has no name. */
+const char *names_of_process(const struct names *names, uint32_t process);
+
+/* Finds the names that several modules have, among the frames of the nodes that are used: 1 to
+ * `nodes`. False: not enough memory. */
+bool names_find_shared(struct names *names, const bool *used, uint32_t nodes);
+
+/* The frames at the code address of one node, without those of its callers. */
+struct frames names_of(const struct names *names, uint32_t node);
+
+#endif
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,247 @@
+/* Resolves the nodes of a trace's stacks to frames, each node once. A node in a file is looked up
+ * in its symbols (symbols/symbols.h) and gives one frame for the function, and one for each
+ * function that was inlined there. A node in a language's program is named by the trace. Any other
+ * node is named by its address. This file also writes the hint: which modules lack names, and how
+ * to get them. The only error is a lack of memory. */
+#include "analysis/load/names.h"
+
+#include "base/array.h"
+#include "base/error.h"
+#include "symbols/symbols.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { INLINED_MOST = 64, PLACE_MOST = 512, HINTS_MOST = 64 };
+
+struct resolving {
+  struct names *names;
+  struct symbols *symbols; /* NULL: name code by its address */
+  const struct samples *samples;
+  size_t frame_count, frame_capacity;
+  uint32_t *builds; /* index: module; [0]: of code outside any file */
+};
+
+static const char *base_name(const char *path) { return strrchr(path, '/') ? strrchr(path, '/') + 1 : path; }
+
+static bool append(struct resolving *resolving, struct frame frame) {
+  return ARRAY_ADD(resolving->names->frame, resolving->frame_count, resolving->frame_capacity, frame);
+}
+
+static uint32_t intern(struct resolving *resolving, const char *text) {
+  return strings_intern(resolving->names->strings, text ? text : "");
+}
+
+/* Notes that a name is an address in a module, or with 0 in none. False: not enough memory. */
+static bool mark_address(struct resolving *resolving, uint32_t name, uint32_t module) {
+  return builds_mark(&resolving->names->builds, resolving->names->strings, name, resolving->builds[module]);
+}
+
+/* "libfoo.so+0x1234", or the address for code outside any file. */
+static void write_address(char buffer[PLACE_MOST], const char *module, uint64_t offset) {
+  snprintf(buffer, PLACE_MOST, "%.400s%s0x%llx", module, *module ? "+" : "", (unsigned long long)offset);
+}
+
+/* `number`: of the module; 0 for code outside any file. */
+static bool append_address(struct resolving *resolving, uint32_t number, uint64_t offset) {
+  const char *base = number ? base_name(source_module(resolving->samples->source, number)->path.bytes) : "";
+  char text[PLACE_MOST];
+  write_address(text, base, offset);
+  uint32_t name = intern(resolving, text);
+  return mark_address(resolving, name, number) &&
+         append(resolving,
+                (struct frame){.function = name, .module = intern(resolving, base), .place = name});
+}
+
+/* Appends the frame that stands for those beyond the depth of callstacks. */
+static bool append_cut(struct resolving *resolving) {
+  uint32_t name = intern(resolving, "(cut)");
+  return append(resolving, (struct frame){.function = name, .module = intern(resolving, ""), .place = name});
+}
+
+/* The place of a frame whose line is not known: "function (libfoo.so+0x1234)". */
+static uint32_t place_of(struct resolving *resolving, const struct symbol_frame *frame, const char *module,
+                         uint64_t offset) {
+  char address[PLACE_MOST], text[2 * PLACE_MOST];
+  write_address(address, module, offset);
+  if (frame->nameless) return intern(resolving, address);
+  snprintf(text, sizeof text, "%.500s (%s)", frame->function, address);
+  return intern(resolving, text);
+}
+
+static struct symbol_module symbol_module_of(const struct trace_module *module) {
+  return (struct symbol_module){module->path.bytes, module->build_id, module->build_id_bytes, module->size};
+}
+
+/* Appends the frames of a return address in a file: the function, and those inlined there. */
+static bool append_symbols(struct resolving *resolving, uint32_t number, uint64_t offset) {
+  const struct trace_module *module = source_module(resolving->samples->source, number);
+  struct symbol_frame found[INLINED_MOST];
+  struct symbol_module described = symbol_module_of(module);
+  size_t count = symbols_resolve(resolving->symbols, &described, offset, found, INLINED_MOST);
+  const char *base = base_name(module->path.bytes);
+  uint32_t name = intern(resolving, base);
+  for (size_t i = 0; i < count; i++) {
+    struct frame frame = {.function = intern(resolving, found[i].function),
+                          .linkage = intern(resolving, found[i].linkage),
+                          .module = name,
+                          .file = intern(resolving, found[i].file),
+                          .line = found[i].line > 0 ? (uint32_t)found[i].line : 0,
+                          .bytes = found[i].bytes,
+                          .inlined = found[i].inlined};
+    if (found[i].nameless && !mark_address(resolving, frame.function, number)) return false;
+    if (!frame.line) {
+      frame.place = place_of(resolving, &found[i], base, offset);
+      if (!mark_address(resolving, frame.place, number)) return false;
+    }
+    if (!append(resolving, frame)) return false;
+  }
+  return true;
+}
+
+/* Whether a file of another tool names code by its address. Nothing tells of which build that is,
+ * so it is code of that process alone. */
+static bool is_bare(const struct resolving *resolving, const char *function) {
+  const char *number = strstr(function, "+0x") ? strstr(function, "+0x") + 1 : function;
+  return *source_limits(resolving->samples->source)->note && !strncmp(number, "0x", 2) &&
+         !number[2 + strspn(number + 2, "0123456789abcdefABCDEF")];
+}
+
+/* Appends the frame of a language's function, which the trace names. */
+static bool append_place(struct resolving *resolving, uint32_t number, uint64_t offset,
+                         const struct trace_place *place) {
+  const struct trace_module *module = source_module(resolving->samples->source, number);
+  char address[PLACE_MOST];
+  write_address(address, module->path.bytes, offset);
+  struct frame frame = {.function =
+                            intern(resolving, place->function.length ? place->function.bytes : address),
+                        .module = intern(resolving, module->path.bytes),
+                        .file = intern(resolving, place->file.bytes),
+                        .line = place->line,
+                        .first_column = place->first_column,
+                        .last_column = place->last_column};
+  if (!place->function.length && !mark_address(resolving, frame.function, number)) return false;
+  if (is_bare(resolving, place->function.bytes) && !mark_address(resolving, frame.function, 0)) return false;
+  if (!frame.line) frame.place = frame.function;
+  return append(resolving, frame);
+}
+
+static bool resolve_node(struct resolving *resolving, uint32_t node) {
+  struct trace_node found = source_stack(resolving->samples->source, node);
+  const struct trace_module *module =
+      found.module ? source_module(resolving->samples->source, found.module) : NULL;
+  bool in_file = module && module->path.length, language = module && trace_is_language(module);
+  struct trace_place place;
+  bool named = language && source_place(resolving->samples->source, found.module, found.offset, &place);
+  resolving->names->first[node] = (uint32_t)resolving->frame_count;
+  bool done = trace_is_cut(&found) ? append_cut(resolving)
+              : named              ? append_place(resolving, found.module, found.offset, &place)
+              : in_file && !language && resolving->symbols
+                  ? append_symbols(resolving, found.module, found.offset)
+                  : append_address(resolving, in_file ? found.module : 0, found.offset);
+  resolving->names->count[node] = (uint32_t)(resolving->frame_count - resolving->names->first[node]);
+  return done;
+}
+
+/* Lists the builds of all files, also of those without samples. */
+static bool list_builds(struct resolving *resolving) {
+  const struct source *source = resolving->samples->source;
+  uint32_t modules = source_module_count(source);
+  char build[BUILD_MOST];
+  resolving->builds = calloc((size_t)modules + 1, sizeof *resolving->builds);
+  for (uint32_t number = 0; number <= modules && resolving->builds; number++) {
+    const struct trace_module *module = number ? source_module(source, number) : NULL;
+    build_write(build, module && module->path.length ? module : NULL, source_run(source));
+    resolving->builds[number] = intern(resolving, build);
+    if (!builds_add(&resolving->names->builds, resolving->builds[number])) return false;
+  }
+  return resolving->builds != NULL;
+}
+
+/* Adds a module to the hint if its symbols are in the wanted state; a file that is mapped twice is
+ * added once. */
+static void hint_module(struct resolving *resolving, const struct trace_module *module,
+                        enum symbols_state wanted, uint32_t said[HINTS_MOST], size_t *count) {
+  struct symbol_module described = symbol_module_of(module);
+  if (!module->path.length || trace_is_language(module) ||
+      symbols_state(resolving->symbols, &described, NULL) != wanted)
+    return;
+  uint32_t name = intern(resolving, base_name(module->path.bytes));
+  for (size_t i = 0; i < *count; i++)
+    if (said[i] == name) return;
+  if (*count < HINTS_MOST) said[(*count)++] = name;
+}
+
+/* Writes "a, b and 3 more have no debugging information. " for the modules in one state. */
+static void hint_state(struct resolving *resolving, enum symbols_state state, const char *one,
+                       const char *many, FILE *out) {
+  struct source *source = resolving->samples->source;
+  uint32_t said[HINTS_MOST];
+  size_t count = 0;
+  for (uint32_t module = 1; module <= source_module_count(source); module++)
+    hint_module(resolving, source_module(source, module), state, said, &count);
+  size_t named = count > 4 ? 3 : count;
+  for (size_t i = 0; i < named; i++)
+    fprintf(out, "%s%s",
+            !i               ? ""
+            : i + 1 == count ? " and "
+                             : ", ",
+            strings_text(resolving->names->strings, said[i]));
+  if (count > named) fprintf(out, " and %zu more", count - named);
+  if (count) fprintf(out, " %s. ", count == 1 ? one : many);
+}
+
+/* Writes the hint: which modules lack names, and how to get more, in one paragraph. */
+static void collect_hint(struct resolving *resolving) {
+  char *text = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream(&text, &size);
+  if (!out) return;
+  hint_state(resolving, SYMBOLS_TABLE_ONLY, "has no debugging information", "have no debugging information",
+             out);
+  hint_state(resolving, SYMBOLS_NONE, "has no symbols", "have no symbols", out);
+  hint_state(resolving, SYMBOLS_MISSING, "is not on this machine", "are not on this machine", out);
+  hint_state(resolving, SYMBOLS_MISMATCH, "is not the version that was recorded",
+             "are not the versions that were recorded", out);
+  if (ftell(out) > 0)
+    fputs(
+        "More names: install -dbgsym packages, give the folder that has the files with --search, or run with "
+        "--debuginfod.",
+        out);
+  if (fclose(out) || !*text)
+    free(text);
+  else
+    resolving->names->hint = text;
+}
+
+static bool resolve_all(struct resolving *resolving, samples_progress *progress, void *context) {
+  uint32_t nodes = source_stack_count(resolving->samples->source);
+  struct names *names = resolving->names;
+  names->first = calloc((size_t)nodes + 1, sizeof *names->first);
+  names->count = calloc((size_t)nodes + 1, sizeof *names->count);
+  if (!names->first || !names->count || !list_builds(resolving)) return false;
+  for (uint32_t node = 1; node <= nodes; node++) {
+    if (!resolve_node(resolving, node)) return false;
+    if (progress && node % 256 == 0) progress((double)node / nodes, context);
+  }
+  return true;
+}
+
+/* ---- shared ---- */
+
+wn_status names_resolve(const struct samples *samples, const struct names_options *options,
+                        samples_progress *progress, void *context, struct names *names) {
+  *names = (struct names){.strings = strings_create()};
+  struct resolving resolving = {.names = names, .samples = samples};
+  struct symbols_options lookup = {.debuginfod = options->debuginfod, .search = options->search};
+  if (options->symbols) resolving.symbols = symbols_open(&lookup);
+  bool done = names->strings && resolve_all(&resolving, progress, context) &&
+              names_add_processes(names, samples) && names_add_threads(names, samples);
+  if (done && resolving.symbols) collect_hint(&resolving);
+  symbols_close(resolving.symbols);
+  free(resolving.builds);
+  if (done) return WN_OK;
+  names_destroy(names);
+  return error_set(WN_ENOMEM, "not enough memory for the names");
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,156 @@
+/* Loads a recording: first the rows, then names, wrappers and source lines. On an error nothing is
+ * left. */
+#include "analysis/load/recording.h"
+
+#include "analysis/load/nameless.h"
+#include "analysis/load/thin.h"
+#include "base/error.h"
+#include "sources/filtered.h"
+#include "sources/memory_bound.h"
+#include "sources/survey.h"
+#include <stdlib.h>
+
+/* A file is surveyed only if it may have more samples than wanted. In each format a sample takes
+ * more bytes than these. */
+enum { SAMPLE_BYTES_LEAST = 4 };
+
+/* One for all, so that a trace that is loaded again keeps the same blocks. */
+enum { SEED = 1 };
+
+/* A stage of loading, as the progress callback is told. */
+struct stage {
+  const struct recording_options *options;
+  const char *doing;
+};
+
+static void show(double done, void *context) {
+  const struct stage *stage = context;
+  if (stage->options->progress)
+    stage->options->progress(stage->doing, done, stage->options->progress_context);
+}
+
+static wn_status name_rows(struct recording *recording, const struct recording_options *options) {
+  struct stage naming = {options, "Looking up names"};
+  wn_status error = names_resolve(recording->samples, &options->names, show, &naming, &recording->names);
+  if (error) return error;
+  error = wrappers_find(recording->samples, &recording->names, &options->wrappers, &recording->wrappers);
+  if (!error) error = nameless_split(recording->samples, &recording->names);
+  if (error || !options->lines || listing_read(recording, options->names.search)) return error;
+  return error_set(WN_ENOMEM, "not enough memory for the source lines");
+}
+
+/* ---- rows ---- */
+
+/* What a recording is loaded from, and its name for messages. */
+struct files {
+  const struct joined_part *parts;
+  size_t count;
+  const char *name;
+};
+
+static wn_status open_files(const struct files *files, struct source **source) {
+  return files->count == 1 ? source_open(files->parts->path, source)
+                           : joined_open(files->parts, files->count, source);
+}
+
+static uint64_t bytes_of(const struct files *files) {
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < files->count; i++)
+    if (files->parts[i].taken) bytes += memory_bound_file_bytes(files->parts[i].path);
+  return bytes;
+}
+
+static wn_status read_all(struct source *source, const char *name, const struct recording_options *options,
+                          struct recording *recording) {
+  struct stage reading = {options, "Reading"};
+  return samples_read(source, name, show, &reading, &recording->samples);
+}
+
+/* Reads the chosen samples. Those that only may have been chosen are dropped by samples_thin. */
+static wn_status read_chosen(struct survey *survey, const struct files *files,
+                             const struct recording_options *options, struct recording *recording) {
+  struct source *whole, *chosen;
+  struct source_filter filter = {survey->thinning.rate, survey_keeps, survey};
+  wn_status error = open_files(files, &whole);
+  if (!error) error = source_filtered(whole, &filter, &chosen);
+  if (!error) error = read_all(chosen, files->name, options, recording);
+  if (!error) error = samples_thin(recording->samples, survey->share, survey->thinning.seed);
+  if (!error) recording->kept = (double)recording->samples->sampled_blocks / (double)survey->samples;
+  return error;
+}
+
+static wn_status survey_files(struct survey *survey, const struct files *files,
+                              const struct recording_options *options) {
+  struct stage counting = {options, "Counting samples"};
+  struct source *source;
+  wn_status error = open_files(files, &source);
+  if (error) return error;
+  if (!source_limits(source)->totals) /* which have no samples to choose from */
+    error = survey_source(survey, source, options->samples_most, SEED, show, &counting);
+  source_close(source);
+  return error;
+}
+
+/* Traces of different rates are thinned to the lowest. */
+static wn_status read_whole(const struct files *files, const struct recording_options *options,
+                            struct recording *recording) {
+  struct source *source;
+  wn_status error = open_files(files, &source);
+  if (!error) error = read_all(source, files->name, options, recording);
+  if (!error && processes_rates_differ(recording->samples)) error = samples_thin(recording->samples, 1, SEED);
+  return error;
+}
+
+static wn_status read_files(const struct files *files, const struct recording_options *options,
+                            struct recording *recording) {
+  struct survey survey = {.share = 1};
+  wn_status error = WN_OK;
+  if (options->samples_most && bytes_of(files) / SAMPLE_BYTES_LEAST > options->samples_most)
+    error = survey_files(&survey, files, options);
+  if (error) return error;
+  error = survey.share < 1 ? read_chosen(&survey, files, options, recording)
+                           : read_whole(files, options, recording);
+  survey_destroy(&survey);
+  return error;
+}
+
+/* Completes a recording whose rows were read, unless there was an error. */
+static wn_status complete(struct recording *recording, wn_status error,
+                          const struct recording_options *options, struct recording **result) {
+  if (!error) error = name_rows(recording, options);
+  if (error) {
+    recording_free(recording);
+    return error;
+  }
+  recording_describe(recording);
+  *result = recording;
+  return WN_OK;
+}
+
+/* ---- shared ---- */
+
+wn_status recording_load(const char *path, const struct recording_options *options,
+                         struct recording **result) {
+  return recording_load_joined(&(struct joined_part){.path = path, .taken = true}, 1, path, options, result);
+}
+
+wn_status recording_load_joined(const struct joined_part *parts, size_t count, const char *name,
+                                const struct recording_options *options, struct recording **result) {
+  struct files files = {parts, count, name};
+  struct recording *recording = calloc(1, sizeof *recording);
+  if (!recording) return error_set(WN_ENOMEM, "%s: not enough memory to read it", name);
+  memory_bound_begin(bytes_of(&files));
+  wn_status error = memory_bound_end(read_files(&files, options, recording));
+  return complete(recording, error, options, result);
+}
+
+wn_status recording_read(struct source *source, const char *name, const struct recording_options *options,
+                         struct recording **result) {
+  struct recording *recording = calloc(1, sizeof *recording);
+  if (!recording) {
+    source_close(source);
+    return error_set(WN_ENOMEM, "%s: not enough memory to read it", name);
+  }
+  return complete(recording, read_all(source, name, options, recording), options, result);
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,337 @@
+/* Reads a trace into rows.
+ *
+ * The records of a trace are in the order of chunks, not of time: a block's free may come before
+ * its sample. So all records are collected first, then joined by block number, then ordered by
+ * time. Records that contradict each other (a second free, a free without a sample) are counted in
+ * `unmatched` and left out.
+ */
+#include "analysis/load/samples.h"
+
+#include "base/array.h"
+#include "base/error.h"
+#include "sources/memory_bound.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* In the order in which changes can happen to a block. */
+enum change_kind { RESIZED, PROMOTED, FREED };
+
+struct change {
+  uint64_t block, time_ns, size, words;
+  uint32_t thread, stack;
+  enum change_kind kind;
+};
+
+struct loading {
+  struct samples *samples;
+  struct trace_sample *born;
+  struct change *changes;
+  size_t born_count, born_capacity, change_count, change_capacity, memory_capacity, thread_capacity,
+      row_capacity;
+};
+
+static bool keep_thread_name(struct loading *loading, const struct trace_thread_name *event) {
+  struct samples *samples = loading->samples;
+  char *name = strndup(event->name.bytes, event->name.length);
+  if (!name) return false;
+  for (size_t i = 0; i < samples->thread_count; i++) {
+    struct thread_name *known = &samples->threads[i];
+    if (known->thread != event->thread) continue;
+    bool later = event->time_ns >= known->time_ns;
+    free(later ? known->name : name);
+    if (later) *known = (struct thread_name){event->thread, name, event->time_ns};
+    return true;
+  }
+  struct thread_name entry = {event->thread, name, event->time_ns};
+  return ARRAY_ADD(samples->threads, samples->thread_count, loading->thread_capacity, entry);
+}
+
+static bool keep_change(struct loading *loading, struct change change) {
+  return ARRAY_ADD(loading->changes, loading->change_count, loading->change_capacity, change);
+}
+
+static bool keep_exec(struct samples *samples, const struct trace_text *path) {
+  free(samples->became);
+  samples->became = path->length ? strdup(path->bytes) : NULL;
+  return !path->length || samples->became;
+}
+
+static bool keep(struct loading *loading, const struct trace_event *event) {
+  struct samples *samples = loading->samples;
+  if (event->at.time_ns > samples->end_ns) samples->end_ns = event->at.time_ns;
+  switch (event->kind) {
+  case TRACE_SAMPLE:
+    return ARRAY_ADD(loading->born, loading->born_count, loading->born_capacity, event->sample);
+  case TRACE_FREE:
+    return keep_change(loading, (struct change){.block = event->free.block,
+                                                .time_ns = event->free.time_ns,
+                                                .thread = event->free.thread,
+                                                .kind = FREED});
+  case TRACE_PROMOTE:
+    return keep_change(
+        loading,
+        (struct change){.block = event->promote.block, .time_ns = event->promote.time_ns, .kind = PROMOTED});
+  case TRACE_RESIZE:
+    return keep_change(loading, (struct change){.block = event->resize.block,
+                                                .time_ns = event->resize.time_ns,
+                                                .size = event->resize.size,
+                                                .words = event->resize.words,
+                                                .thread = event->resize.thread,
+                                                .stack = event->resize.stack});
+  case TRACE_MEMORY: {
+    struct memory_point point = {
+        event->memory.time_ns,
+        event->memory.rss_bytes,
+        event->memory.private_bytes,
+        event->memory.peak_bytes,
+        event->memory.complete != 0,
+        event->memory.own_bytes,
+        event->memory.asked <= UINT8_MAX ? (uint8_t)event->memory.asked : 0,
+        event->memory.in_use_bytes,
+        event->memory.free_bytes,
+        source_process_of(event->memory.thread, source_process_count(samples->source))};
+    return ARRAY_ADD(samples->memory, samples->memory_count, loading->memory_capacity, point);
+  }
+  case TRACE_THREAD_NAME: return keep_thread_name(loading, &event->thread_name);
+  case TRACE_END:
+    samples->ended = true;
+    samples->end = event->end;
+    return true;
+  case TRACE_EXEC: return keep_exec(samples, &event->exec.path);
+  default: return heap_life_keep(&samples->life, event) && mapped_keep(&samples->mapped, event);
+  }
+}
+
+static int compare(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
+
+static int by_block(const void *a, const void *b) {
+  const struct trace_sample *left = a, *right = b;
+  int order = compare(left->block, right->block);
+  return order ? order : compare(left->time_ns, right->time_ns);
+}
+
+/* A free comes after all other changes of its block, even if the clocks of two processors disagree.
+ */
+static int by_block_then_time(const void *a, const void *b) {
+  const struct change *left = a, *right = b;
+  int order = compare(left->block, right->block);
+  if (!order) order = (left->kind == FREED) - (right->kind == FREED);
+  return order ? order : compare(left->time_ns, right->time_ns);
+}
+
+static int by_begin(const void *a, const void *b) {
+  const struct row *left = a, *right = b;
+  int order = compare(left->begin_ns, right->begin_ns);
+  return order ? order : compare(left->block, right->block);
+}
+
+/* Sorts unless all is in order, as most of a trace's records are. */
+static void sort(void *items, size_t count, size_t size, int (*order)(const void *, const void *)) {
+  const char *bytes = items;
+  size_t i = 1;
+  while (i < count && order(bytes + (i - 1) * size, bytes + i * size) <= 0) i++;
+  if (i < count) qsort(items, count, size, order);
+}
+
+/* Sorts the changes by_block_then_time. A block has few changes, so most of the work is to order them by
+ * block. False without memory. */
+static bool sort_changes(struct loading *loading) {
+  size_t count = loading->change_count;
+  struct keyed *keyed = malloc((count + 1) * sizeof *keyed);
+  for (size_t i = 0; keyed && i < count; i++)
+    keyed[i] = (struct keyed){loading->changes[i].block, (uint32_t)i};
+  struct change *ordered = keyed && count <= UINT32_MAX && order_by_key(keyed, count)
+                               ? malloc((count + 1) * sizeof *ordered)
+                               : NULL;
+  for (size_t i = 0; ordered && i < count; i++) ordered[i] = loading->changes[keyed[i].item];
+  free(keyed);
+  if (!ordered) return false;
+  free(loading->changes);
+  loading->changes = ordered;
+  for (size_t begin = 0, end; begin < count; begin = end) {
+    for (end = begin + 1; end < count && ordered[end].block == ordered[begin].block;) end++;
+    sort(ordered + begin, end - begin, sizeof *ordered, by_block_then_time);
+  }
+  return true;
+}
+
+static int by_time(const void *a, const void *b) {
+  return compare(((const struct memory_point *)a)->time_ns, ((const struct memory_point *)b)->time_ns);
+}
+
+static struct row first_row(const struct trace_sample *born) {
+  return (struct row){.block = born->block,
+                      .begin_ns = born->time_ns,
+                      .end_ns = STILL_ALIVE,
+                      .born_ns = born->time_ns,
+                      .died_ns = STILL_ALIVE,
+                      .promoted_ns = NEVER,
+                      .size = born->size,
+                      .call = !born->held_only,
+                      .words = born->words,
+                      .stack = born->stack,
+                      .thread = born->thread,
+                      .source = born->source,
+                      .area = born->major ? AREA_MAJOR : AREA_MINOR,
+                      .first = true,
+                      .last = true};
+}
+
+static struct row next_row(const struct row *row, const struct change *resize) {
+  struct row next = *row;
+  next.begin_ns = resize->time_ns > row->begin_ns ? resize->time_ns : row->begin_ns;
+  next.size = resize->size;
+  next.call = resize->size > row->size; /* OWNER */
+  next.words = resize->words > row->words ? resize->words : row->words;
+  if (next.call) next.stack = resize->stack, next.thread = resize->thread;
+  next.first = false;
+  return next;
+}
+
+/* Makes the rows of one block from its sample and its changes. Advances *change past the changes of
+ * this block. */
+static bool join_block(struct loading *loading, const struct trace_sample *born, size_t *change,
+                       double rate) {
+  struct samples *samples = loading->samples;
+  size_t begin = samples->row_count;
+  struct row row = first_row(born);
+  for (; *change < loading->change_count && loading->changes[*change].block == born->block; ++*change) {
+    const struct change *next = &loading->changes[*change];
+    if (row.end_ns != STILL_ALIVE) { /* a second free, or a resize after a free: a damaged trace */
+      samples->unmatched++;
+      continue;
+    }
+    if (next->kind == PROMOTED) {
+      if (row.promoted_ns == NEVER && row.area == AREA_MINOR)
+        row.promoted_ns = next->time_ns > row.born_ns ? next->time_ns : row.born_ns, samples->promotions++;
+      else
+        samples->unmatched++;
+      continue;
+    }
+    if (next->kind == FREED) {
+      row.end_ns = next->time_ns > row.begin_ns ? next->time_ns : row.begin_ns;
+      continue;
+    }
+    struct row later = next_row(&row, next);
+    row.end_ns = later.begin_ns;
+    row.last = false;
+    if (!(ARRAY_ADD(samples->rows, samples->row_count, loading->row_capacity, row))) return false;
+    row = later;
+    row.end_ns = STILL_ALIVE;
+    row.last = true;
+  }
+  if (!(ARRAY_ADD(samples->rows, samples->row_count, loading->row_capacity, row))) return false;
+  double growth = growth_of_sizes(born->grown ? born->previous_size : 0, born->size);
+  return grown_finish_block(&samples->grown, samples->rows + begin, samples->row_count - begin, growth, rate);
+}
+
+static bool join(struct loading *loading) {
+  struct samples *samples = loading->samples;
+  double rate = source_run(samples->source)->rate;
+  sort(loading->born, loading->born_count, sizeof *loading->born, by_block);
+  if (!sort_changes(loading)) return false;
+  size_t change = 0;
+  for (size_t i = 0; i < loading->born_count; i++) {
+    if (i && loading->born[i].block == loading->born[i - 1].block)
+      continue; /* two samples with one block number: a damaged trace */
+    for (; change < loading->change_count && loading->changes[change].block < loading->born[i].block;
+         change++)
+      samples->unmatched++;
+    if (!join_block(loading, &loading->born[i], &change, rate)) return false;
+    samples->sampled_blocks++;
+  }
+  samples->unmatched += loading->change_count - change;
+  free(loading->born); /* before more memory is needed */
+  free(loading->changes);
+  loading->born = NULL;
+  loading->changes = NULL;
+  sort(samples->rows, samples->row_count, sizeof *samples->rows, by_begin);
+  sort(samples->memory, samples->memory_count, sizeof *samples->memory, by_time);
+  return true;
+}
+
+/* Where damage hides the kind of heap, collection records show that the heap is a collected one. */
+static bool is_collected(const struct samples *samples) {
+  enum source_heap heap = source_heap(samples->source);
+  return heap == SOURCE_HEAP_COLLECTED || (heap == SOURCE_HEAP_UNKNOWN && samples->life.collection_count);
+}
+
+static void settle_row(struct row *row, const struct samples *samples) {
+  if (!samples->collected) {
+    row->area = AREA_NONE;
+    row->promoted_ns = NEVER;
+  } else if (row->source == TRACE_SOURCE_CUSTOM || row->source == TRACE_SOURCE_EXTERNAL) {
+    row->area = AREA_OUTSIDE;
+  }
+  if (row->promoted_ns != NEVER)
+    row->next_cycle = heap_life_next_cycle(&samples->life, row->promoted_ns, row->died_ns) & 3;
+}
+
+/* Completes the rows once all records are known: areas, lives in words, next cycles. */
+static bool settle(struct samples *samples) {
+  samples->collected = is_collected(samples);
+  if (!mapped_settle(&samples->mapped) || !heap_life_settle(&samples->life, samples->end_ns) ||
+      !samples_settle_lives(samples))
+    return false;
+  for (size_t i = 0; i < samples->row_count; i++) settle_row(&samples->rows[i], samples);
+  return true;
+}
+
+static bool collect(struct loading *loading, samples_progress *progress, void *context) {
+  struct source *source = loading->samples->source;
+  struct trace_event event;
+  for (uint64_t count = 0; source_next(source, &event); count++) {
+    if (!keep(loading, &event)) return false;
+    if (progress && count % 16384 == 0) progress(source_position(source), context);
+  }
+  return !source_damage(source)->out_of_memory;
+}
+
+/* ---- shared ---- */
+
+bool samples_count_cut(struct samples *samples) {
+  uint32_t count = source_stack_count(samples->source);
+  bool *cut = calloc((size_t)count + 1, sizeof *cut), done = cut;
+  for (uint32_t node = 1; cut && node <= count; node++) { /* callers have smaller numbers */
+    struct trace_node found = source_stack(samples->source, node);
+    cut[node] = found.parent ? cut[found.parent] : trace_is_cut(&found);
+  }
+  samples->cut = 0;
+  for (size_t i = 0; cut && i < samples->row_count; i++) {
+    const struct row *row = &samples->rows[i];
+    samples->cut += row->first && row->stack <= count && cut[row->stack];
+  }
+  free(cut);
+  return done;
+}
+
+wn_status samples_load(const char *path, samples_progress *progress, void *context, struct samples **result) {
+  struct source *source;
+  memory_bound_begin(memory_bound_file_bytes(path));
+  wn_status error = source_open(path, &source);
+  return memory_bound_end(error ? error : samples_read(source, path, progress, context, result));
+}
+
+wn_status samples_read(struct source *source, const char *name, samples_progress *progress, void *context,
+                       struct samples **result) {
+  struct samples *samples = calloc(1, sizeof *samples);
+  if (!samples) {
+    source_close(source);
+    return error_set(WN_ENOMEM, "%s: not enough memory to read it", name);
+  }
+  samples->source = source;
+  samples->word_bytes = fmax(source_run(source)->word_bytes, 1); /* a damaged trace may have any value here */
+  struct loading loading = {.samples = samples};
+  bool done = collect(&loading, progress, context) && join(&loading) && processes_read(samples) &&
+              settle(samples) && samples_count_cut(samples);
+  free(loading.born);
+  free(loading.changes);
+  if (!done) {
+    samples_free(samples);
+    return error_set(WN_ENOMEM, "%s: not enough memory to read it", name);
+  }
+  *result = samples;
+  return WN_OK;
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,194 @@
+/* Thins a recording, and rounds its times.
+ *
+ * The law, and what is drawn for each block: sources/thinning.h. A block's rows before the first
+ * one by which it is in the thinned sample are dropped, and that row becomes one of a block that
+ * was first sampled as it grew. What depends on rates is then computed anew (grown_finish_block).
+ *
+ * How many words of a block that was first sampled as it grew had had a trial before is taken from
+ * its size before. If it had shrunk before that, it were more, and the block is kept a little too
+ * often.
+ *
+ * tests/analysis/test_thin.c measures bias and coverage. */
+#include "analysis/load/thin.h"
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "sources/filtered.h"
+#include "sources/thinning.h"
+#include <stdlib.h>
+
+/* ---- blocks ---- */
+
+struct thin {
+  struct samples *samples;
+  uint64_t seed;
+  double share, rate; /* rate: the lowest before; `share` times that is what the samples get */
+  bool *kept;         /* index: row */
+  size_t blocks;
+  uint64_t promotions;
+  bool no_memory;
+};
+
+/* The rate of a block's samples before: that of its process, if the samples are of several. */
+static double rate_before(const struct thin *thin, const struct row *row) {
+  const struct samples *samples = thin->samples;
+  return samples->process_count > 1 ? samples->processes[process_of(samples, row->thread)].rate
+                                    : source_run(samples->source)->rate;
+}
+
+/* Which row of a block is the first to be kept; `count`: none. */
+static size_t first_kept(const struct thin *thin, const struct row *rows, size_t count) {
+  struct thinning thinning = {rate_before(thin, rows), thin->seed};
+  double share = thin->share * (thin->rate / thinning.rate);
+  double growth = growth_at_birth(&thin->samples->grown, rows);
+  uint64_t before = growth > 0 ? (uint64_t)(growth * (double)rows->size + 15.5) >> 3 : 0;
+  struct first_trial first = {before, rows->words};
+  for (size_t i = 0; i < count; i++)
+    if (rows[i].call && thinning_least_share(&thinning, rows->block, first, rows[i].words) < share) return i;
+  return count;
+}
+
+/* Completes a row of a block whose first row is now at `born_ns`. What was promoted before that has
+ * been in the major heap ever since it is known. */
+static void begin_later(struct row *row, uint64_t born_ns) {
+  row->born_ns = born_ns;
+  if (row->promoted_ns >= born_ns) return;
+  row->promoted_ns = NEVER;
+  row->area = AREA_MAJOR;
+  row->next_cycle = NEXT_CYCLE_UNKNOWN;
+}
+
+/* Thins the rows of one block, which are in order. Returns how many are left, at their end. */
+static size_t thin_block(struct thin *thin, struct row *rows, size_t count) {
+  size_t first = first_kept(thin, rows, count);
+  if (first == count) return 0;
+  double growth = first ? growth_of_sizes(rows[first - 1].size, rows[first].size)
+                        : growth_at_birth(&thin->samples->grown, rows);
+  if (row_is_left(&rows[count - 1])) rows[count - 1].end_ns = STILL_ALIVE; /* samples_settle_lives ends it */
+  for (size_t i = first; i < count; i++) {
+    rows[i].first = i == first;
+    begin_later(&rows[i], rows[first].begin_ns);
+  }
+  if (!grown_finish_block(&thin->samples->grown, rows + first, count - first, growth,
+                          thin->rate * thin->share))
+    thin->no_memory = true;
+  thin->blocks++;
+  thin->promotions += rows[first].promoted_ns != NEVER;
+  return count - first;
+}
+
+/* A row of a block that has several. */
+struct part {
+  size_t row;
+  const struct row *rows;
+};
+
+static int by_block(const void *a, const void *b) {
+  const struct part *left = a, *right = b;
+  const struct row *one = &left->rows[left->row], *other = &right->rows[right->row];
+  if (one->block != other->block) return one->block < other->block ? -1 : 1;
+  return (left->row > right->row) - (left->row < right->row);
+}
+
+/* Thins blocks of several rows: copies the rows of each together, and back. */
+static bool thin_parts(struct thin *thin, struct part *parts, size_t count) {
+  struct row *all = thin->samples->rows, *rows = malloc((count + 1) * sizeof *rows);
+  if (!rows) return false;
+  qsort(parts, count, sizeof *parts, by_block);
+  for (size_t begin = 0, end; begin < count; begin = end) {
+    for (end = begin; end < count && all[parts[end].row].block == all[parts[begin].row].block; end++)
+      rows[end - begin] = all[parts[end].row];
+    size_t left = thin_block(thin, rows, end - begin);
+    for (size_t i = end - left; i < end; i++) {
+      all[parts[i].row] = rows[i - begin];
+      thin->kept[parts[i].row] = true;
+    }
+  }
+  free(rows);
+  return true;
+}
+
+static bool thin_rows(struct thin *thin) {
+  struct samples *samples = thin->samples;
+  size_t count = 0, at = 0;
+  for (size_t i = 0; i < samples->row_count; i++) count += !(samples->rows[i].first && samples->rows[i].last);
+  struct part *parts = malloc((count + 1) * sizeof *parts);
+  for (size_t i = 0; parts && i < samples->row_count; i++) {
+    struct row *row = &samples->rows[i];
+    if (row->first && row->last)
+      thin->kept[i] = thin_block(thin, row, 1);
+    else
+      parts[at++] = (struct part){i, samples->rows};
+  }
+  bool done = parts && thin_parts(thin, parts, count);
+  free(parts);
+  return done;
+}
+
+/* Removes the rows that are not kept. */
+static void drop_rows(struct thin *thin) {
+  struct samples *samples = thin->samples;
+  size_t count = 0;
+  for (size_t i = 0; i < samples->row_count; i++)
+    if (thin->kept[i]) samples->rows[count++] = samples->rows[i];
+  samples->row_count = count;
+}
+
+/* Gives the samples a source with the lower rate. */
+static wn_status lower_rate(struct samples *samples, double rate) {
+  struct source_filter filter = {.rate = rate};
+  struct source *source = samples->source;
+  samples->source = NULL;
+  return source_filtered(source, &filter, &samples->source);
+}
+
+static void round_down(uint64_t *time, uint64_t unit) {
+  if (*time != STILL_ALIVE) *time -= *time % unit; /* NEVER is the same number */
+}
+
+/* ---- shared ---- */
+
+wn_status samples_thin(struct samples *samples, double share, uint64_t seed) {
+  struct thin thin = {.samples = samples,
+                      .seed = seed,
+                      .share = share,
+                      .rate = source_run(samples->source)->rate,
+                      .kept = calloc(samples->row_count + 1, sizeof *thin.kept)};
+  bool done = thin.kept && thin_rows(&thin) && !thin.no_memory;
+  if (done) drop_rows(&thin);
+  free(thin.kept);
+  if (!done || lower_rate(samples, thin.rate * share) || !samples_settle_lives(samples))
+    return error_set(WN_ENOMEM, "not enough memory to thin the samples");
+  for (uint32_t i = 0; i < samples->process_count; i++) samples->processes[i].rate = thin.rate * share;
+  samples->sampled_blocks = thin.blocks;
+  samples->promotions = thin.promotions;
+  if (!samples_count_cut(samples)) return error_set(WN_ENOMEM, "not enough memory to thin the samples");
+  return WN_OK;
+}
+
+wn_status recording_thin(struct recording *recording, double share, uint64_t seed) {
+  struct samples *samples = recording->samples;
+  uint64_t before = samples->sampled_blocks;
+  wn_status error = samples_thin(samples, share, hash_combine(seed, before)); /* not twice the same */
+  if (error) return error;
+  recording->kept *= samples->sampled_blocks ? (double)samples->sampled_blocks / (double)before : share;
+  recording_describe(recording);
+  return WN_OK;
+}
+
+wn_status recording_round(struct recording *recording, uint64_t unit_ns) {
+  struct samples *samples = recording->samples;
+  for (size_t i = 0; i < samples->row_count; i++) {
+    struct row *row = &samples->rows[i];
+    round_down(&row->begin_ns, unit_ns);
+    round_down(&row->end_ns, unit_ns);
+    round_down(&row->born_ns, unit_ns);
+    round_down(&row->died_ns, unit_ns);
+    round_down(&row->promoted_ns, unit_ns);
+  }
+  for (uint32_t i = 0; i < samples->process_count; i++) round_down(&samples->processes[i].end_ns, unit_ns);
+  if (!samples_settle_lives(samples)) return error_set(WN_ENOMEM, "not enough memory to round times");
+  recording_describe(recording);
+  return WN_OK;
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,79 @@
+/* The heap and the resident memory over time, summed from the rows and measurements of a trace. In
+ * all functions `takes` selects the rows that count; NULL, where a function allows it, selects all.
+ */
+#ifndef ANALYSIS_TIMELINE_H
+#define ANALYSIS_TIMELINE_H
+
+#include "analysis/load/call_tree.h"
+
+/* The sums of the live heap at one time. */
+struct moment {
+  uint64_t time_ns;
+  struct sums live;
+};
+
+/* Whether a row counts. */
+typedef bool row_filter(const struct row *row, void *context);
+
+/* The sums of the rows that are live at a time. `takes` may be NULL. */
+struct sums timeline_live_at(const struct samples *samples, uint64_t time_ns, row_filter *takes,
+                             void *context);
+
+/* The sums of the live rows at `count` moments, spread evenly from the start of the trace to the
+ * last event. `count` is from 2 to TIMELINE_MOMENTS. `takes` may be NULL. */
+#define TIMELINE_MOMENTS 1024
+void timeline_curve(const struct samples *samples, row_filter *takes, void *context, struct moment *moments,
+                    size_t count);
+
+/* The key of a row; NO_KEY: it does not count. */
+#define NO_KEY UINT32_MAX
+typedef uint32_t row_key(const struct row *row, void *context);
+
+/* The curve of the rows of each key: moments[key * count + i], for the keys below `keys`. False without
+ * memory. */
+bool timeline_curves(const struct samples *samples, row_key *key_of, void *context, struct moment *moments,
+                     size_t count, size_t keys);
+
+/* The most that the rows of each key held at one of the `count` moments: most[key], in estimated bytes.
+ * False without memory. */
+bool timeline_most(const struct samples *samples, row_key *key_of, void *context, double *most, size_t count,
+                   size_t keys);
+
+/* What a collected heap held by area, and what was allocated since the moment before, at the moments
+ * of timeline_curve: estimates without intervals. A promoted block is in `major` from then on. For
+ * malloc only `allocated` is not 0. */
+struct flow {
+  double minor, major, outside, allocated;
+};
+void timeline_flow(const struct samples *samples, row_filter *takes, void *context, struct flow *flow,
+                   size_t count);
+
+/* The bytes of all allocations; `blocks` counts the calls that allocated (OWNER in samples.h).
+ * `takes` may be NULL. */
+struct sums timeline_allocated(const struct samples *samples, row_filter *takes, void *context);
+
+/* Add a row to such sums: that of the live rows, and that of allocations, if the row is a call. */
+void timeline_add_live(struct sums *sums, const struct row *row);
+void timeline_add_call(struct sums *sums, const struct samples *samples, const struct row *row);
+
+/* The number of rows that `takes` selects; `takes` must not be NULL. */
+size_t timeline_count(const struct samples *samples, row_filter *takes, void *context);
+
+/* The measurement with the largest resident size; zeros if there is none. */
+struct memory_point timeline_peak_memory(const struct samples *samples);
+
+/* The measurement nearest to a time; zeros if there is none. */
+struct memory_point timeline_memory_at(const struct samples *samples, uint64_t time_ns);
+
+/* Writes at most `most` (an even number) measurements to `points`, in order of time and including
+ * the largest ones. Returns their number. */
+size_t timeline_memory_thinned(const struct samples *samples, struct memory_point *points, size_t most);
+
+/* Whether the row is live at a time: the row began at or before that time, and ended after that
+ * time. */
+static inline bool row_is_live_at(const struct row *row, uint64_t time_ns) {
+  return row->begin_ns <= time_ns && time_ns < row->end_ns;
+}
+
+#endif
+/* SPDX-License-Identifier: MIT */

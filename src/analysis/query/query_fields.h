@@ -1,0 +1,39 @@
+/* The fields of queries: the words that a condition can begin with, and how their values are written
+ * and compared. */
+#ifndef ANALYSIS_QUERY_FIELDS_H
+#define ANALYSIS_QUERY_FIELDS_H
+
+#include "analysis/load/names.h"
+
+enum type {
+  FRAME_TEXT,  /* of any frame of the stack: = and != compare whole names, ~ and !~ search */
+  THREAD_NAME, /* of the thread, in the same way, its number, or both as in a table */
+  PROCESS,     /* the name of the process, in the same way, or its number */
+  BYTES,
+  TIME,    /* a moment, from the start of the run; or a duration */
+  CHOICE,  /* = and != with one of a few words */
+  LIVE_AT, /* = and != with a moment: whether the block was live then */
+  /* A SETTING (query.c) says how the selected blocks are shown, and selects none itself: */
+  MOMENT, /* = with peak, end or a moment */
+  HIDDEN, /* = and ~ with functions that are taken out of stacks */
+  OUTSET  /* = and ~ with functions at which stacks begin; blocks without them do not match */
+};
+
+struct field {
+  const char *name, *synonym;
+  enum type type;
+  uint32_t (*text)(const struct frame *frame); /* a number of a string */
+  double (*number)(const struct samples *samples, const struct row *row);
+  const char *choices[5]; /* CHOICE: the word for each number; a number with "" has no word */
+};
+
+/* Ends with a field without a name. */
+extern const struct field query_fields[];
+
+static inline bool field_is_setting(const struct field *field) { return field->type >= MOMENT; }
+
+/* The words of a CHOICE, as in "minor, major or outside". */
+const char *field_choices(const struct field *field, char buffer[64]);
+
+#endif
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,259 @@
+/* Evaluates the tree of a query for rows.
+ *
+ * query_bind evaluates the conditions on names once for every string, and from that for every node
+ * of the trace's stacks: a node matches if one of its frames matches or its caller's node does. A
+ * row then needs one look-up of its stack's node. */
+#include "analysis/query/query_tree.h"
+
+#include "analysis/load/timeline.h"
+#include "base/error.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- names ---- */
+
+static bool text_matches(const struct condition *condition, const char *text) {
+  if (relation_is_search(condition->relation)) return regexec(&condition->pattern, text, 0, NULL, 0) == 0;
+  return !strcmp(condition->text, text);
+}
+
+/* Which frames match. Each string is compared once, since a regular expression is slow. */
+static bool *match_frames(const struct condition *condition, const struct names *names, size_t frame_count) {
+  enum { UNKNOWN, NO, YES };
+  bool *matches = calloc(frame_count + 1, sizeof *matches);
+  uint8_t *known = calloc((size_t)names->strings->count + 1, sizeof *known);
+  for (size_t i = 0; known && matches && i < frame_count; i++) {
+    uint32_t text = condition->field->text(&names->frame[i]);
+    if (known[text] == UNKNOWN)
+      known[text] = text_matches(condition, strings_text(names->strings, text)) ? YES : NO;
+    matches[i] = known[text] == YES;
+  }
+  if (!known) free(matches), matches = NULL;
+  free(known);
+  return matches;
+}
+
+static bool bind_names(struct condition *condition, const struct query *query, const struct names *names,
+                       const bool *frames) {
+  condition->nodes = calloc((size_t)query->node_count + 1, sizeof *condition->nodes);
+  if (!condition->nodes) return false;
+  for (uint32_t node = 1; node <= query->node_count; node++) {
+    uint32_t parent = source_stack(query->samples->source, node).parent;
+    bool matches = parent < node && condition->nodes[parent];
+    for (uint32_t i = 0; i < names->count[node] && !matches; i++) matches = frames[names->first[node] + i];
+    condition->nodes[node] = matches;
+  }
+  return true;
+}
+
+/* The number of frames of all nodes. */
+static size_t count_frames(const struct query *query, const struct names *names) {
+  size_t count = 0;
+  for (uint32_t node = 1; node <= query->node_count; node++)
+    if (names->first[node] + names->count[node] > count) count = names->first[node] + names->count[node];
+  return count;
+}
+
+static bool add_hidden(struct query *query, const bool *frames, size_t count) {
+  if (!query->hidden) query->hidden = calloc(count + 1, sizeof *query->hidden);
+  for (size_t i = 0; query->hidden && i < count; i++) query->hidden[i] = query->hidden[i] || frames[i];
+  return query->hidden;
+}
+
+static bool bind_frames(struct condition *condition, struct query *query, const struct names *names) {
+  size_t count = count_frames(query, names);
+  bool *frames = match_frames(condition, names, count), bound;
+  if (!frames) return false;
+  if (condition->field->type == HIDDEN)
+    bound = add_hidden(query, frames, count);
+  else
+    bound = bind_names(condition, query, names, frames);
+  if (condition == query->outset)
+    query->begins = frames;
+  else
+    free(frames);
+  return bound;
+}
+
+static bool is_on_frames(enum type type) { return type == FRAME_TEXT || type == HIDDEN || type == OUTSET; }
+
+/* Each process is compared once, by its number, its name, and both as in a table. */
+static bool bind_processes(struct condition *condition, const struct samples *samples,
+                           const struct names *names) {
+  condition->nodes = calloc((size_t)samples->process_count + 1, sizeof *condition->nodes);
+  for (uint32_t i = 0; condition->nodes && i < samples->process_count; i++) {
+    const struct process *process = &samples->processes[i];
+    char number[16];
+    snprintf(number, sizeof number, "%u", process->pid);
+    condition->nodes[i] = text_matches(condition, number) || text_matches(condition, process->name) ||
+                          text_matches(condition, names_of_process(names, i));
+  }
+  return condition->nodes;
+}
+
+/* Likewise each thread. */
+static bool bind_threads(struct condition *condition, const struct samples *samples,
+                         const struct names *names) {
+  condition->nodes = calloc((size_t)names->thread_count + 1, sizeof *condition->nodes);
+  for (uint32_t i = 0; condition->nodes && i < names->thread_count; i++) {
+    char buffer[32], number[16];
+    snprintf(number, sizeof number, "%u", samples_thread_number(samples, names->thread[i]));
+    condition->nodes[i + 1] =
+        text_matches(condition, number) ||
+        text_matches(condition, samples_thread_name(samples, names->thread[i], buffer)) ||
+        text_matches(condition, strings_text(names->strings, names->threads[2 * i]));
+  }
+  return condition->nodes;
+}
+
+static bool bind(struct condition *condition, struct query *query, const struct names *names) {
+  if (!condition) return true;
+  if (condition->field && condition->field->type == PROCESS)
+    return bind_processes(condition, query->samples, names);
+  if (condition->field && condition->field->type == THREAD_NAME)
+    return bind_threads(condition, query->samples, names);
+  if (condition->field && is_on_frames(condition->field->type)) return bind_frames(condition, query, names);
+  return bind(condition->left, query, names) && bind(condition->right, query, names);
+}
+
+/* As for a moment that `at` names: what was live after the end is not known. */
+static wn_status check_live(const struct condition *condition, uint64_t end_ns) {
+  if (!condition) return WN_OK;
+  if (condition->field && condition->field->type == LIVE_AT && condition->number > (double)end_ns)
+    return error_set(WN_EINVAL, "live %.40s: that is after the end of the trace", condition->text);
+  wn_status error = check_live(condition->left, end_ns);
+  return error ? error : check_live(condition->right, end_ns);
+}
+
+/* Of totals (sources/source.h) code alone is told. */
+static bool is_told(const struct field *field, const struct source_limits *limits) {
+  bool life = field->type == TIME && strcmp(field->name, "born") != 0;
+  if (limits->totals) return is_on_frames(field->type) || field->type == MOMENT;
+  if (field->type == THREAD_NAME) return !limits->no_threads;
+  return !limits->no_lives || !(life || !strcmp(field->name, "life_bytes"));
+}
+
+static wn_status check_told(const struct condition *condition, const struct source_limits *limits) {
+  if (!condition) return WN_OK;
+  if (condition->field && !is_told(condition->field, limits))
+    return error_set(WN_EINVAL, "'%s': such a file does not tell this of its blocks", condition->field->name);
+  wn_status error = check_told(condition->left, limits);
+  return error ? error : check_told(condition->right, limits);
+}
+
+static bool compares(double left, enum relation relation, double right) {
+  switch (relation) {
+  case EQUAL: return left == right;
+  case NOT_EQUAL: return left != right;
+  case LESS: return left < right;
+  case AT_MOST: return left <= right;
+  case MORE: return left > right;
+  case AT_LEAST: return left >= right;
+  default: return false;
+  }
+}
+
+static bool field_takes(const struct condition *condition, const struct query *query, const struct row *row) {
+  bool negated = condition->relation == NOT_EQUAL || condition->relation == NOT_MATCHES;
+  switch (condition->field->type) {
+  case MOMENT:
+  case HIDDEN: return true;
+  case LIVE_AT: return row_is_live_at(row, (uint64_t)condition->number) != negated;
+  case OUTSET:
+  case FRAME_TEXT: return condition->nodes[row->stack <= query->node_count ? row->stack : 0] != negated;
+  case THREAD_NAME: return condition->nodes[names_thread_place(query->names, row->thread)] != negated;
+  case PROCESS: return condition->nodes[process_of(query->samples, row->thread)] != negated;
+  default:
+    return compares(condition->field->number(query->samples, row), condition->relation, condition->number);
+  }
+}
+
+static bool takes(const struct condition *condition, const struct query *query, const struct row *row) {
+  switch (condition->kind) {
+  case OR: return takes(condition->left, query, row) || takes(condition->right, query, row);
+  case AND: return takes(condition->left, query, row) && takes(condition->right, query, row);
+  case NOT: return !takes(condition->left, query, row);
+  case FIELD: return field_takes(condition, query, row);
+  }
+  return false;
+}
+
+/* A number of which no block that a condition takes has less in a field. */
+static double least_of(const struct condition *condition, const char *field) {
+  double left, right;
+  switch (condition->kind) {
+  case OR:
+  case AND:
+    left = least_of(condition->left, field), right = least_of(condition->right, field);
+    return (left < right) == (condition->kind == OR) ? left : right;
+  case NOT: return 0;
+  case FIELD: break;
+  }
+  bool has_least =
+      condition->relation == EQUAL || condition->relation == MORE || condition->relation == AT_LEAST;
+  return has_least && !strcmp(condition->field->name, field) ? condition->number : 0;
+}
+
+/* A condition without the settings that select no rows; NULL: nothing is left. */
+static const struct condition *selecting(const struct condition *condition) {
+  while (condition && condition->kind == AND) {
+    const struct condition *left = selecting(condition->left), *right = selecting(condition->right);
+    if (left && right) return condition;
+    condition = left ? left : right;
+  }
+  bool neutral = condition && condition->kind == FIELD &&
+                 (condition->field->type == MOMENT || condition->field->type == HIDDEN);
+  return neutral ? NULL : condition;
+}
+
+static bool same_rows(const struct condition *one, const struct condition *other) {
+  one = selecting(one);
+  other = selecting(other);
+  if (!one || !other) return one == other;
+  if (one->kind != other->kind) return false;
+  if (one->kind == FIELD)
+    return one->field == other->field && one->relation == other->relation && !strcmp(one->text, other->text);
+  return same_rows(one->left, other->left) && same_rows(one->right, other->right);
+}
+
+/* ---- shared ---- */
+
+wn_status query_bind(struct query *query, const struct samples *samples, const struct names *names) {
+  query->samples = samples;
+  query->names = names;
+  query->node_count = source_stack_count(samples->source);
+  wn_status error = check_told(query->root, source_limits(samples->source));
+  if (!error) error = check_live(query->root, samples->end_ns);
+  if (error) return error;
+  if (!bind(query->root, query, names)) return error_set(WN_ENOMEM, "not enough memory for the query");
+  return WN_OK;
+}
+
+bool query_takes(const struct query *query, const struct row *row) { return takes(query->root, query, row); }
+
+bool query_takes_all(const struct query *query) { return !query || !selecting(query->root); }
+
+bool query_same_rows(const struct query *one, const struct query *other) {
+  return same_rows(one ? one->root : NULL, other ? other->root : NULL);
+}
+
+const char *query_moment(const struct query *query, enum when *when, uint64_t *ns) {
+  if (!query->moment) return NULL;
+  *when = query->moment->when;
+  *ns = (uint64_t)query->moment->number;
+  return query->moment->text;
+}
+
+uint64_t query_born_from(const struct query *query) {
+  double least = least_of(query->root, "born");
+  return least < (double)query->samples->end_ns ? (uint64_t)least : query->samples->end_ns;
+}
+
+double query_least_size(const struct query *query) { return query ? least_of(query->root, "size") : 0; }
+
+struct stack_view query_view(const struct query *query) {
+  return (struct stack_view){
+      .hidden = query->hidden, .begins = query->begins, .begun = query->outset ? query->outset->nodes : NULL};
+}
+/* SPDX-License-Identifier: MIT */

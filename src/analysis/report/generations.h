@@ -1,0 +1,27 @@
+/* What became of the blocks of a collected heap: in which area they were born, whether they were
+ * promoted, and whether the next cycle found them dead. */
+#ifndef ANALYSIS_GENERATIONS_H
+#define ANALYSIS_GENERATIONS_H
+
+#include "analysis/load/timeline.h"
+
+struct generations {
+  struct sums minor, major, outside; /* by the area of birth (enum area); together all blocks */
+  struct sums external; /* the part of `outside` of which the program tells itself, whatever its heap */
+  struct sums promoted; /* the part of `minor` that was promoted */
+  struct sums settled;  /* the part of `promoted` for which the next cycle is known (enum next_cycle) */
+  struct sums dead;     /* the part of `settled` that the next cycle found dead */
+};
+
+/* Sums all rows that `takes` selects (NULL: all). */
+struct generations generations_of_all(const struct samples *samples, row_filter *takes, void *context);
+
+/* Adds a row to such sums. */
+void generations_add(struct generations *generations, const struct row *row);
+
+/* Sums the rows of a group. `inside` is scratch, with room for each node of the tree. */
+struct generations generations_of_group(const struct samples *samples, const struct call_tree *tree,
+                                        const struct group *group, enum extent extent, bool *inside);
+
+#endif
+/* SPDX-License-Identifier: MIT */

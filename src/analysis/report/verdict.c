@@ -1,0 +1,550 @@
+/* The rules of the verdicts, in the order in which they are tried. Where the numbers do not decide, there
+ * is no verdict: a wrong one costs its reader a day.
+ *
+ * What a report cannot know has no verdict: a trace with missing records, a profile of totals, a
+ * query, and what has no sample.
+ *
+ * GROWTH. The blocks that are alive at the end are judged twice, by the function that allocated them and
+ * by that function together with its caller: a helper that everybody calls may leak for one caller alone.
+ * A function is a culprit if its growth is sure (SURE in growth.c) and it has CULPRIT_LEAST of the peak.
+ * Of a function and its callers, the pair is named only where the function as a whole is no culprit.
+ *   LEAK: the program frees, in general: LEAK_FREES times what is alive at the end; and it is not BEGUN.
+ *   GROWING: it does not. A program that reads its input into a table looks the same as one that leaks.
+ *
+ * BEGUN: a process that ran for less than LEAK_RUN_NS. It reads its input and fills its caches for the first
+ * time, so all that it keeps has only grown, and what it frees in between does not tell that apart. Nor does
+ * memory run out in that time. Growth of it is GROWING.
+ * The end is CLOSING (recording.h): a program that closes down frees its leaks, too.
+ *
+ * LATE. If nothing grew over the whole run, the same is asked of its last three quarters, and of
+ * its last half. A program that began its last phase looks the same as one that began to leak, so
+ * growth since the half is GROWING, and it takes more: the last quarter of the stretch has at least
+ * LATE_LAST of a mean quarter, surely LATE_LOW of it, and what the function holds is more by
+ * LATE_RISEN of CULPRIT_LEAST than it ever held before it began to grow. What is filled and emptied
+ * again and again has held as much before. Later growth has no verdict.
+ *
+ * LEVEL promises that a leak of CULPRIT_LEAST of the peak that began in the first three quarters of
+ * the run would have been seen. If it began as a stretch did, it adds a quarter of that in the last
+ * quarter of the stretch, NET of it since the warm-up, and what it added between the two, MIDDLE of
+ * it, is alive at the end. If it began later, but in the first half of the stretch, it adds at
+ * least LEVEL_SLACK of each. So for the run, its last half and its last quarter, each function and
+ * pair that is alive with half of CULPRIT_LEAST must surely have less of one of the three; and all
+ * blocks together may not seem to have grown by CULPRIT_LEAST in the last quarter of the run. Or
+ * hardly anything is alive at all.
+ *
+ * SEVERAL processes are judged one by one by GROWTH and LATE, each from its start to its end: those
+ * that have a part of what all held, and did not live for a small part of the time of the longest.
+ * Culprits that are the same function are added up, and have CULPRIT_LEAST of the peak of all
+ * together. Resident memory is that of all. No other verdict is tried.
+ *
+ * BRIEF: LEVEL, and the peak is BRIEF_PART of what was allocated, of which BRIEF_SHARE lived briefly.
+ *
+ * FEW: the interval of the peak is wider than FEW_WIDTH of it to a side.
+ *
+ * KEPT, UNWRITTEN and MAPPED are of resident memory, where it was measured and has at least BIG bytes.
+ *   MAPPED: half of it is the program's own mappings, and they are twice what malloc's blocks can be.
+ *   UNWRITTEN: what was held at the peak is at least twice the most that was ever resident, which the kernel
+ * has counted: blocks that are written after the last measurement are not taken for unwritten ones.
+ *   KEPT: there is no leak, and at the end malloc has told that half of it is free. If half of that was
+ * still held in the last quarter of the run, the program may only be closing down, more slowly than
+ * CLOSING allows for: then there is no verdict.
+ * The first two are tried before all others: what leaks in malloc is then not what makes the program large.
+ * What GROWTH, LATE and LEVEL say of the blocks stands beside each of the three (`blocks`).
+ *
+ * tests/analysis/test_verdict.c plants answers in made-up programs and prints how often each verdict is
+ * right, wrong or not there. */
+#include "analysis/report/verdict.h"
+
+#include "analysis/load/order.h"
+#include "analysis/report/resident.h"
+#include "base/error.h"
+#include <math.h>
+#include <stdlib.h>
+
+static const double CULPRIT_LEAST = 0.1, LEAK_FREES = 3, BRIEF_PART = 0.01, BRIEF_SHARE = 0.9,
+                    FEW_WIDTH = 0.4, BIG = 4e6, CALLER_SHARE = 0.9, LEVEL_WITHIN = 0.1, LEVEL_SLACK = 0.8,
+                    LATE_LAST = 1, LATE_LOW = 0.5, LATE_RISEN = 0.75,
+                    MIDDLE = (double)(JUDGED - QUARTER) / AGE_CLASSES,
+                    NET = (double)(AGE_CLASSES - WARM_UP) / AGE_CLASSES;
+
+static const uint64_t LEAK_RUN_NS = 1000000000;
+
+/* A stretch begins after so many quarters of the run. The latest one that tells a leak, and growth;
+ * and the one of which LEVEL asks nothing. */
+enum { STRETCHES = 4, LEAK_LATEST = 1, GROWING_LATEST = 2, LEVEL_SKIPS = 1 };
+
+/* SEVERAL: at least this part of what all held, so at most so many processes; and of the longest's
+ * time. */
+enum { PROCESSES_MOST = 32, PROCESS_LIVES = 10 };
+
+static const struct {
+  const char *word, *title;
+} kinds[VERDICT_KINDS] = {
+#define VERDICT_KIND(NAME, word, title, what) {word, title},
+    VERDICTS(VERDICT_KIND)
+#undef VERDICT_KIND
+};
+
+/* Whether the program frees in general, since the begin of the stretch that is judged: LEAK. Growth
+ * by realloc does not count, which allocates the whole block anew. */
+static bool frees(const struct report *report) {
+  struct sum freed = {0};
+  for (size_t i = 0; i < report->samples->row_count; i++) {
+    const struct row *row = &report->samples->rows[i];
+    bool freed_then = row->last && row->died_ns > report->since_ns && row->died_ns <= report->alive_ns;
+    if (freed_then && row->probability > 0 && report_takes(row, (void *)report))
+      sum_add(&freed, (double)row->size, row->probability);
+  }
+  return freed.total >= LEAK_FREES * report->alive.bytes.total;
+}
+
+/* ---- functions and their callers ---- */
+
+/* The functions, and the functions with their callers. */
+struct suspects {
+  struct report report;   /* its since_ns is the begin of the stretch that is judged */
+  bool late;              /* it is later than the run's: LATE */
+  struct table table;     /* of this report and all of its rows: those that are gone belong to growth, too */
+  uint32_t *pair_of_node; /* numbers the pairs of a function and its caller */
+  uint32_t *node_of_pair; /* a node of each pair */
+  size_t pairs;
+  struct growth *functions, *paths; /* by label, by pair */
+  struct growth all;
+};
+
+static wn_status number_pairs(struct suspects *suspects) {
+  const struct call_tree *tree = &suspects->table.tree;
+  struct keyed *keyed = malloc(tree->node_count * sizeof *keyed);
+  suspects->pair_of_node = malloc(tree->node_count * sizeof *suspects->pair_of_node);
+  suspects->node_of_pair = malloc(tree->node_count * sizeof *suspects->node_of_pair);
+  bool done = keyed && suspects->pair_of_node && suspects->node_of_pair;
+  for (uint32_t i = 0; done && i < tree->node_count; i++) {
+    uint64_t caller = tree->nodes[tree->nodes[i].parent].label;
+    keyed[i] = (struct keyed){(uint64_t)tree->nodes[i].label << 32 | caller, i};
+  }
+  done = done && order_by_key(keyed, tree->node_count);
+  for (size_t i = 0; done && i < tree->node_count; i++) {
+    if (!i || keyed[i].key != keyed[i - 1].key) suspects->node_of_pair[suspects->pairs++] = keyed[i].item;
+    suspects->pair_of_node[keyed[i].item] = (uint32_t)suspects->pairs - 1;
+  }
+  free(keyed);
+  return done ? WN_OK : error_set(WN_ENOMEM, "not enough memory for the verdict");
+}
+
+/* Judges the stretch that begins after so many STRETCHES of the run. No rule asks of what holds less than
+ * half of a `leak`, so that has no intervals. */
+static wn_status judge(struct suspects *suspects, const struct report *report, int stretch, double leak) {
+  uint64_t run_ns = report->alive_ns - report->since_ns;
+  suspects->late = stretch > 0;
+  suspects->report.since_ns = report->since_ns + run_ns / STRETCHES * (uint64_t)stretch;
+  size_t labels = suspects->table.tree.label_count;
+  uint32_t *one = calloc(suspects->table.tree.node_count + 1, sizeof *one);
+  wn_status error =
+      one ? table_order_resized(&suspects->table) : error_set(WN_ENOMEM, "not enough memory for the verdict");
+  if (!error) error = table_growths(&suspects->table, NULL, labels, leak / 2, suspects->functions);
+  if (!error)
+    error =
+        table_growths(&suspects->table, suspects->pair_of_node, suspects->pairs, leak / 2, suspects->paths);
+  if (!error) error = table_growths(&suspects->table, one, 1, 0, &suspects->all);
+  free(one);
+  return error;
+}
+
+static void suspects_destroy(struct suspects *suspects) {
+  free(suspects->pair_of_node);
+  free(suspects->node_of_pair);
+  free(suspects->functions);
+  free(suspects->paths);
+  table_destroy(&suspects->table);
+}
+
+static wn_status suspects_find(const struct report *report, struct suspects *suspects) {
+  *suspects = (struct suspects){.report = *report};
+  wn_status error =
+      report_table(&suspects->report, MEASURE_ALLOCATED, BY_FUNCTION, TABLE_TREE_ONLY, &suspects->table);
+  if (error) return error;
+  error = number_pairs(suspects);
+  suspects->functions = calloc(suspects->table.tree.label_count + 1, sizeof *suspects->functions);
+  suspects->paths = calloc(suspects->pairs + 1, sizeof *suspects->paths);
+  if (!error && (!suspects->functions || !suspects->paths))
+    error = error_set(WN_ENOMEM, "not enough memory for the verdict");
+  if (error) suspects_destroy(suspects);
+  return error;
+}
+
+static uint32_t label_of_pair(const struct suspects *suspects, size_t pair) {
+  return suspects->table.tree.nodes[suspects->node_of_pair[pair]].label;
+}
+
+static uint32_t caller_of_pair(const struct suspects *suspects, size_t pair) {
+  const struct tree_node *nodes = suspects->table.tree.nodes;
+  return nodes[nodes[suspects->node_of_pair[pair]].parent].label;
+}
+
+/* ---- culprits ---- */
+
+/* A function, or a pair: a key of the tree's nodes. */
+struct key {
+  const struct suspects *suspects;
+  const uint32_t *of_node; /* NULL: the key is a label */
+  uint32_t key;
+};
+
+static bool is_of_key(const struct row *row, void *context) {
+  const struct key *key = context;
+  const struct call_tree *tree = &key->suspects->table.tree;
+  uint32_t node = tree->node_of_row[row - key->suspects->report.samples->rows];
+  return node != NO_NODE && (key->of_node ? key->of_node[node] : tree->nodes[node].label) == key->key;
+}
+
+static double judged_bytes(const struct growth *growth) {
+  double bytes = 0;
+  for (int i = WARM_UP; i < WARM_UP + JUDGED; i++) bytes += growth->alive[i];
+  return bytes;
+}
+
+/* LATE: the first class that has its part. */
+static uint64_t since_of(const struct suspects *suspects, const struct growth *growth) {
+  const struct report *report = &suspects->report;
+  double part = judged_bytes(growth) / JUDGED;
+  int class = 1;
+  if (!suspects->late) return 0;
+  while (class < WARM_UP + QUARTER && growth->alive[class] < part / 2) class ++;
+  return report->since_ns + (report->alive_ns - report->since_ns) / AGE_CLASSES * (uint64_t) class;
+}
+
+/* LATE: the most that it held before it began to grow. */
+static double held_before(struct key *key, const struct growth *growth) {
+  enum { MOMENTS = 128 };
+  struct moment moments[MOMENTS];
+  const struct report *report = &key->suspects->report;
+  uint64_t class_ns = (report->alive_ns - report->since_ns) / AGE_CLASSES;
+  double most = 0;
+  timeline_curve(report->samples, is_of_key, key, moments, MOMENTS);
+  for (size_t i = 0; i < MOMENTS && moments[i].time_ns <= since_of(key->suspects, growth) + class_ns; i++)
+    most = fmax(most, moments[i].live.bytes.total);
+  return most;
+}
+
+/* LATE */
+static bool grows_late(struct key *key, const struct growth *growth, double least) {
+  double quarter = judged_bytes(growth) / QUARTERS;
+  return growth->lately.estimate >= LATE_LAST * quarter && growth->lately.low >= LATE_LOW * quarter &&
+         growth->bytes.estimate - held_before(key, growth) >= LATE_RISEN * least;
+}
+
+static bool is_culprit(struct key key, const struct growth *growth, double least) {
+  if (!growth->sure || growth->bytes.estimate < least) return false;
+  return !key.suspects->late || grows_late(&key, growth, least);
+}
+
+static void add_culprit(struct verdict *verdict, const struct culprit *culprit) {
+  size_t at = verdict->culprits < VERDICT_CULPRITS ? verdict->culprits++ : VERDICT_CULPRITS;
+  for (; at && verdict->culprit[at - 1].rate.estimate < culprit->rate.estimate; at--)
+    if (at < VERDICT_CULPRITS) verdict->culprit[at] = verdict->culprit[at - 1];
+  if (at < VERDICT_CULPRITS) verdict->culprit[at] = *culprit;
+}
+
+/* The caller of nearly all that a function holds; 0 if there is none. */
+static uint32_t main_caller(const struct suspects *suspects, uint32_t label) {
+  double whole = suspects->functions[label].bytes.estimate;
+  for (size_t pair = 0; pair < suspects->pairs; pair++)
+    if (label_of_pair(suspects, pair) == label &&
+        suspects->paths[pair].bytes.estimate >= CALLER_SHARE * whole)
+      return caller_of_pair(suspects, pair);
+  return 0;
+}
+
+static void add_suspect(struct verdict *verdict, const struct suspects *suspects, const struct growth *growth,
+                        uint32_t label, uint32_t caller) {
+  const struct label *labels = suspects->table.tree.labels;
+  struct culprit culprit = {.function = labels[label],
+                            .caller = caller ? labels[caller] : (struct label){0},
+                            .bytes = growth->bytes,
+                            .rate = growth->rate,
+                            .since_ns = since_of(suspects, growth),
+                            .process = suspects->report.process - 1, /* or NO_PROCESS */
+                            .processes = 1};
+  add_culprit(verdict, &culprit);
+}
+
+/* Label 0 is that of stacks without frames, which name no culprit. */
+static void find_culprits(struct verdict *verdict, const struct suspects *suspects, double least) {
+  for (uint32_t label = 1; label < suspects->table.tree.label_count; label++)
+    if (is_culprit((struct key){suspects, NULL, label}, &suspects->functions[label], least))
+      add_suspect(verdict, suspects, &suspects->functions[label], label, main_caller(suspects, label));
+  for (uint32_t pair = 0; pair < suspects->pairs; pair++) {
+    uint32_t label = label_of_pair(suspects, pair);
+    if (label &&
+        is_culprit((struct key){suspects, suspects->pair_of_node, pair}, &suspects->paths[pair], least) &&
+        !is_culprit((struct key){suspects, NULL, label}, &suspects->functions[label], least))
+      add_suspect(verdict, suspects, &suspects->paths[pair], label, caller_of_pair(suspects, pair));
+  }
+}
+
+/* ---- level ---- */
+
+static bool may_hide_a_leak(const struct growth *growth, double leak) {
+  double least = LEVEL_SLACK * leak;
+  return growth->bytes.estimate >= leak / 2 && growth->lately.high >= least / QUARTERS &&
+         growth->middle.high >= least * MIDDLE && growth->net.high >= least * NET;
+}
+
+/* Whether a leak that began with the stretch, or in its first half, would be seen. */
+static bool is_level(const struct suspects *suspects, double leak) {
+  if (!suspects->late && suspects->all.lately.estimate >= leak) return false;
+  for (uint32_t label = 0; label < suspects->table.tree.label_count; label++)
+    if (may_hide_a_leak(&suspects->functions[label], leak)) return false;
+  for (size_t pair = 0; pair < suspects->pairs; pair++)
+    if (may_hide_a_leak(&suspects->paths[pair], leak)) return false;
+  return true;
+}
+
+/* Since when what is held is within LEVEL_WITHIN of the peak of what it is at the end. */
+static uint64_t level_since(const struct report *report, double peak) {
+  enum { MOMENTS = 128 };
+  struct moment moments[MOMENTS];
+  timeline_curve(report->samples, report_takes, (void *)report, moments, MOMENTS);
+  size_t last = MOMENTS - 1;
+  while (last && moments[last].time_ns > report->alive_ns) last--;
+  double end = moments[last].live.bytes.total;
+  while (last && fabs(moments[last - 1].live.bytes.total - end) <= LEVEL_WITHIN * peak) last--;
+  return moments[last].time_ns;
+}
+
+/* ---- the others ---- */
+
+static bool is_brief(const struct report *report, double peak) {
+  struct estimate brief = report_share(report, &report->brief, &report->allocated);
+  return peak <= BRIEF_PART * report->allocated.bytes.total && brief.low >= BRIEF_SHARE;
+}
+
+static bool is_unknown(const struct estimate *peak) {
+  double wide = fmax(peak->high - peak->estimate, peak->estimate - peak->low);
+  return wide > FEW_WIDTH * peak->estimate;
+}
+
+/* The report's own moment, or the end. */
+static struct resident resident_at_end(const struct report *report) {
+  struct report end = *report;
+  end.at = AT_END;
+  end.asked.time_ns = report->alive_ns;
+  return report_resident(&end);
+}
+
+static bool is_kept(const struct report *report, struct verdict *verdict) {
+  struct resident resident = resident_at_end(report);
+  if (!resident.measured || (double)resident.rss_bytes < BIG || report->samples->collected) return false;
+  struct resident_parts parts = resident_parts(report, &resident);
+  if (!parts.told) return false;
+  verdict->bytes = parts.part[PART_FREE].low + parts.part[PART_UNWRITTEN].estimate;
+  verdict->time_ns = resident.time_ns;
+  return verdict->bytes >= 0.5 * (double)resident.rss_bytes;
+}
+
+/* Whether half of so many bytes were still held as the last quarter of the run began. */
+static bool freed_lately(const struct report *report, double bytes) {
+  enum { MOMENTS = 128 };
+  struct moment moments[MOMENTS];
+  timeline_curve(report->samples, report_takes, (void *)report, moments, MOMENTS);
+  return moments[MOMENTS - MOMENTS / 4].live.bytes.total >= 0.5 * bytes;
+}
+
+static bool is_unwritten(const struct report *report, struct verdict *verdict) {
+  struct resident resident = report_resident(report);
+  double held = report_bytes(report, &report->peak.live).low;
+  verdict->bytes = fmax(held - (double)resident.most_bytes, 0);
+  verdict->time_ns = report->peak.median_ns;
+  return resident.counted && verdict->bytes >= BIG && verdict->bytes >= 0.5 * held;
+}
+
+static bool is_mapped(const struct report *report, struct verdict *verdict) {
+  struct resident resident = report_resident(report);
+  if (!resident.measured || (double)resident.rss_bytes < BIG) return false;
+  struct sums held = resident_parts(report, &resident).held;
+  verdict->bytes = resident.mapped_private + resident.mapped_files;
+  verdict->time_ns = resident.time_ns;
+  return verdict->bytes >= 0.5 * (double)resident.rss_bytes &&
+         verdict->bytes >= 2 * report_bytes(report, &held).high;
+}
+
+static bool judge_by(bool (*is)(const struct report *report, struct verdict *verdict), enum verdict_kind kind,
+                     const struct report *report, struct verdict *verdict) {
+  if (is(report, verdict)) return verdict->kind = kind, true;
+  verdict->bytes = 0, verdict->time_ns = 0;
+  return false;
+}
+
+static bool can_be_judged(const struct report *report) {
+  const struct source_limits *limits = source_limits(report->samples->source);
+  return !report->query && !report->recording->without_ranges && !limits->totals && !limits->no_lives &&
+         report_has_rate(report);
+}
+
+/* Finds culprits, and if there are none, whether it is sure that there are none. */
+static wn_status judge_growth(const struct report *report, double peak, struct verdict *verdict,
+                              bool *is_sure) {
+  struct suspects suspects;
+  double least = CULPRIT_LEAST * peak;
+  wn_status error = suspects_find(report, &suspects);
+  if (error) return error;
+  *is_sure = true;
+  for (int stretch = 0; !error && stretch < STRETCHES && !verdict->culprits; stretch++) {
+    if (stretch > GROWING_LATEST && !*is_sure) break;
+    error = judge(&suspects, report, stretch, least);
+    if (!error && stretch <= GROWING_LATEST) find_culprits(verdict, &suspects, least);
+    if (!error && stretch != LEVEL_SKIPS) *is_sure = *is_sure && is_level(&suspects, least);
+    if (!verdict->culprits) continue;
+    verdict->begun = report->alive_ns - report->since_ns < LEAK_RUN_NS;
+    bool leaks = stretch <= LEAK_LATEST && !verdict->begun && frees(&suspects.report);
+    verdict->kind = leaks ? VERDICT_LEAK : VERDICT_GROWING;
+  }
+  verdict->time_ns = verdict->culprits ? verdict->culprit[0].since_ns : 0;
+  suspects_destroy(&suspects);
+  return error;
+}
+
+static wn_status judge_one(const struct report *report, const struct estimate *peak,
+                           struct verdict *verdict) {
+  double leak = CULPRIT_LEAST * peak->estimate;
+  bool is_sure;
+  wn_status error = judge_growth(report, peak->estimate, verdict, &is_sure);
+  if (error || verdict->culprits) return error;
+  bool is_few = is_unknown(peak);
+  is_sure = !is_few && (is_sure || report_bytes(report, &report->alive).high < leak);
+  if (judge_by(is_kept, VERDICT_KEPT, report, verdict)) {
+    if (freed_lately(report, verdict->bytes)) *verdict = (struct verdict){.kind = VERDICT_UNDECIDED};
+    if (verdict->kind == VERDICT_KEPT && is_sure) verdict->blocks = VERDICT_LEVEL;
+  } else if (is_few) {
+    verdict->kind = VERDICT_FEW;
+  } else if (is_sure) {
+    verdict->kind = is_brief(report, peak->estimate) ? VERDICT_BRIEF : VERDICT_LEVEL;
+    verdict->time_ns = level_since(report, peak->estimate);
+  } else {
+    verdict->kind = VERDICT_UNDECIDED;
+  }
+  return WN_OK;
+}
+
+/* ---- several processes ---- */
+
+/* SEVERAL. What a process held at the peak of all, or left. */
+static double *held_by_process(const struct report *report) {
+  const struct samples *samples = report->samples;
+  double *held = calloc(samples->process_count, sizeof *held);
+  for (size_t i = 0; held && i < samples->row_count; i++) {
+    const struct row *row = &samples->rows[i];
+    if (row->probability > 0 && (row_is_left(row) || row_is_live_at(row, report->peak.median_ns)))
+      held[process_of(samples, row->thread)] += (double)row->size / row->probability;
+  }
+  return held;
+}
+
+static uint64_t lived_ns(const struct process *process) { return process->last_ns - process->begin_ns; }
+
+/* The processes that are judged. Without memory none. */
+static size_t choose_processes(const struct report *report, uint32_t chosen[PROCESSES_MOST]) {
+  const struct samples *samples = report->samples;
+  double *held = held_by_process(report), all = 0;
+  uint64_t longest_ns = 0;
+  size_t count = 0;
+  for (uint32_t i = 0; held && i < samples->process_count; i++) {
+    all += held[i];
+    if (lived_ns(&samples->processes[i]) > longest_ns) longest_ns = lived_ns(&samples->processes[i]);
+  }
+  for (uint32_t i = 0; held && i < samples->process_count && count < PROCESSES_MOST; i++)
+    if (held[i] > all / PROCESSES_MOST && lived_ns(&samples->processes[i]) >= longest_ns / PROCESS_LIVES)
+      chosen[count++] = i;
+  free(held);
+  return count;
+}
+
+static wn_status judge_process(const struct report *report, uint32_t process, struct verdict *verdict) {
+  struct report one;
+  bool is_sure;
+  wn_status error = report_ask(report->recording, &(struct question){.process = process + 1}, &one);
+  if (error) return error;
+  if (one.peak.live.bytes.samples && one.alive_ns > one.since_ns)
+    error = judge_growth(&one, one.peak.live.bytes.total, verdict, &is_sure);
+  report_destroy(&one);
+  return error;
+}
+
+static void add_estimate(struct estimate *sum, const struct estimate *part) {
+  sum->estimate += part->estimate, sum->low += part->low, sum->high += part->high;
+  sum->samples += part->samples;
+}
+
+static bool is_same(const struct culprit *one, const struct culprit *other) {
+  return one->function.function == other->function.function &&
+         one->function.module == other->function.module && one->caller.function == other->caller.function;
+}
+
+/* Adds up the culprits of one kind that are the same in several processes. */
+static void add_up(const struct verdict *found, size_t count, enum verdict_kind kind, double least,
+                   struct verdict *verdict) {
+  struct culprit sums[PROCESSES_MOST * VERDICT_CULPRITS];
+  size_t functions = 0;
+  for (size_t i = 0; i < count; i++)
+    for (size_t j = 0; found[i].kind == kind && j < found[i].culprits; j++) {
+      const struct culprit *culprit = &found[i].culprit[j];
+      size_t at = 0;
+      while (at < functions && !is_same(&sums[at], culprit)) at++;
+      if (at == functions) {
+        sums[functions++] = *culprit;
+        continue;
+      }
+      add_estimate(&sums[at].bytes, &culprit->bytes);
+      add_estimate(&sums[at].rate, &culprit->rate);
+      sums[at].processes++;
+    }
+  for (size_t i = 0; i < functions; i++)
+    if (sums[i].bytes.estimate >= least) add_culprit(verdict, &sums[i]);
+  if (verdict->culprits) verdict->kind = kind;
+  for (size_t i = 0; i < count; i++)
+    verdict->begun = verdict->begun || (found[i].kind == kind && found[i].begun);
+}
+
+static wn_status judge_processes(const struct report *report, struct verdict *verdict) {
+  uint32_t chosen[PROCESSES_MOST];
+  struct verdict found[PROCESSES_MOST] = {{.kind = VERDICT_NONE}};
+  size_t count = choose_processes(report, chosen);
+  double least = CULPRIT_LEAST * report->peak.live.bytes.total;
+  wn_status error = WN_OK;
+  for (size_t i = 0; !error && i < count; i++) error = judge_process(report, chosen[i], &found[i]);
+  if (error) return error;
+  add_up(found, count, VERDICT_LEAK, least, verdict);
+  if (!verdict->culprits) add_up(found, count, VERDICT_GROWING, least, verdict);
+  if (!verdict->culprits) verdict->kind = VERDICT_UNDECIDED;
+  verdict->time_ns = verdict->culprits ? verdict->culprit[0].since_ns : 0;
+  return WN_OK;
+}
+
+/* ---- shared ---- */
+
+const char *verdict_word(enum verdict_kind kind) { return kinds[kind].word; }
+const char *verdict_title(enum verdict_kind kind) { return kinds[kind].title; }
+
+wn_status verdict_find(const struct report *report, struct verdict *verdict) {
+  struct verdict memory = {.kind = VERDICT_NONE};
+  struct estimate peak = report_bytes(report, &report->peak.live);
+  wn_status error = WN_OK;
+  *verdict = (struct verdict){.kind = VERDICT_NONE};
+  if (!can_be_judged(report)) return WN_OK;
+  bool is_other = judge_by(is_mapped, VERDICT_MAPPED, report, &memory) ||
+                  judge_by(is_unwritten, VERDICT_UNWRITTEN, report, &memory);
+  if (report->samples->process_count > 1)
+    error = judge_processes(report, verdict);
+  else if (peak.samples)
+    error = judge_one(report, &peak, verdict);
+  else if (!judge_by(is_kept, VERDICT_KEPT, report, verdict) && report->recording->rate < 1)
+    verdict->kind = VERDICT_FEW;
+  if (error || !is_other) return error;
+  bool is_level = verdict->kind == VERDICT_LEVEL || verdict->kind == VERDICT_BRIEF;
+  verdict->blocks = is_level ? VERDICT_LEVEL : verdict->culprits ? verdict->kind : verdict->blocks;
+  verdict->kind = memory.kind;
+  verdict->bytes = memory.bytes;
+  verdict->time_ns = memory.time_ns;
+  return WN_OK;
+}
+/* SPDX-License-Identifier: MIT */
