@@ -5,8 +5,8 @@
  *
  * With a size it first makes the file: a program of 5,000 call sites that allocates from 4,096
  * stacks of some 100 frames, one after the other with some chance for another. */
+#include "memtrace/reader.h"
 #include "sources/memtrace_codes.h"
-#include "sources/memtrace_reader.h"
 #include "sources/memtrace_trace.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -14,8 +14,8 @@
 #include "cli/input.h"
 #include "cli/options.h"
 #include "cli/text.h"
+#include "memtrace/reader.h"
 #include "sources/memory_bound.h"
-#include "sources/memtrace_reader.h"
 #include "sources/source.h"
 #include <getopt.h>
 #include <inttypes.h>

@@ -25,9 +25,9 @@
 
 #include "analysis/load/order.h"
 #include "base/error.h"
-#include "export/memtrace_copy.h"
-#include "export/memtrace_writer.h"
 #include "export/shown.h"
+#include "memtrace/copy.h"
+#include "memtrace/writer.h"
 #include <stdlib.h>
 #include <string.h>
 

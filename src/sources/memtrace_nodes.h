@@ -17,8 +17,8 @@
 #define SOURCES_MEMTRACE_NODES_H
 
 #include "base/index.h"
-#include "sources/memtrace_names.h"
-#include "sources/memtrace_stack.h"
+#include "memtrace/names.h"
+#include "memtrace/stack.h"
 #include "trace/event.h"
 
 struct memtrace_nodes {

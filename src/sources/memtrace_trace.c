@@ -2,8 +2,8 @@
 #include "sources/memtrace_trace.h"
 
 #include "base/error.h"
+#include "memtrace/reader.h"
 #include "sources/memtrace_nodes.h"
-#include "sources/memtrace_reader.h"
 #include <stdio.h>
 #include <stdlib.h>
 

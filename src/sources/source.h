@@ -88,7 +88,7 @@ uint64_t source_file_stamp(const char *path);
 /* Opens a file of any known format. Sets wn_last_error on failure. */
 wn_status source_open(const char *path, struct source **source);
 
-/* Whether a file begins like a trace of Memtrace, which memtrace_reader.h reads as it was written. */
+/* Whether a file begins like a trace of Memtrace, which memtrace/reader.h reads as it was written. */
 bool source_is_memtrace(const char *path);
 
 /* Whether a file begins like a trace of any known format. */

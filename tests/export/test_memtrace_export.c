@@ -1,7 +1,7 @@
 /* Memtrace files that are exported: copies of Memtrace's own have its bytes. */
 #include "sources/memtrace_case.h"
 
-#include "export/memtrace_copy.h"
+#include "memtrace/copy.h"
 
 static struct writer_bytes copied(const struct made *made, unsigned version) {
   char *bytes = NULL;

@@ -4,8 +4,8 @@
 
 #include "support/test.h"
 
+#include "memtrace/reader.h"
 #include "sources/memtrace_codes.h"
-#include "sources/memtrace_reader.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -3,7 +3,7 @@
 #ifndef TESTS_SOURCES_MEMTRACE_CODES_H
 #define TESTS_SOURCES_MEMTRACE_CODES_H
 
-#include "export/memtrace_writer.h"
+#include "memtrace/writer.h"
 
 /* Sets `places` to the places of a code, outermost first, until the next call. Code 1 has none, and
  * code 2 more than can be written. */

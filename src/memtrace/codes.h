@@ -1,8 +1,8 @@
-/* How a Memtrace file codes stacks and the names of code: parts of memtrace_writer.h. */
-#ifndef EXPORT_MEMTRACE_CODES_H
-#define EXPORT_MEMTRACE_CODES_H
+/* How a Memtrace file codes stacks and the names of code: parts of writer.h. */
+#ifndef MEMTRACE_CODES_H
+#define MEMTRACE_CODES_H
 
-#include "export/memtrace_writer.h"
+#include "memtrace/writer.h"
 
 void writer_put(struct writer_bytes *to, const void *bytes, size_t count);
 void writer_put_text(struct writer_bytes *to, const char *text);

@@ -4,13 +4,13 @@
  * when it begins to run. So a copy begins each domain at the time of its first packet, and of
  * several domains the one with the smaller numbers first. Then it has the numbers of the original,
  * and, where the recorder completed no packet early, its bytes. */
-#include "export/memtrace_copy.h"
+#include "memtrace/copy.h"
 
 #include "base/array.h"
 #include "base/error.h"
 #include "base/hash.h"
-#include "export/memtrace_writer.h"
-#include "sources/memtrace_reader.h"
+#include "memtrace/reader.h"
+#include "memtrace/writer.h"
 #include <stdlib.h>
 
 enum { FIRST_SLOTS = 1 << 12, WRITTEN_AT_ONCE = 1 << 20 };

@@ -1,5 +1,5 @@
 /* Merges the packets of all domains. */
-#include "sources/memtrace_reader.h"
+#include "memtrace/reader.h"
 
 #include "base/error.h"
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* The lists, and the table of codes. */
-#include "sources/memtrace_names.h"
+#include "memtrace/names.h"
 
 #include "base/array.h"
 #include "base/hash.h"

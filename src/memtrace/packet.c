@@ -1,5 +1,5 @@
 /* Reads headers, and walks events. */
-#include "sources/memtrace_packet.h"
+#include "memtrace/packet.h"
 
 #include "base/words.h"
 

@@ -2,7 +2,7 @@
  * The source (memtrace_trace.c) and the command `winnow dump` read by it.
  *
  * The packets of a domain stand in the file in the order of time, those of different domains do not. So
- * the file is indexed first (memtrace_index.h), and then the domains' sequences of packets are merged.
+ * the file is indexed first (index.h), and then the domains' sequences of packets are merged.
  * Of each domain one packet is in memory, and the state by which its stacks are coded.
  *
  * CLOCK. Times are those of the wall clock, which can be set back. The time of an event is then raised
@@ -10,13 +10,13 @@
  * which the clock was set back ends before it begins; its events have the time of its end at least.
  *
  * DAMAGE. A packet whose events do not fit together is read up to where they cease to (WALK in
- * memtrace_packet.h). The next packet has its own time and numbers. Its stacks continue the lost ones,
- * and are in part lost until the writer has said all anew (LOST in memtrace_stack.h). */
-#ifndef SOURCES_MEMTRACE_READER_H
-#define SOURCES_MEMTRACE_READER_H
+ * packet.h). The next packet has its own time and numbers. Its stacks continue the lost ones,
+ * and are in part lost until the writer has said all anew (LOST in stack.h). */
+#ifndef MEMTRACE_READER_H
+#define MEMTRACE_READER_H
 
-#include "sources/memtrace_index.h"
-#include "sources/memtrace_stack.h"
+#include "memtrace/index.h"
+#include "memtrace/stack.h"
 
 enum memtrace_kind {
   MEMTRACE_ALLOCATION,

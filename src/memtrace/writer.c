@@ -1,8 +1,8 @@
 /* Packets and events. */
-#include "export/memtrace_writer.h"
+#include "memtrace/writer.h"
 
 #include "base/array.h"
-#include "export/memtrace_codes.h"
+#include "memtrace/codes.h"
 #include <stdlib.h>
 #include <string.h>
 

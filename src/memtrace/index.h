@@ -6,10 +6,10 @@
  * damaged. Reading goes on at the next bytes that are a plausible header: the magic number, a size that
  * is possible, the version and the process of the first packet. What lies between is skipped. It may
  * have belonged to any domain, so a packet tells how many such gaps were before it. */
-#ifndef SOURCES_MEMTRACE_INDEX_H
-#define SOURCES_MEMTRACE_INDEX_H
+#ifndef MEMTRACE_INDEX_H
+#define MEMTRACE_INDEX_H
 
-#include "sources/memtrace_names.h"
+#include "memtrace/names.h"
 #include <winnow/status.h>
 
 /* A packet with events. */

@@ -8,10 +8,10 @@
  *
  * Where packets are missing, all names in the lists of a domain become unknown. Names that come after
  * that are known again, since the place of a name depends on the names after it alone. */
-#ifndef SOURCES_MEMTRACE_NAMES_H
-#define SOURCES_MEMTRACE_NAMES_H
+#ifndef MEMTRACE_NAMES_H
+#define MEMTRACE_NAMES_H
 
-#include "sources/memtrace_packet.h"
+#include "memtrace/packet.h"
 
 enum {
   MEMTRACE_NAMES = 31, /* in a list */

@@ -1,5 +1,5 @@
 /* The cache, and the stack that it extends. */
-#include "sources/memtrace_stack.h"
+#include "memtrace/stack.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* The first pass. */
-#include "sources/memtrace_index.h"
+#include "memtrace/index.h"
 
 #include "base/array.h"
 #include "base/error.h"

@@ -1,6 +1,6 @@
-/* A trace of Memtrace, written again as it was: parts of memtrace.c. */
-#ifndef EXPORT_MEMTRACE_COPY_H
-#define EXPORT_MEMTRACE_COPY_H
+/* A trace of Memtrace, written again as it was. */
+#ifndef MEMTRACE_COPY_H
+#define MEMTRACE_COPY_H
 
 #include <stdio.h>
 #include <winnow/status.h>

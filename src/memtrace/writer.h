@@ -8,8 +8,8 @@
  * the first to use. Equal calls make equal bytes.
  *
  * MEMORY. Without memory `failed` is set, and the bytes are of no use. */
-#ifndef EXPORT_MEMTRACE_WRITER_H
-#define EXPORT_MEMTRACE_WRITER_H
+#ifndef MEMTRACE_WRITER_H
+#define MEMTRACE_WRITER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,15 +5,15 @@
  * is no header of the file, no index and no checksum. The first packet holds one event that describes
  * the run; every other packet holds either locations, or events of one domain. A packet's header tells
  * its domain, the first and last time, and the numbers of the blocks that are allocated in it. So each
- * packet says anew where time and numbers stand; only the coding of stacks (memtrace_stack.h) and of
- * names (memtrace_names.h) continues from one packet of a domain to the next.
+ * packet says anew where time and numbers stand; only the coding of stacks (stack.h) and of
+ * names (names.h) continues from one packet of a domain to the next.
  *
  * WALK. Without a checksum, damage is found only where it contradicts the rest. So the events of a
  * packet are walked before any is decoded: kinds, ranges, times, the number of allocations, and the
  * end of the packet must fit. Of a packet that does not fit, the events before the first contradiction
  * are used. */
-#ifndef SOURCES_MEMTRACE_PACKET_H
-#define SOURCES_MEMTRACE_PACKET_H
+#ifndef MEMTRACE_PACKET_H
+#define MEMTRACE_PACKET_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* The stacks of Memtrace's allocations, decoded.
  *
- * A stack is a list of codes, outermost caller first; memtrace_names.h tells what a code stands for. Of
+ * A stack is a list of codes, outermost caller first; names.h tells what a code stands for. Of
  * each stack only the frames are written that differ from the stack before, of the same domain. They are
  * written as slots of a cache: a slot has a code, and the slot that followed it last. A codeword names a
  * slot, gives it a new code where needed, and says how many of the following frames are those that the
@@ -12,10 +12,10 @@
  * Codewords make slots and predictions known again. The header of each packet tells one slot of the
  * writer's cache, which must be the same here; a difference makes all codes unknown. So of the frames
  * behind missing packets, few can be wrong: those whose code was replaced there. */
-#ifndef SOURCES_MEMTRACE_STACK_H
-#define SOURCES_MEMTRACE_STACK_H
+#ifndef MEMTRACE_STACK_H
+#define MEMTRACE_STACK_H
 
-#include "sources/memtrace_packet.h"
+#include "memtrace/packet.h"
 
 /* No code is this number: they have 63 bits, with the sign. */
 #define MEMTRACE_LOST ((uint64_t)1 << 62)

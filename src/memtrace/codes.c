@@ -1,5 +1,5 @@
 /* Codes stacks and names. */
-#include "export/memtrace_codes.h"
+#include "memtrace/codes.h"
 
 #include "base/array.h"
 #include <stdlib.h>
