@@ -10,7 +10,7 @@
 #include "base/os.h"
 #include "gc/collect/budget.h"
 #include "gc/collect/collector.h"
-#include "gc/world/heap.h"
+#include "gc/domains/heap.h"
 #include <setjmp.h>
 #include <string.h>
 

@@ -10,7 +10,7 @@
  * There are no helpers: every step of marking is the test's. */
 #include "gc/blocks.h"
 #include "gc/collect/major.h"
-#include "gc/world/domain.h"
+#include "gc/domains/domain.h"
 
 #include <sched.h>
 #include <winnow/weak.h>

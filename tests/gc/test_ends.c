@@ -3,7 +3,7 @@
 #include "gc/journal.h"
 #include "gc/pages_held.h"
 
-#include "gc/world/heap.h"
+#include "gc/domains/heap.h"
 #include <pthread.h>
 #include <stdlib.h>
 

@@ -4,8 +4,8 @@
 #include "gc/work.h"
 
 #include "gc/collect/listeners.h"
-#include "gc/world/domain.h"
-#include "gc/world/safepoint.h"
+#include "gc/domains/domain.h"
+#include "gc/domains/safepoint.h"
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>

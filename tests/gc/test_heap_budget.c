@@ -3,7 +3,7 @@
 #include "gc/forks.h"
 #include "gc/limited.h"
 
-#include "gc/world/domain.h"
+#include "gc/domains/domain.h"
 #include <pthread.h>
 
 #define MILLISECOND ((uint64_t)1000000)

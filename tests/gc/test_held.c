@@ -11,7 +11,7 @@
 #include "gc/blocks.h"
 #include "gc/collect/collector.h"
 #include "gc/collect/major.h"
-#include "gc/world/domain.h"
+#include "gc/domains/domain.h"
 
 #include "base/os.h"
 #include <sched.h>

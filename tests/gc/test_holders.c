@@ -15,9 +15,9 @@
 #include "gc/collect/collector.h"
 #include "gc/collect/finaliser.h"
 #include "gc/collect/visitors.h"
-#include "gc/world/domain.h"
-#include "gc/world/heap.h"
-#include "gc/world/safepoint.h"
+#include "gc/domains/domain.h"
+#include "gc/domains/heap.h"
+#include "gc/domains/safepoint.h"
 #include <sched.h>
 #include <stdlib.h>
 #include <winnow/weak.h>

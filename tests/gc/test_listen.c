@@ -2,8 +2,8 @@
 #include "gc/journal.h"
 #include "gc/work.h"
 
+#include "gc/domains/domain.h"
 #include "gc/pages_held.h"
-#include "gc/world/domain.h"
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>

@@ -3,8 +3,8 @@
 #include "gc/journal.h"
 #include "gc/work.h"
 
-#include "gc/face/histogram.h"
-#include "gc/world/heap.h"
+#include "gc/api/histogram.h"
+#include "gc/domains/heap.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "gc/blocks.h"
 #include "gc/collect/major.h"
 #include "gc/collect/nursery.h"
-#include "gc/world/domain.h"
+#include "gc/domains/domain.h"
 
 enum { MINOR = PIECES * PIECE_LEAST, POOLS = 40, OLD = 300 };
 

@@ -2,7 +2,7 @@
  * never yields by itself. */
 #include "gc/journal.h"
 
-#include "gc/world/domain.h"
+#include "gc/domains/domain.h"
 #include <time.h>
 
 enum { THREADS_MOST = 4 };

@@ -1,4 +1,4 @@
-/* The end of a domain: wn_domain_detach and bequeath of src/gc/face/attach.c, with what other
+/* The end of a domain: wn_domain_detach and bequeath of src/gc/api/attach.c, with what other
  * threads do to the domain meanwhile: a collection (minor.c, major.c), a join (wn_join_wait,
  * finalisers_inherit), wn_heap_close of open.c.
  *
@@ -39,7 +39,7 @@
  * TWIN_EARLY_CLOSE (assertion violated): the heap is closed without a look at the number of
  *   domains.
  *
- * Sources: src/gc/face/attach.c, src/gc/face/spawn.c, src/gc/face/open.c, src/gc/collect/finaliser.c.
+ * Sources: src/gc/api/attach.c, src/gc/api/spawn.c, src/gc/api/open.c, src/gc/collect/finaliser.c.
  * Search: safety. */
 
 /* Where an item is. */

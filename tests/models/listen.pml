@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Listeners that come and go while events are told: LISTENING of src/gc/events/events.h, and BEGUN
- * of src/gc/face/listen.c.
+ * of src/gc/api/listen.c.
  *
  * Followed line by line: events_tell, is_heard, listeners_add, listeners_remove, wn_gc_listen,
  * wn_gc_unlisten; collect_or_be_collected of major.c; of safepoint.c world_stop, world_wait,
@@ -40,9 +40,9 @@
  * TWIN_CALLBACK (invalid end state): a callback may listen.
  * TWIN_STOPS_LOCKED (invalid end state): a domain stops while it has the lock CHUNKS.
  *
- * Sources: src/gc/events/events.c, src/gc/events/events.h, src/gc/face/listen.c.
+ * Sources: src/gc/events/events.c, src/gc/events/events.h, src/gc/api/listen.c.
  * Sources: src/gc/collect/listeners.c.
- * Sources: src/gc/collect/helpers.c, src/gc/world/safepoint.c.
+ * Sources: src/gc/collect/helpers.c, src/gc/domains/safepoint.c.
  * Search: safety, safety_block (blocking sections, one change). */
 #define DOMAINS    2
 #define THREADS    4

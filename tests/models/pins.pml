@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pins beside collections and compactions: src/gc/collect/pins.c, src/gc/face/pin.c, and of
+/* Pins beside collections and compactions: src/gc/collect/pins.c, src/gc/api/pin.c, and of
  * compact.c may_move. G28b of docs/semantics.md promises it.
  *
  * Followed line by line: wn_pin, wn_unpin, pins_add, pins_remove, pins_has, pins_each where a cycle
@@ -35,7 +35,7 @@
  * TWIN_NO_ROOT (assertion violated): a pin is no root.
  * TWIN_STOPS_LOCKED (invalid end state): wn_pin takes the lock, and then promotes the block.
  *
- * Sources: src/gc/collect/pins.c, src/gc/collect/pins.h, src/gc/face/pin.c.
+ * Sources: src/gc/collect/pins.c, src/gc/collect/pins.h, src/gc/api/pin.c.
  * Sources: src/gc/collect/compact.c.
  * Search: safety. */
 #define DOMAINS     3

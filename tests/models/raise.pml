@@ -1,5 +1,5 @@
 /* Raising a domain's limit while the domain moves it without a fence: RAISING of
- * src/gc/world/domain.h, with the code around it in allocate.c, finaliser.c and safepoint.c.
+ * src/gc/domains/domain.h, with the code around it in allocate.c, finaliser.c and safepoint.c.
  *
  * Followed line by line: domain_before_raising, domain_reset_limit, domain_is_wanted, draw_sample
  * of host.c, domain_move_limit, wn_poll, wn_poll_slow, find_room; of world_stop, world_wait,
@@ -40,8 +40,8 @@
  * TWIN_PLAIN_RESET (assertion violated): the limit is reset by a plain store.
  * TWIN_LATE_SAMPLED (assertion violated): a domain moves its limit before it sets `was_sampled`.
  *
- * Sources: src/gc/world/domain.c, src/gc/world/domain.h, src/gc/world/host.c, src/gc/world/safepoint.c.
- * Sources: src/gc/face/allocate.c.
+ * Sources: src/gc/domains/domain.c, src/gc/domains/domain.h, src/gc/domains/host.c, src/gc/domains/safepoint.c.
+ * Sources: src/gc/api/allocate.c.
  * Search: safety (other threads want the domain for ever), fair (twice). */
 #ifdef SEARCH_fair
 #define ONCE_MORE times -> times--

@@ -1,5 +1,5 @@
-/* Stopping the world: src/gc/world/safepoint.c, and the code around it in attach and
- * wn_domain_detach of face/attach.c.
+/* Stopping the world: src/gc/domains/safepoint.c, and the code around it in attach and
+ * wn_domain_detach of gc/api/attach.c.
  *
  * Followed line by line: change, claim, leave, domain_raise_limit, await, tell_leader, give_up,
  * take_back, world_wait, claim_all, leave_all, back_out, world_stop, world_release,
@@ -60,7 +60,7 @@
  * TWIN_NO_WAIT (non-progress cycle): a thread that finds another thread leading tries again at
  *   once, and does not block.
  *
- * Sources: src/gc/world/safepoint.c, src/gc/world/safepoint.h, src/gc/world/domain.c, src/gc/face/attach.c.
+ * Sources: src/gc/domains/safepoint.c, src/gc/domains/safepoint.h, src/gc/domains/domain.c, src/gc/api/attach.c.
  * Search: safety, safety_fork, fair. */
 #ifdef SEARCH_fair /* costs more states */
 #define THREADS 2

@@ -1,4 +1,4 @@
-/* Turns of the threads of one domain: src/gc/world/turn.c, with the code around it in domain.c and
+/* Turns of the threads of one domain: src/gc/domains/turn.c, with the code around it in domain.c and
  * safepoint.c.
  *
  * Followed line by line: take_ticket, turn_take, await, request_yield, turn_give, turn_yield,
@@ -38,8 +38,8 @@
  *   next in line.
  * TWIN_PLAIN_TICKET (invalid end state): a ticket is taken by a load and a store.
  *
- * Sources: src/gc/world/turn.c, src/gc/world/turn.h, src/gc/world/domain.c, src/gc/world/safepoint.c.
- * Sources: src/gc/face/allocate.c.
+ * Sources: src/gc/domains/turn.c, src/gc/domains/turn.h, src/gc/domains/domain.c, src/gc/domains/safepoint.c.
+ * Sources: src/gc/api/allocate.c.
  * Search: safety (three threads), safety_world (two, while the world is stopped). */
 #ifdef SEARCH_safety_world
 #define THREADS  2

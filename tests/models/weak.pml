@@ -32,7 +32,7 @@
  *   into the table.
  * TWIN_NO_LOCK (assertion violated): weak_add does not take the lock.
  *
- * Sources: src/gc/collect/weak.c, src/gc/collect/weak.h, src/gc/face/weak.c.
+ * Sources: src/gc/collect/weak.c, src/gc/collect/weak.h, src/gc/api/weak.c.
  * Sources: src/gc/collect/major.c.
  * Search: safety, safety_even (both domains do as many operations). */
 #define CYCLES     2

@@ -4,7 +4,7 @@
  * neighbours in memory, and with a large array of small blocks in a random order. Then a cycle
  * begins, and is marked without helpers. Sweeping is not in the time, which is the processor's. */
 #include "gc/collect/major.h"
-#include "gc/world/domain.h"
+#include "gc/domains/domain.h"
 #include "tree.h"
 
 enum { TREE_DEPTH = 15 };

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/metadata.h"
 #include "gc/collect/collector.h"
-#include "gc/world/caller.h"
+#include "gc/domains/caller.h"
 #include <string.h>
 
 enum { FIRST = TINY ? 2 : 32, HANDLE_BITS = sizeof(uintptr_t) * 4 };

@@ -2,8 +2,8 @@
 #include "gc/collect/barrier.h"
 
 #include "base/error.h"
-#include "gc/world/caller.h"
-#include "gc/world/debug.h"
+#include "gc/domains/caller.h"
+#include "gc/domains/debug.h"
 
 /* Checks only that the domain has a heap, which a domain that has ended has not: stores into old
  * blocks are frequent. */

@@ -10,7 +10,7 @@
 #define GC_COLLECT_BARRIER_H
 
 #include "gc/collect/collector.h"
-#include "gc/world/domain.h"
+#include "gc/domains/domain.h"
 
 static inline void barrier_before(struct wn_domain *domain, wn_value *field, wn_value old, wn_value value) {
   struct wn_heap *heap = domain->heap;

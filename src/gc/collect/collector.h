@@ -1,5 +1,5 @@
 /* The collector's data of a heap, and of a domain. The heap and the domain have a pointer to
- * theirs, so that gc/world need not know these types. */
+ * theirs, so that gc/domains need not know these types. */
 #ifndef GC_COLLECT_COLLECTOR_H
 #define GC_COLLECT_COLLECTOR_H
 

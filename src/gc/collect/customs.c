@@ -3,7 +3,7 @@
 
 #include "base/metadata.h"
 #include "gc/collect/collector.h"
-#include "gc/world/host.h"
+#include "gc/domains/host.h"
 #include <string.h>
 
 enum { FIRST = TINY ? 4 : 256 };

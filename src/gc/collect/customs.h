@@ -7,7 +7,7 @@
 #ifndef GC_COLLECT_CUSTOMS_H
 #define GC_COLLECT_CUSTOMS_H
 
-#include "gc/world/domain.h"
+#include "gc/domains/domain.h"
 
 /* Makes room in the list for one more young block. False if there is no memory. */
 bool customs_reserve(struct wn_domain *domain);

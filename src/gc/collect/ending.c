@@ -3,8 +3,8 @@
 
 #include "base/metadata.h"
 #include "gc/collect/collector.h"
-#include "gc/world/host.h"
-#include "gc/world/process.h"
+#include "gc/domains/host.h"
+#include "gc/domains/process.h"
 
 enum { ENDED_MOST = 8 };
 

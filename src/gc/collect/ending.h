@@ -12,7 +12,7 @@
 #ifndef GC_COLLECT_ENDING_H
 #define GC_COLLECT_ENDING_H
 
-#include "gc/world/domain.h"
+#include "gc/domains/domain.h"
 
 /* ENDED. Memory of a domain that ended; NULL if none is old enough. */
 struct wn_domain *ending_take_memory(void);

@@ -4,9 +4,9 @@
 #include "base/error.h"
 #include "base/metadata.h"
 #include "gc/collect/collector.h"
-#include "gc/world/caller.h"
-#include "gc/world/host.h"
-#include "gc/world/roots.h"
+#include "gc/domains/caller.h"
+#include "gc/domains/host.h"
+#include "gc/domains/roots.h"
 #include <string.h>
 
 enum { FIRST = TINY ? 2 : 128, RESERVED_CYCLES = 2 };

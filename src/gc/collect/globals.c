@@ -4,9 +4,9 @@
 #include "base/error.h"
 #include "base/metadata.h"
 #include "gc/collect/barrier.h"
-#include "gc/world/caller.h"
-#include "gc/world/debug.h"
-#include "gc/world/shortage.h"
+#include "gc/domains/caller.h"
+#include "gc/domains/debug.h"
+#include "gc/domains/shortage.h"
 
 enum { PAGE_CELLS = TINY ? 8 : 255 };
 

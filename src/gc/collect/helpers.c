@@ -3,9 +3,9 @@
 
 #include "base/metadata.h"
 #include "gc/collect/collector.h"
-#include "gc/world/backoff.h"
-#include "gc/world/debug.h"
-#include "gc/world/safepoint.h"
+#include "gc/domains/backoff.h"
+#include "gc/domains/debug.h"
+#include "gc/domains/safepoint.h"
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>

@@ -4,7 +4,7 @@
 #include "base/os.h"
 #include "gc/collect/budget.h"
 #include "gc/collect/collector.h"
-#include "gc/world/host.h"
+#include "gc/domains/host.h"
 
 enum { GROUP_PART = 16, GROWTH_PART = 10, CYCLES = 2, READ_NS = 100000000 };
 

@@ -2,7 +2,7 @@
 #include "gc/collect/listeners.h"
 
 #include "gc/collect/helpers.h"
-#include "gc/world/heap.h"
+#include "gc/domains/heap.h"
 
 void listeners_add(struct wn_heap *heap, struct listener *listener) {
   helpers_pause(heap);

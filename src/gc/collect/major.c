@@ -7,8 +7,8 @@
 #include "gc/collect/nursery.h"
 #include "gc/collect/verify.h"
 #include "gc/collect/visitors.h"
-#include "gc/world/host.h"
-#include "gc/world/safepoint.h"
+#include "gc/domains/host.h"
+#include "gc/domains/safepoint.h"
 
 /* PACE: an idle phase takes A / IDLE_PART, marking A / MARK_PACE, sweeping A / SWEEP_PACE. */
 enum { IDLE_PART = 2, MARK_PACE = 8, SWEEP_PACE = 16 };

@@ -38,7 +38,7 @@
 #ifndef GC_COLLECT_MAJOR_H
 #define GC_COLLECT_MAJOR_H
 
-#include "gc/world/domain.h"
+#include "gc/domains/domain.h"
 
 /* PACE and EXTERNAL, of a heap.
  *

@@ -4,11 +4,11 @@
 #include "gc/collect/collector.h"
 #include "gc/collect/customs.h"
 #include "gc/collect/nursery.h"
-#include "gc/world/debug.h"
-#include "gc/world/futex.h"
-#include "gc/world/host.h"
-#include "gc/world/roots.h"
-#include "gc/world/safepoint.h"
+#include "gc/domains/debug.h"
+#include "gc/domains/futex.h"
+#include "gc/domains/host.h"
+#include "gc/domains/roots.h"
+#include "gc/domains/safepoint.h"
 #include <sched.h>
 #include <string.h>
 

@@ -32,7 +32,7 @@
 #ifndef GC_COLLECT_MINOR_H
 #define GC_COLLECT_MINOR_H
 
-#include "gc/world/domain.h"
+#include "gc/domains/domain.h"
 
 enum { PACKETS_CLOSED = 1 };
 enum ownership { OWNED_BY_NONE, OWNED_BY_ONE, SHARED_BY_ALL };

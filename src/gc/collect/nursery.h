@@ -18,7 +18,7 @@
 #ifndef GC_COLLECT_NURSERY_H
 #define GC_COLLECT_NURSERY_H
 
-#include "gc/world/domain.h"
+#include "gc/domains/domain.h"
 
 enum { MINOR_WORDS_LEAST = 320 };
 /* SHORT: nearly all is alive where at most one word in ALIVE_PART was dead. */

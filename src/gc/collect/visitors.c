@@ -2,8 +2,8 @@
 #include "gc/collect/visitors.h"
 
 #include "gc/collect/collector.h"
-#include "gc/world/host.h"
-#include "gc/world/roots.h"
+#include "gc/domains/host.h"
+#include "gc/domains/roots.h"
 
 static void each_handle(struct wn_heap *heap, wn_visit *visit, void *visitor) {
   for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))

@@ -3,7 +3,7 @@
 
 #include "base/metadata.h"
 #include "gc/collect/collector.h"
-#include "gc/world/remembered.h"
+#include "gc/domains/remembered.h"
 #include <string.h>
 
 enum { FIRST = TINY ? 4 : 1024 };

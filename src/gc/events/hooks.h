@@ -1,5 +1,5 @@
 /* Functions of the program that the heap calls in the middle of its work: the hooks walk_roots and
- * callstack, `release`, and listeners. A fork there finds the heap half-done (fork.h of gc/face). */
+ * callstack, `release`, and listeners. A fork there finds the heap half-done (fork.h of gc/api). */
 #ifndef GC_EVENTS_HOOKS_H
 #define GC_EVENTS_HOOKS_H
 

@@ -1,10 +1,10 @@
 /* OCaml's bigarrays: custom blocks whose elements are outside the heap. */
 #include "base/error.h"
-#include "gc/face/allocate.h"
+#include "gc/api/allocate.h"
+#include "gc/domains/debug.h"
 #include "gc/marshal/format.h"
 #include "gc/marshal/kinds.h"
 #include "gc/marshal/writer.h"
-#include "gc/world/debug.h"
 #include <stdlib.h>
 
 /* Messages tell kind and layout in one number, and lengths of LONG or more in eight bytes after

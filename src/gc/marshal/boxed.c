@@ -1,10 +1,10 @@
 /* OCaml's int32, int64 and nativeint: custom blocks of a number. */
 #include "base/error.h"
-#include "gc/face/allocate.h"
+#include "gc/api/allocate.h"
+#include "gc/domains/debug.h"
 #include "gc/marshal/format.h"
 #include "gc/marshal/kinds.h"
 #include "gc/marshal/writer.h"
-#include "gc/world/debug.h"
 
 /* A nativeint is written in the fewer bytes that hold it, after a byte that tells which. */
 enum { NATIVE_32 = 1, NATIVE_64 = 2 };

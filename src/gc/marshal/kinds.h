@@ -3,7 +3,7 @@
 #ifndef GC_MARSHAL_KINDS_H
 #define GC_MARSHAL_KINDS_H
 
-#include "gc/world/heap.h"
+#include "gc/domains/heap.h"
 #include <winnow/marshal.h>
 
 /* By what a block has, and by the name of a message, which is `length` bytes. NULL if there is

@@ -1,10 +1,10 @@
 /* The public functions: buffers, files, functions. */
 #include "base/error.h"
-#include "gc/face/allocate.h"
+#include "gc/api/allocate.h"
+#include "gc/domains/caller.h"
+#include "gc/domains/debug.h"
 #include "gc/marshal/reader.h"
 #include "gc/marshal/writer.h"
-#include "gc/world/caller.h"
-#include "gc/world/debug.h"
 #include <stdlib.h>
 
 enum { PART_FIRST = TINY ? 16 : 1 << 16 };

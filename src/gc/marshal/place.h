@@ -17,8 +17,8 @@
 #ifndef GC_MARSHAL_PLACE_H
 #define GC_MARSHAL_PLACE_H
 
-#include "gc/face/allocate.h"
-#include "gc/world/host.h"
+#include "gc/api/allocate.h"
+#include "gc/domains/host.h"
 
 struct place {
   struct wn_domain *domain;

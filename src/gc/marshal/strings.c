@@ -2,8 +2,8 @@
 #include "gc/marshal/strings.h"
 
 #include "base/error.h"
-#include "gc/face/allocate.h"
-#include "gc/world/debug.h"
+#include "gc/api/allocate.h"
+#include "gc/domains/debug.h"
 #include <string.h>
 #include <winnow/marshal.h>
 

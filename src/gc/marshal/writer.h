@@ -7,10 +7,10 @@
 #ifndef GC_MARSHAL_WRITER_H
 #define GC_MARSHAL_WRITER_H
 
+#include "gc/domains/heap.h"
 #include "gc/marshal/format.h"
 #include "gc/marshal/pending.h"
 #include "gc/marshal/seen.h"
-#include "gc/world/heap.h"
 #include <winnow/marshal.h>
 
 struct wn_marshal_writer {

@@ -3,7 +3,7 @@
 #include "gc/journal.h"
 
 #include "base/check.h"
-#include "gc/world/domain.h"
+#include "gc/domains/domain.h"
 
 static _Atomic(long) released;
 static void count_release(void *bytes) { (void)bytes, atomic_fetch_add(&released, 1); }

@@ -3,7 +3,7 @@
 
 #include "base/check.h"
 #include "gc/collect/collector.h"
-#include "gc/world/heap.h"
+#include "gc/domains/heap.h"
 #include <sched.h>
 #include <string.h>
 

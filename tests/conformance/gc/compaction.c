@@ -3,7 +3,7 @@
 #include "gc/compacting.h"
 
 #include "base/check.h"
-#include "gc/world/heap.h"
+#include "gc/domains/heap.h"
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 
 #include "base/check.h"
 #include "gc/collect/collector.h"
-#include "gc/world/heap.h"
+#include "gc/domains/heap.h"
 #include <sched.h>
 
 /* BLOCKS in each domain are enough for two workers besides the leader (WORKERS of compact.h). */

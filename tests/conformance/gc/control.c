@@ -2,10 +2,10 @@
 #include "gc/journal.h"
 
 #include "base/check.h"
+#include "gc/api/params.h"
 #include "gc/collect/collector.h"
 #include "gc/collect/major.h"
-#include "gc/face/params.h"
-#include "gc/world/domain.h"
+#include "gc/domains/domain.h"
 #include <string.h>
 
 /* ---- get and set ---- */

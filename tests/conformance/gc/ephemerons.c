@@ -4,7 +4,7 @@
 
 #include "base/check.h"
 #include "gc/collect/collector.h"
-#include "gc/world/heap.h"
+#include "gc/domains/heap.h"
 #include <stdlib.h>
 #include <winnow/weak.h>
 

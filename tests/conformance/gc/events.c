@@ -1,8 +1,8 @@
 /* What verbose tells on standard error. */
 #include "gc/journal.h"
 
-#include "gc/face/params.h"
-#include "gc/face/verbose.h"
+#include "gc/api/params.h"
+#include "gc/api/verbose.h"
 #include "gc/store/chunk.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * block. */
 #include "gc/journal.h"
 
-#include "gc/world/heap.h"
+#include "gc/domains/heap.h"
 
 static void no_value(wn_domain *domain, wn_ref value, void *context) {
   (void)domain, (void)value, (void)context;

@@ -3,7 +3,7 @@
 
 #include "base/check.h"
 #include "gc/collect/nursery.h"
-#include "gc/world/domain.h"
+#include "gc/domains/domain.h"
 
 static void set_minor_size(wn_domain *domain, long words) {
   wn_gc_control control = get_control(domain);

@@ -1,9 +1,9 @@
 /* The text of parameters: what is taken, and where an error is. */
 #include "gc/journal.h"
 
+#include "gc/api/control.h"
+#include "gc/api/params.h"
 #include "gc/collect/collector.h"
-#include "gc/face/control.h"
-#include "gc/face/params.h"
 #include <stdlib.h>
 #include <string.h>
 

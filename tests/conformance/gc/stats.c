@@ -3,7 +3,7 @@
 
 #include "base/check.h"
 #include "gc/collect/major.h"
-#include "gc/world/domain.h"
+#include "gc/domains/domain.h"
 #include <stdio.h>
 
 static double allocated(const wn_gc_stat *stat) {

@@ -3,7 +3,7 @@
 
 #include "base/check.h"
 #include "gc/collect/major.h"
-#include "gc/world/heap.h"
+#include "gc/domains/heap.h"
 
 static void live_words_are_those_of_the_blocks(void **state) { /* G8 */
   (void)state;

@@ -2,7 +2,7 @@
 #include "gc/journal.h"
 
 #include "base/check.h"
-#include "gc/world/heap.h"
+#include "gc/domains/heap.h"
 #include <string.h>
 #include <winnow/weak.h>
 

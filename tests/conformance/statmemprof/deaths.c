@@ -3,8 +3,8 @@
 #include "tracker.h"
 
 #include "gc/compacting.h"
+#include "gc/domains/domain.h"
 #include "gc/store/store.h"
-#include "gc/world/domain.h"
 
 static _Atomic(long) released;
 static void release(void *bytes) { (void)bytes, atomic_fetch_add(&released, 1); }

@@ -3,7 +3,7 @@
 #include "tracker.h"
 #include <sched.h>
 
-#include "gc/world/heap.h"
+#include "gc/domains/heap.h"
 #include <stdlib.h>
 
 /* ---- which domains take part ---- */

@@ -3,8 +3,8 @@
 #include "tracker.h"
 
 #include "base/os.h"
-#include "gc/world/domain.h"
-#include "gc/world/heap.h"
+#include "gc/domains/domain.h"
+#include "gc/domains/heap.h"
 #include "trace/reader.h"
 #include <signal.h>
 #include <stdlib.h>

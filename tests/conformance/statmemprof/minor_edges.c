@@ -2,7 +2,7 @@
  * fall. */
 #include "tracker.h"
 
-#include "gc/world/domain.h"
+#include "gc/domains/domain.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * callback, for ever. */
 #include "tracker.h"
 
-#include "gc/world/heap.h"
+#include "gc/domains/heap.h"
 #include <math.h>
 
 static void start_another(struct tracked *all, struct tracked *on, double rate) {

@@ -8,7 +8,7 @@
 #include "tracker.h"
 
 #include "base/random.h"
-#include "gc/world/heap.h"
+#include "gc/domains/heap.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * (gc/blocks.h). */
 #include "tracker.h"
 
-#include "gc/world/heap.h"
+#include "gc/domains/heap.h"
 
 static _Thread_local long my_number;
 
