@@ -2,7 +2,7 @@
  * large, it keeps a part of the samples. */
 #include "page/html.h"
 
-#include "analysis/load/thin.h"
+#include "analysis/load/reduce.h"
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/diff.h"

@@ -2,13 +2,13 @@
  * tells them apart (overview.h); as text or JSON. */
 #include "analysis/load/samples.h"
 #include "cli/ascii.h"
-#include "cli/called.h"
 #include "cli/chain.h"
 #include "cli/command.h"
 #include "cli/inputs.h"
 #include "cli/options.h"
-#include "cli/overview.h"
+#include "cli/process_name.h"
 #include "cli/text.h"
+#include "cli/trace_table.h"
 #include "export/json.h"
 #include <getopt.h>
 #include <stdlib.h>
@@ -57,8 +57,8 @@ static void print_command(const struct trace_run *run) {
   }
   value_end(&value, "command");
   if (run->context.length) line("context", run->context.bytes);
-  if ((!called_title(run) && !run->name.length) || !(out = value_begin(&value))) return;
-  called_write(out, run, false);
+  if ((!process_name_title(run) && !run->name.length) || !(out = value_begin(&value))) return;
+  process_name_write(out, run, false);
   value_end(&value, "called");
 }
 
@@ -289,8 +289,8 @@ static void print_json(const struct facts *facts, struct json *json) {
 
 /* Prints the table of several traces. */
 static int tell_apart(const char *const *paths, size_t count) {
-  static const struct overview_limits none = {SIZE_MAX, UINT64_MAX, UINT64_MAX};
-  size_t unreadable = overview_print(stdout, paths, count, &none, NULL);
+  static const struct trace_table_limits none = {SIZE_MAX, UINT64_MAX, UINT64_MAX};
+  size_t unreadable = trace_table_print(stdout, paths, count, &none, NULL);
   return unreadable ? fail_job("%zu of %zu files cannot be read as traces", unreadable, count) : 0;
 }
 

@@ -17,12 +17,12 @@
 #include "cli/ascii.h"
 #include "cli/chain.h"
 #include "cli/children.h"
-#include "cli/collected.h"
+#include "cli/heaps_of_file.h"
 #include "cli/hints.h"
 #include "cli/left_behind.h"
-#include "cli/overview.h"
 #include "cli/program.h"
 #include "cli/text.h"
+#include "cli/trace_table.h"
 #include "cli/unrecorded.h"
 #include "settings/settings.h"
 #include "trace/chunk_file.h"
@@ -271,7 +271,7 @@ static int pass_status(int wait_status) {
 /* How much of the traces is read only to tell them apart: about a second of work and 150 MB of
  * memory. (By /usr/bin/time, winnow info took 2.2 s for 57 MB of traces, and 290 MB of memory for
  * one of 14 MB.) */
-static const struct overview_limits children_limits = {
+static const struct trace_table_limits children_limits = {
     .lines = 10, .file_bytes = 8 << 20, .all_bytes = 32 << 20};
 
 /* Prints how to look at a trace. */
@@ -294,7 +294,7 @@ static void say_which_is_which(const char *output, const struct children *childr
   if (!paths) return;
   paths[0] = output;
   for (size_t i = 0; i < children->count; i++) paths[i + 1] = children->paths[i];
-  overview_print(stderr, paths, children->count + 1, &children_limits, &most);
+  trace_table_print(stderr, paths, children->count + 1, &children_limits, &most);
   if (most && most != output) {
     fputs("winnow: most was allocated in ", stderr);
     text_name(stderr, most);

@@ -4,9 +4,9 @@
  */
 #include "cli/report_text.h"
 
-#include "cli/called.h"
 #include "cli/chain.h"
-#include "cli/collected.h"
+#include "cli/heaps_of_file.h"
+#include "cli/process_name.h"
 #include "cli/report_facts.h"
 #include "cli/report_name.h"
 #include "cli/report_processes.h"
@@ -119,7 +119,7 @@ void say_program_name(struct paragraph *paragraph, const struct view *view) {
   const struct trace_run *run = source_run(view->report->samples->source);
   const char *command = run->command.length && run->command.bytes[0] ? run->command.bytes : "The program";
   const char *slash = strrchr(command, '/');
-  int title = called_title(run);
+  int title = process_name_title(run);
   if (report_has_processes(view))
     report_say_processes(paragraph, view->report->samples);
   else if (title)

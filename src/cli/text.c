@@ -3,7 +3,7 @@
 #include "cli/text.h"
 
 #include "base/os.h"
-#include "cli/character.h"
+#include "cli/terminal_character.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>

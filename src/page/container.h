@@ -46,7 +46,7 @@
  * rounded alike. So no row ends before it begins, and the end of a row is the begin of the next row
  * of its block. All other times stay exact. Of what a report says, rounding moves times and lives
  * by less than a microsecond. The parts of the peak stay as they are (BIRTH_UNIT_NS in
- * analysis/load/peak.c). recording_round (analysis/load/thin.h) rounds a recording in the same way.
+ * analysis/load/peak.c). recording_round (analysis/load/reduce.h) rounds a recording in the same way.
  *
  * BLOCKS. The bytes of a section are cut into blocks of at most CONTAINER_BLOCK_BYTES. Each block
  * is stored alone: deflated (RFC 1951, without a header) or, if that is not smaller, as it is. The

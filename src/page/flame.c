@@ -194,7 +194,7 @@ wn_status flame_create(struct flame *flame, const struct call_tree *tree, enum d
   return flame->slot ? WN_OK : error_set(WN_ENOMEM, "not enough memory for the flame graph");
 }
 
-void flame_compare(struct flame *flame, const struct joined *joined, double scale) {
+void flame_compare(struct flame *flame, const struct merged_tree *joined, double scale) {
   flame->before = joined->before;
   flame->scale = scale;
 }

@@ -13,13 +13,13 @@
  * RUN. A function that calls itself directly has two branches, one below the other: the second one
  * stands for all deeper levels of that run too, unless `whole` is set.
  *
- * COMPARISON. The tree may be a joined one (analysis/compare/joined.h). Then each branch has the sums of
+ * COMPARISON. The tree may be a joined one (analysis/compare/merged_tree.h). Then each branch has the sums of
  * `before` beside those of `after`, and its size, by which branches are ordered and merged, is the
  * sum of both. */
 #ifndef PAGE_FLAME_H
 #define PAGE_FLAME_H
 
-#include "analysis/compare/joined.h"
+#include "analysis/compare/merged_tree.h"
 
 enum direction { CALLEES, CALLERS };
 
@@ -65,7 +65,7 @@ wn_status flame_create(struct flame *flame, const struct call_tree *tree, enum d
                        const bool *chosen);
 
 /* Makes it the graph of a comparison; `tree` is that of `joined`. */
-void flame_compare(struct flame *flame, const struct joined *joined, double scale);
+void flame_compare(struct flame *flame, const struct merged_tree *joined, double scale);
 
 /* Bytes of sums, as branches are ordered by. */
 double flame_size(const struct flame *flame, const struct branch_sums *sums);

@@ -56,7 +56,7 @@ uint32_t labels_number(struct labels *labels, uint32_t label) {
   return labels->number[label] - 1;
 }
 
-void labels_join(struct labels *labels, const struct joined *joined, const struct names *before) {
+void labels_join(struct labels *labels, const struct merged_tree *joined, const struct names *before) {
   labels->before = before;
   labels->before_from = joined->after_label_count;
 }

@@ -2,7 +2,7 @@
 #ifndef PAGE_LABELS_H
 #define PAGE_LABELS_H
 
-#include "analysis/compare/joined.h"
+#include "analysis/compare/merged_tree.h"
 #include "page/answer.h"
 
 #define NO_LABEL UINT32_MAX
@@ -22,7 +22,7 @@ wn_status labels_create(struct labels *labels, const struct call_tree *tree, con
 void labels_destroy(struct labels *labels);
 
 /* The labels of a joined tree, some of which `before` alone has. */
-void labels_join(struct labels *labels, const struct joined *joined, const struct names *before);
+void labels_join(struct labels *labels, const struct merged_tree *joined, const struct names *before);
 
 /* The number of a label of the tree. */
 uint32_t labels_number(struct labels *labels, uint32_t label);

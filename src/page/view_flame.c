@@ -176,7 +176,7 @@ static wn_status write_flame(struct writing *writing, const struct request *requ
 }
 
 /* Answers with the graph of a tree, which is that of `joined`, unless that is NULL. */
-static wn_status draw(struct writing *writing, const struct call_tree *tree, const struct joined *joined,
+static wn_status draw(struct writing *writing, const struct call_tree *tree, const struct merged_tree *joined,
                       const struct request *request) {
   bool *chosen = NULL;
   double scale = joined && writing->pair->scale.estimate > 0 ? writing->pair->scale.estimate : 1;
@@ -220,12 +220,12 @@ wn_status view_compared_flame(struct answers *answers, const struct request *req
   struct writing writing = {.report = &pair->after, .pair = pair, .answer = answer};
   unsigned details = request->fold ? TABLE_FOLDED : TABLE_SUMS;
   struct table before = {0}, after = {0};
-  struct joined joined = {0};
+  struct merged_tree joined = {0};
   wn_status error = report_table(&pair->before, request->measure, request->grouping, details, &before);
   if (!error) error = report_table(&pair->after, request->measure, request->grouping, details, &after);
-  if (!error) error = joined_make(&before, &after, &joined);
+  if (!error) error = merged_tree_make(&before, &after, &joined);
   if (!error) error = draw(&writing, &joined.tree, &joined, request);
-  joined_destroy(&joined);
+  merged_tree_destroy(&joined);
   table_destroy(&after);
   table_destroy(&before);
   return error;

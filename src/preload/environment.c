@@ -209,9 +209,9 @@ size_t environment_room(char *const *environment) {
          sizeof "LD_PRELOAD=" + strlen(kept.library) + 1 + (others ? strlen(others) : 0);
 }
 
-char **environment_make(void *room, char *const *environment, const struct heritage *heritage) {
+char **environment_make(void *room, char *const *environment, const struct inherited *inherited) {
   char **made = room, **to = made;
-  bool recorded = heritage->kind == HERITAGE_RECORDED;
+  bool recorded = inherited->kind == INHERITED_RECORDED;
   const char *others = find(environment, "LD_PRELOAD");
   size_t count = 0;
   while (environment && environment[count]) count++;
@@ -226,10 +226,11 @@ char **environment_make(void *room, char *const *environment, const struct herit
   if (list) *to++ = list;
   for (int i = 0; recorded && i < SETTINGS; i++)
     if (setting_rows[i].scope == SETTING_RECORDING && kept.settings[i]) *to++ = (char *)kept.settings[i];
-  if (recorded && kept.settings[SETTING_FOLLOW]) *to++ = put_number(text, SETTING_FOLLOW, heritage->follow);
-  if (recorded && heritage->number) *to++ = put_number(text + NUMBER_BYTES, SETTING_NUMBER, heritage->number);
-  if (recorded && heritage->execs)
-    *to++ = put_number(text + 2 * NUMBER_BYTES, SETTING_EXECS, heritage->execs);
+  if (recorded && kept.settings[SETTING_FOLLOW]) *to++ = put_number(text, SETTING_FOLLOW, inherited->follow);
+  if (recorded && inherited->number)
+    *to++ = put_number(text + NUMBER_BYTES, SETTING_NUMBER, inherited->number);
+  if (recorded && inherited->execs)
+    *to++ = put_number(text + 2 * NUMBER_BYTES, SETTING_EXECS, inherited->execs);
   *to = NULL;
   return made;
 }

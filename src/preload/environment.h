@@ -23,11 +23,11 @@ void environment_clean(void);
 void environment_mark_followers(void);
 
 /* Which of our variables the next program finds in its environment. */
-struct heritage {
+struct inherited {
   enum {
-    HERITAGE_AS_IT_IS, /* those that the caller of exec passes */
-    HERITAGE_NONE,     /* none of ours */
-    HERITAGE_RECORDED  /* all of them, whatever the caller passes */
+    INHERITED_AS_IT_IS, /* those that the caller of exec passes */
+    INHERITED_NONE,     /* none of ours */
+    INHERITED_RECORDED  /* all of them, whatever the caller passes */
   } kind;
   unsigned follow;        /* WINNOW_FOLLOW, where children are followed */
   unsigned number, execs; /* WINNOW_NUMBER and WINNOW_EXECS; 0: not set */
@@ -48,7 +48,7 @@ bool environment_is_in_reach(void);
 /* environment_make makes an environment for exec in `room`, which has as many bytes as
  * environment_room says; it allocates nothing. Both are async-signal-safe and keep errno. */
 size_t environment_room(char *const *environment);
-char **environment_make(void *room, char *const *environment, const struct heritage *heritage);
+char **environment_make(void *room, char *const *environment, const struct inherited *inherited);
 
 #endif
 /* SPDX-License-Identifier: MIT */

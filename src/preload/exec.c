@@ -89,18 +89,18 @@ static size_t most_on_stack(void) {
 /* Declares `given`, the environment for the next program. If that is a changed one, `room` is the
  * memory where it stands and `bytes` the size of the room; else `given` is the caller's environment
  * and `bytes` is 0. */
-#define INHERIT(environment, heritage)                                                      \
-  size_t bytes = (heritage)->kind == HERITAGE_AS_IT_IS ? 0 : environment_room(environment); \
-  size_t most = bytes ? most_on_stack() : 0;                                                \
-  void *room = bytes ? ROOM(bytes, most) : NULL;                                            \
-  char *const *given = room ? environment_make(room, environment, heritage) : (char *const *)(environment)
+#define INHERIT(environment, inherited)                                                       \
+  size_t bytes = (inherited)->kind == INHERITED_AS_IT_IS ? 0 : environment_room(environment); \
+  size_t most = bytes ? most_on_stack() : 0;                                                  \
+  void *room = bytes ? ROOM(bytes, most) : NULL;                                              \
+  char *const *given = room ? environment_make(room, environment, inherited) : (char *const *)(environment)
 
 /* Calls the next library's function between process_becomes and process_stays. */
 #define BECOME(folder, path, found, environment, function, ...) \
   if (!next.function) exec_resolve();                           \
   struct becoming becoming;                                     \
   process_becomes(&becoming, folder, path, found, environment); \
-  INHERIT(environment, &becoming.heritage);                     \
+  INHERIT(environment, &becoming.inherited);                    \
   bool lowered = limits_before_exec();                          \
   int result = next.function(__VA_ARGS__);                      \
   limits_exec_failed(lowered);                                  \
@@ -154,10 +154,10 @@ static int spawn(__typeof__(posix_spawn) *function, pid_t *pid, const char *path
                  const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
                  char *const arguments[], char *const environment[]) {
   struct image image;
-  struct heritage heritage;
+  struct inherited inherited;
   pid_t child;
-  process_spawns(&heritage, found, environment, &image);
-  INHERIT(environment, &heritage);
+  process_spawns(&inherited, found, environment, &image);
+  INHERIT(environment, &inherited);
   int error = function(&child, path, actions, attributes, arguments, given);
   give_back(room, bytes, most);
   if (!error) process_spawned(&image, child);

@@ -360,34 +360,34 @@ static void in_child(void) {
 }
 
 /* Sets the numbers by which this process's next program names its trace (CHAIN). */
-static void pass_numbers(struct heritage *heritage, const struct recorder *active) {
+static void pass_numbers(struct inherited *inherited, const struct recorder *active) {
   bool goes_on = !follower || recorder_is_worth_a_file(active, is_copy ? settings.rate * COPY_WORDS : 0);
-  heritage->number = follower ? number : 0;
-  heritage->execs = goes_on ? smaller(execs + 1, SETTING_EXECS_MOST) : execs;
+  inherited->number = follower ? number : 0;
+  inherited->execs = goes_on ? smaller(execs + 1, SETTING_EXECS_MOST) : execs;
 }
 
 /* Examines a program that this process or a child of it executes, and decides which of our
  * variables the program finds. `ours` is this process's recorder if this process becomes the
  * program, and NULL if a child does. */
-static struct heritage heritage_for(struct image *image, int folder, const char *found,
-                                    char *const *environment, const struct recorder *ours) {
-  struct heritage heritage = {.kind = HERITAGE_AS_IT_IS};
+static struct inherited inherited_by(struct image *image, int folder, const char *found,
+                                     char *const *environment, const struct recorder *ours) {
+  struct inherited inherited = {.kind = INHERITED_AS_IT_IS};
   *image = (struct image){.kind = IMAGE_UNREADABLE};
   if (found) image_examine(folder, found, image);
   bool first = ours && !follower, own_malloc = image->kind == IMAGE_OWN_MALLOC;
   bool given = !first || environment_is_of_record();
-  if (environment_asks_otherwise(environment)) return heritage;
+  if (environment_asks_otherwise(environment)) return inherited;
   if (image->kind == IMAGE_GOOD && given && !environment_is_in_reach()) image->kind = IMAGE_OUT_OF_REACH;
   if (following && image_is_harmed(image->kind)) {
-    heritage.kind = HERITAGE_NONE;
+    inherited.kind = INHERITED_NONE;
   } else if (given && (image->kind == IMAGE_GOOD || (following && own_malloc))) {
-    heritage.kind = HERITAGE_RECORDED;
-    heritage.follow = own_malloc ? SETTING_FOLLOW_UNRECORDED
-                      : first    ? SETTING_FOLLOW_FIRST
-                                 : SETTING_FOLLOW_CHILD;
-    if (ours && !own_malloc) pass_numbers(&heritage, ours);
+    inherited.kind = INHERITED_RECORDED;
+    inherited.follow = own_malloc ? SETTING_FOLLOW_UNRECORDED
+                       : first    ? SETTING_FOLLOW_FIRST
+                                  : SETTING_FOLLOW_CHILD;
+    if (ours && !own_malloc) pass_numbers(&inherited, ours);
   }
-  return heritage;
+  return inherited;
 }
 
 /* Where the malloc lies that the program calls by its name. */
@@ -517,7 +517,7 @@ void process_becomes(struct becoming *becoming, int folder, const char *path, co
   *becoming = (struct becoming){0};
   if (!ours && !following) return;
   struct image image;
-  becoming->heritage = heritage_for(&image, folder, found, environment, ours ? active : NULL);
+  becoming->inherited = inherited_by(&image, folder, found, environment, ours ? active : NULL);
   bool surely = image.kind >= IMAGE_STATIC; /* a file of another kind may fail to execute at all */
   if (active && found && image.kind != IMAGE_GOOD && (ours || surely))
     recorder_unrecorded(active, getpid(), image.kind, image.path);
@@ -559,9 +559,9 @@ void process_may_be_filtered(void) { atomic_store_explicit(&filtered, true, memo
 
 bool process_follows(void) { return following; }
 
-void process_spawns(struct heritage *heritage, const char *found, char *const *environment,
+void process_spawns(struct inherited *inherited, const char *found, char *const *environment,
                     struct image *image) {
-  *heritage = heritage_for(image, AT_FDCWD, found, environment, NULL);
+  *inherited = inherited_by(image, AT_FDCWD, found, environment, NULL);
 }
 
 void process_spawned(const struct image *image, pid_t pid) {

@@ -42,7 +42,7 @@ void process_lost_block(void);
  * be recorded, if so. Both keep errno and are async-signal-safe. */
 struct becoming {
   unsigned number;
-  struct heritage heritage;
+  struct inherited inherited;
 };
 void process_becomes(struct becoming *becoming, int folder, const char *path, const char *found,
                      char *const *environment);
@@ -65,7 +65,7 @@ bool process_follows(void);
 /* Called where children are followed, for a child that posix_spawn starts. process_spawns, before
  * the start: examines the program, and decides which of our variables it finds. process_spawned,
  * after the start: writes to the trace if the program cannot be recorded. */
-void process_spawns(struct heritage *heritage, const char *found, char *const *environment,
+void process_spawns(struct inherited *inherited, const char *found, char *const *environment,
                     struct image *image);
 void process_spawned(const struct image *image, pid_t pid);
 

@@ -41,8 +41,8 @@ struct part {
   const unsigned char *bytes;
 };
 
-struct joined {
-  struct joined *next;
+struct merged_tree {
+  struct merged_tree *next;
   unsigned char *image;
   size_t size;
   Elf *elf;
@@ -179,15 +179,15 @@ static void write_headers(unsigned char *image, const struct parts *parts) {
   *header = (Elf64_Shdr){.sh_type = SHT_STRTAB, .sh_offset = names, .sh_size = name, .sh_addralign = 1};
 }
 
-static void joined_close(struct joined *joined) {
+static void joined_close(struct merged_tree *joined) {
   dwarf_end(joined->dwarf);
   elf_end(joined->elf);
   if (joined->image) munmap(joined->image, joined->size);
   free(joined);
 }
 
-static struct joined *join(const struct parts *parts, int fd) {
-  struct joined *joined = calloc(1, sizeof *joined);
+static struct merged_tree *join(const struct parts *parts, int fd) {
+  struct merged_tree *joined = calloc(1, sizeof *joined);
   if (!joined) return NULL;
   joined->size = PAGE;
   for (size_t i = 0; i < parts->count; i++)
@@ -217,7 +217,7 @@ static bool id_of(Dwarf_CU *cu, uint8_t *type, uint64_t *id, Dwarf_Half *version
 }
 
 /* Finds in an image the unit with a skeleton's id. */
-static bool find_unit(struct joined *joined, uint64_t id, Dwarf_Die *unit) {
+static bool find_unit(struct merged_tree *joined, uint64_t id, Dwarf_Die *unit) {
   Dwarf_CU *cu = NULL;
   uint8_t type;
   while (dwarf_get_units(joined->dwarf, cu, &cu, NULL, &type, unit, NULL) == 0) {
@@ -295,7 +295,7 @@ static bool open_unit(struct splits *splits, Elf *elf, int fd, bool package, siz
   add_shared(&parts, splits, skeleton, five ? DW_AT_addr_base : DW_AT_GNU_addr_base, ".debug_addr",
              ADDRESSES_MOST, five);
   if (!five) add_shared(&parts, splits, skeleton, DW_AT_GNU_ranges_base, ".debug_ranges", RANGES_MOST, false);
-  struct joined *joined = join(&parts, fd);
+  struct merged_tree *joined = join(&parts, fd);
   if (!joined) return false;
   if (!find_unit(joined, id, &split->unit)) {
     joined_close(joined);
@@ -398,7 +398,7 @@ static struct package *package_of(struct splits *splits, const char *program) {
 /* ---- shared ---- */
 
 void splits_close(struct splits *splits) {
-  for (struct joined *joined = splits->joined, *next; joined; joined = next) {
+  for (struct merged_tree *joined = splits->joined, *next; joined; joined = next) {
     next = joined->next;
     joined_close(joined);
   }

@@ -12,7 +12,7 @@
 /* Of one module; all zeros but `search` is one that has opened nothing. */
 struct splits {
   const char *const *search; /* as in symbols_options */
-  struct joined *joined;
+  struct merged_tree *joined;
   struct package *package;
   struct shared {
     unsigned char *copy; /* of what units have had; NULL: of nothing yet */

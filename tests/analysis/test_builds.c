@@ -2,7 +2,7 @@
  * And what else two runs must share to be compared: the limits of lives. */
 #include "analysis/story.h"
 
-#include "analysis/compare/joined.h"
+#include "analysis/compare/merged_tree.h"
 #include "analysis/compare/pair.h"
 #include <math.h>
 #include <stdlib.h>
@@ -297,8 +297,8 @@ static void two_moments_of_one_run_have_the_same_code(void **state) {
 static void joined_trees_keep_the_code_of_two_builds_apart(void **state) {
   (void)state;
   struct compared_builds *of = compare(&(struct told){.build = 7}, &(struct told){.build = 8});
-  struct joined joined;
-  assert_int_equal(joined_make(&of->tables.before, &of->tables.after, &joined), WN_OK);
+  struct merged_tree joined;
+  assert_int_equal(merged_tree_make(&of->tables.before, &of->tables.after, &joined), WN_OK);
   assert_int_equal(joined.tree.node_count, 1 + 2 * (STACKS - 1) + 1); /* of one process: one node outside */
   for (uint32_t node = 1; node < joined.tree.node_count; node++) {
     bool had = joined.before[node].total.bytes.samples, has = joined.tree.nodes[node].total.bytes.samples;
@@ -307,7 +307,7 @@ static void joined_trees_keep_the_code_of_two_builds_apart(void **state) {
     const char *text = strings_text((after ? of->after : of->before)->names.strings, name);
     assert_true((had && has) == !strcmp(text, "0x30"));
   }
-  joined_destroy(&joined);
+  merged_tree_destroy(&joined);
   forget(of);
 }
 

@@ -5,7 +5,7 @@
 #include "support/runs.h"
 #include "support/test.h"
 
-#include "analysis/compare/joined.h"
+#include "analysis/compare/merged_tree.h"
 #include <math.h>
 
 /* ---- recordings ---- */
@@ -186,8 +186,8 @@ static void code_of_a_renamed_module_is_matched(void **state) {
 
 /* ---- joined trees ---- */
 
-static uint32_t joined_child(const struct compared_runs *of, const struct joined *joined, uint32_t parent,
-                             const char *function) {
+static uint32_t joined_child(const struct compared_runs *of, const struct merged_tree *joined,
+                             uint32_t parent, const char *function) {
   const struct tree_node *nodes = joined->tree.nodes;
   for (uint32_t child = nodes[parent].first_child; child; child = nodes[child].next_sibling) {
     const struct report *named = nodes[child].label < joined->after_label_count ? &of->after : &of->before;
@@ -200,9 +200,9 @@ static uint32_t joined_child(const struct compared_runs *of, const struct joined
 static void joined_trees_have_each_path_once_with_both_sums(void **state) {
   (void)state;
   struct compared_runs of = two_runs();
-  struct joined joined;
+  struct merged_tree joined;
   compare(&of, MEASURE_ALLOCATED, BY_FUNCTION, &self);
-  assert_int_equal(joined_make(&of.before_table, &of.after_table, &joined), WN_OK);
+  assert_int_equal(merged_tree_make(&of.before_table, &of.after_table, &joined), WN_OK);
   uint32_t main_node = joined_child(&of, &joined, 0, "main"),
            parse = joined_child(&of, &joined, main_node, "parse"),
            cache = joined_child(&of, &joined, main_node, "cache"),
@@ -220,7 +220,7 @@ static void joined_trees_have_each_path_once_with_both_sums(void **state) {
   assert_int_equal(joined.before[0].total.bytes.samples, 190);
   assert_int_equal(joined.tree.nodes[0].total.bytes.samples, 552);
   assert_int_equal(joined.tree.nodes[parse].label, joined.tree.nodes[cached].label);
-  joined_destroy(&joined);
+  merged_tree_destroy(&joined);
   forget(&of);
   free_runs(&of);
 }

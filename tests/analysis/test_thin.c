@@ -12,7 +12,7 @@
 #include "support/runs.h"
 #include "support/test.h"
 
-#include "analysis/load/thin.h"
+#include "analysis/load/reduce.h"
 #include "analysis/load/timeline.h"
 #include <math.h>
 #include <stdio.h>

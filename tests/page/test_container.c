@@ -3,7 +3,7 @@
 #include "tales.h"
 
 #include "analysis/compare/pair.h"
-#include "analysis/load/thin.h"
+#include "analysis/load/reduce.h"
 #include "export/report_json.h"
 #include "packed.h"
 #include "sources/processes.h"

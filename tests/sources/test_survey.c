@@ -2,7 +2,7 @@
  * whole would leave, and it is chosen in bounded memory. */
 #include "support/test.h"
 
-#include "analysis/load/thin.h"
+#include "analysis/load/reduce.h"
 #include "base/words.h"
 #include "sources/filtered.h"
 #include "sources/survey.h"

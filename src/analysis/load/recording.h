@@ -49,7 +49,7 @@ struct recording {
 };
 
 /* Loads a trace. If it has more samples than wanted, it is read twice (sources/survey.h) and thinned
- * (thin.h); then the memory that it takes depends on their number alone, and on what is not sampled:
+ * (reduce.h); then the memory that it takes depends on their number alone, and on what is not sampled:
  * stacks, measurements, mappings, collections. Of a trace that grows, two readings with the same
  * share keep the same blocks. On an error wn_last_error says what is wrong with the trace, or with
  * the options (WN_EINVAL). */

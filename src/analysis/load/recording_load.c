@@ -3,7 +3,7 @@
 #include "analysis/load/recording.h"
 
 #include "analysis/load/nameless.h"
-#include "analysis/load/thin.h"
+#include "analysis/load/reduce.h"
 #include "base/error.h"
 #include "sources/filtered.h"
 #include "sources/memory_bound.h"

@@ -213,7 +213,7 @@ static bool set_value(struct parser *parser, struct condition *condition) {
   case THREAD_NAME:
   case PROCESS:
   case HIDDEN:
-  case OUTSET: return set_name(parser, condition);
+  case FROM: return set_name(parser, condition);
   case BYTES:
   case TIME: return set_number(parser, condition);
   case CHOICE: return set_choice(parser, condition);
@@ -310,10 +310,10 @@ static bool collect_settings(struct query *query, const struct parser *parser,
   if (!top)
     return fail_at(parser, condition->at, "at, hide and from only at the top, connected by and"), false;
   enum type type = condition->field->type;
-  if ((type == MOMENT && query->moment) || (type == OUTSET && query->outset))
+  if ((type == MOMENT && query->moment) || (type == FROM && query->from))
     return fail_at(parser, condition->at, type == MOMENT ? "only one at" : "only one from"), false;
   if (type == MOMENT) query->moment = condition;
-  if (type == OUTSET) query->outset = condition;
+  if (type == FROM) query->from = condition;
   query->hides = query->hides || type == HIDDEN;
   return true;
 }

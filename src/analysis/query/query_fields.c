@@ -70,7 +70,7 @@ const struct field query_fields[] = {
     {"live", NULL, LIVE_AT, .text = NULL},
     {"at", NULL, MOMENT, .text = NULL},
     {"hide", NULL, HIDDEN, .text = text_of_function},
-    {"from", NULL, OUTSET, .text = text_of_function},
+    {"from", NULL, FROM, .text = text_of_function},
     {0},
 };
 

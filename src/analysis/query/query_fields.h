@@ -16,7 +16,7 @@ enum type {
   /* A SETTING (query.c) says how the selected blocks are shown, and selects none itself: */
   MOMENT, /* = with peak, end or a moment */
   HIDDEN, /* = and ~ with functions that are taken out of stacks */
-  OUTSET  /* = and ~ with functions at which stacks begin; blocks without them do not match */
+  FROM    /* = and ~ with functions at which stacks begin; blocks without them do not match */
 };
 
 struct field {

@@ -69,14 +69,14 @@ static bool bind_frames(struct condition *condition, struct query *query, const 
     bound = add_hidden(query, frames, count);
   else
     bound = bind_names(condition, query, names, frames);
-  if (condition == query->outset)
+  if (condition == query->from)
     query->begins = frames;
   else
     free(frames);
   return bound;
 }
 
-static bool is_on_frames(enum type type) { return type == FRAME_TEXT || type == HIDDEN || type == OUTSET; }
+static bool is_on_frames(enum type type) { return type == FRAME_TEXT || type == HIDDEN || type == FROM; }
 
 /* Each process is compared once, by its number, its name, and both as in a table. */
 static bool bind_processes(struct condition *condition, const struct samples *samples,
@@ -160,7 +160,7 @@ static bool field_takes(const struct condition *condition, const struct query *q
   case MOMENT:
   case HIDDEN: return true;
   case LIVE_AT: return row_is_live_at(row, (uint64_t)condition->number) != negated;
-  case OUTSET:
+  case FROM:
   case FRAME_TEXT: return condition->nodes[row->stack <= query->node_count ? row->stack : 0] != negated;
   case THREAD_NAME: return condition->nodes[names_thread_place(query->names, row->thread)] != negated;
   case PROCESS: return condition->nodes[process_of(query->samples, row->thread)] != negated;
@@ -254,6 +254,6 @@ double query_least_size(const struct query *query) { return query ? least_of(que
 
 struct stack_view query_view(const struct query *query) {
   return (struct stack_view){
-      .hidden = query->hidden, .begins = query->begins, .begun = query->outset ? query->outset->nodes : NULL};
+      .hidden = query->hidden, .begins = query->begins, .begun = query->from ? query->from->nodes : NULL};
 }
 /* SPDX-License-Identifier: MIT */

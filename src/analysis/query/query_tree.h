@@ -21,14 +21,14 @@ struct condition {
   enum when when;  /* MOMENT */
   regex_t pattern; /* of names, with ~ or !~ */
   bool has_pattern;
-  bool *nodes; /* FRAME_TEXT, OUTSET: which of the trace's nodes match; PROCESS: which processes */
+  bool *nodes; /* FRAME_TEXT, FROM: which of the trace's nodes match; PROCESS: which processes */
 };
 
 struct query {
   struct condition *root;
-  const struct condition *moment, *outset; /* the settings `at` and `from`, or NULL */
-  bool hides;                              /* there is a setting `hide` */
-  bool *hidden, *begins;                   /* by frame, of the settings `hide` and `from` */
+  const struct condition *moment, *from; /* the settings `at` and `from`, or NULL */
+  bool hides;                            /* there is a setting `hide` */
+  bool *hidden, *begins;                 /* by frame, of the settings `hide` and `from` */
   const struct samples *samples;
   const struct names *names;
   uint32_t node_count;

@@ -1,6 +1,6 @@
 /* The name by which a report calls a recorded process. */
-#ifndef CLI_CALLED_H
-#define CLI_CALLED_H
+#ifndef CLI_PROCESS_NAME_H
+#define CLI_PROCESS_NAME_H
 
 #include "trace/event.h"
 #include <stdbool.h>
@@ -9,11 +9,11 @@
 /* Writes the title that the process gave itself, otherwise its arguments as typed; then, in
  * brackets, the name of its first thread if the process changed that. `brief`: without the folder
  * of the program. False, and nothing is written, if the trace has neither. */
-bool called_write(FILE *out, const struct trace_run *run, bool brief);
+bool process_name_write(FILE *out, const struct trace_run *run, bool brief);
 
 /* The length of the title that the process gave itself, without the blanks that pad titles of fixed
  * width. 0: there is none. */
-int called_title(const struct trace_run *run);
+int process_name_title(const struct trace_run *run);
 
 #endif
 /* SPDX-License-Identifier: MIT */

@@ -4,8 +4,8 @@
  * The joined tree has the nodes, labels and sums of `after` under the same numbers; then follow the
  * nodes and labels of `before` alone. The sums of `before` stand beside it. It has no groups, and
  * siblings are in no order. */
-#ifndef ANALYSIS_JOINED_H
-#define ANALYSIS_JOINED_H
+#ifndef ANALYSIS_MERGED_TREE_H
+#define ANALYSIS_MERGED_TREE_H
 
 #include "analysis/compare/pair.h"
 
@@ -13,7 +13,7 @@ struct node_sums {
   struct sums self, total;
 };
 
-struct joined {
+struct merged_tree {
   struct call_tree tree;
   struct node_sums *before;   /* index: node of the tree */
   uint32_t *before_label;     /* index: label of the tree; that of `before`, or UNMATCHED */
@@ -21,8 +21,8 @@ struct joined {
 };
 
 /* Joins the trees of two tables with one grouping, which must outlive the joined tree. WN_ENOMEM. */
-wn_status joined_make(const struct table *before, const struct table *after, struct joined *joined);
-void joined_destroy(struct joined *joined);
+wn_status merged_tree_make(const struct table *before, const struct table *after, struct merged_tree *joined);
+void merged_tree_destroy(struct merged_tree *joined);
 
 #endif
 /* SPDX-License-Identifier: MIT */

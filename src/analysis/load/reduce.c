@@ -9,7 +9,7 @@
  * often.
  *
  * tests/analysis/test_thin.c measures bias and coverage. */
-#include "analysis/load/thin.h"
+#include "analysis/load/reduce.h"
 
 #include "base/error.h"
 #include "base/hash.h"

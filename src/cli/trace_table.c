@@ -11,12 +11,12 @@
  *
  * One trace at a time is in memory, besides copies of pipes (input.h).
  */
-#include "cli/overview.h"
+#include "cli/trace_table.h"
 
 #include "analysis/load/timeline.h"
 #include "base/error.h"
-#include "cli/called.h"
 #include "cli/input.h"
+#include "cli/process_name.h"
 #include "cli/text.h"
 #include "sources/joined.h"
 #include <stdlib.h>
@@ -65,7 +65,7 @@ static char *describe(const struct trace_run *run) {
   char *text = NULL;
   size_t size;
   FILE *out = open_memstream(&text, &size);
-  bool known = out && called_write(out, run, true);
+  bool known = out && process_name_write(out, run, true);
   if (out) fclose(out);
   if (known) return text;
   free(text);
@@ -162,7 +162,7 @@ static void examine(struct entry *entry) {
 }
 
 static void collect(struct overview *overview, const char *const *paths,
-                    const struct overview_limits *limits) {
+                    const struct trace_table_limits *limits) {
   uint64_t taken = 0;
   struct progress progress;
   for (size_t i = 0; i < overview->count; i++) {
@@ -357,8 +357,8 @@ static bool stands_out(const struct overview *overview) {
 
 /* ---- shared ---- */
 
-size_t overview_print(FILE *out, const char *const *paths, size_t count, const struct overview_limits *limits,
-                      const char **most) {
+size_t trace_table_print(FILE *out, const char *const *paths, size_t count,
+                         const struct trace_table_limits *limits, const char **most) {
   struct overview overview = {.entries = calloc(count, sizeof *overview.entries), .count = count};
   size_t unreadable = 0;
   if (most) *most = NULL;

@@ -1,6 +1,6 @@
 /* Tells whether a program has a garbage-collected heap of its own. */
-#ifndef CLI_COLLECTED_H
-#define CLI_COLLECTED_H
+#ifndef CLI_HEAPS_OF_FILE_H
+#define CLI_HEAPS_OF_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>

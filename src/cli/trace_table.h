@@ -1,13 +1,13 @@
 /* A table of several traces, one line each, largest first: which program each is of, and how much
  * it allocated. */
-#ifndef CLI_OVERVIEW_H
-#define CLI_OVERVIEW_H
+#ifndef CLI_TRACE_TABLE_H
+#define CLI_TRACE_TABLE_H
 
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-struct overview_limits {
+struct trace_table_limits {
   size_t lines; /* the other traces share one line; the first trace given always has a line */
   /* Of a trace that is read whole, and of all such traces together. */
   uint64_t file_bytes, all_bytes;
@@ -16,8 +16,8 @@ struct overview_limits {
 /* Prints the table. Returns the number of traces that cannot be read; their lines say why. `most`, if
  * not NULL, becomes the path of a trace that allocated at least a third of all, and surely more than
  * the first trace given; or NULL. */
-size_t overview_print(FILE *out, const char *const *paths, size_t count, const struct overview_limits *limits,
-                      const char **most);
+size_t trace_table_print(FILE *out, const char *const *paths, size_t count,
+                         const struct trace_table_limits *limits, const char **most);
 
 #endif
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,6 @@
 /* Joins two call trees: walks the nodes of `before`, callers first, and finds or adds each below the
  * node that its caller became. */
-#include "analysis/compare/joined.h"
+#include "analysis/compare/merged_tree.h"
 
 #include "analysis/compare/matching.h"
 #include "base/error.h"
@@ -9,7 +9,7 @@
 
 struct joining {
   const struct call_tree *before, *after;
-  struct joined *joined;
+  struct merged_tree *joined;
   uint32_t *label_of; /* index: label of `before`; its label in the joined tree */
   uint32_t *node_of;  /* index: node of `before`; its node in the joined tree */
   uint32_t *child_of; /* scratch; index: label of the joined tree; a child with it, or 0 */
@@ -24,7 +24,7 @@ static size_t nodes_most(const struct joining *joining) {
 }
 
 static bool allocate(struct joining *joining) {
-  struct joined *joined = joining->joined;
+  struct merged_tree *joined = joining->joined;
   size_t labels = labels_most(joining), nodes = nodes_most(joining);
   joined->tree.labels = calloc(labels, sizeof *joined->tree.labels);
   joined->tree.nodes = calloc(nodes, sizeof *joined->tree.nodes);
@@ -39,7 +39,7 @@ static bool allocate(struct joining *joining) {
 
 /* The root's labels are one. A label of `before` alone has its strings' numbers of `before`. */
 static void join_labels(struct joining *joining, const struct matching *matching) {
-  struct joined *joined = joining->joined;
+  struct merged_tree *joined = joining->joined;
   const struct call_tree *before = joining->before, *after = joining->after;
   struct call_tree *tree = &joined->tree;
   memcpy(tree->labels, after->labels, after->label_count * sizeof *after->labels);
@@ -91,10 +91,11 @@ static void join_nodes(struct joining *joining) {
 
 /* ---- shared ---- */
 
-wn_status joined_make(const struct table *before, const struct table *after, struct joined *joined) {
+wn_status merged_tree_make(const struct table *before, const struct table *after,
+                           struct merged_tree *joined) {
   struct joining joining = {.before = &before->tree, .after = &after->tree, .joined = joined};
   struct matching matching;
-  *joined = (struct joined){.tree.grouping = after->tree.grouping};
+  *joined = (struct merged_tree){.tree.grouping = after->tree.grouping};
   wn_status error = matching_make(before, after, &matching);
   if (error) return error;
   bool ready = allocate(&joining);
@@ -107,14 +108,14 @@ wn_status joined_make(const struct table *before, const struct table *after, str
   free(joining.child_of);
   matching_destroy(&matching);
   if (ready) return WN_OK;
-  joined_destroy(joined);
+  merged_tree_destroy(joined);
   return error_set(WN_ENOMEM, "not enough memory for the comparison");
 }
 
-void joined_destroy(struct joined *joined) {
+void merged_tree_destroy(struct merged_tree *joined) {
   call_tree_destroy(&joined->tree);
   free(joined->before);
   free(joined->before_label);
-  *joined = (struct joined){0};
+  *joined = (struct merged_tree){0};
 }
 /* SPDX-License-Identifier: MIT */

@@ -1,7 +1,7 @@
 /* Makes recordings smaller: thins them, which keeps a part of the samples as if they had been
  * recorded at a lower rate, and rounds their times. */
-#ifndef ANALYSIS_THIN_H
-#define ANALYSIS_THIN_H
+#ifndef ANALYSIS_REDUCE_H
+#define ANALYSIS_REDUCE_H
 
 #include "analysis/load/recording.h"
 

@@ -1,7 +1,7 @@
 /* The characters of a text, as a terminal shows them. Names of functions, files and programs can
  * have any bytes, and come from programs that are not trusted. */
-#ifndef CLI_CHARACTER_H
-#define CLI_CHARACTER_H
+#ifndef CLI_TERMINAL_CHARACTER_H
+#define CLI_TERMINAL_CHARACTER_H
 
 #include <stdbool.h>
 #include <stddef.h>

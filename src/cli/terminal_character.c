@@ -1,5 +1,5 @@
 /* Decodes the characters of a text and tells their widths. */
-#include "cli/character.h"
+#include "cli/terminal_character.h"
 
 #include "base/utf8.h"
 #include <stdint.h>

@@ -13,7 +13,7 @@
  * each, and from the system in version 5. Its functions are exported by native programs and by the
  * bytecode interpreter, which loads the stubs of the OCaml package as a library of their own.
  */
-#include "cli/collected.h"
+#include "cli/heaps_of_file.h"
 
 #include "cli/elf_file.h"
 #include <string.h>

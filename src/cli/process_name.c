@@ -1,5 +1,5 @@
 /* Writes the title or the arguments of a process, from the run record of its trace. */
-#include "cli/called.h"
+#include "cli/process_name.h"
 
 #include "cli/text.h"
 #include <string.h>
@@ -16,14 +16,14 @@ static void write_arguments(FILE *out, const struct trace_text *command, bool br
 
 /* ---- shared ---- */
 
-int called_title(const struct trace_run *run) {
+int process_name_title(const struct trace_run *run) {
   uint32_t length = run->title.length;
   while (length && run->title.bytes[length - 1] == ' ') length--;
   return (int)length;
 }
 
-bool called_write(FILE *out, const struct trace_run *run, bool brief) {
-  int title = called_title(run);
+bool process_name_write(FILE *out, const struct trace_run *run, bool brief) {
+  int title = process_name_title(run);
   if (title)
     text_plain(out, run->title.bytes, (size_t)title);
   else if (run->command.length)
