@@ -10,6 +10,9 @@
 /* A branch whose total is less than this share of what is shown is merged with its siblings. */
 static const double least_share = 1.0 / 4096;
 
+/* A branch passes on to a child that has so much of what the chain of both began with. */
+static const double passed_share = 0.95;
+
 enum { SEPARATOR = 0x1f };
 
 /* A branch whose box is written, and whose children are being written. */
@@ -17,6 +20,12 @@ struct open_box {
   uint32_t box;
   size_t next, end; /* its children that are not yet written: flame->branches */
   struct flame_mark mark;
+};
+
+/* What the first branch of a chain has: viewer/src/flame/chains.ts. */
+struct chain {
+  bool begun;
+  double bytes, blocks;
 };
 
 struct writing {
@@ -62,6 +71,10 @@ static struct estimate write_estimate(struct writing *writing, const struct bran
   return bytes;
 }
 
+static double blocks_of(const struct writing *writing, const struct branch *branch) {
+  return branch->total.after.blocks.total + writing->flame.scale * branch->total.before.blocks.total;
+}
+
 static uint32_t write_box(struct writing *writing, const struct branch *branch) {
   struct answer *answer = writing->answer;
   uint32_t box = (uint32_t)answer->columns[writing->next].count;
@@ -74,8 +87,7 @@ static uint32_t write_box(struct writing *writing, const struct branch *branch) 
   answer_number(answer, writing->low, estimate.low);
   answer_number(answer, writing->high, estimate.high);
   answer_number(answer, writing->self, flame_size(&writing->flame, &branch->self));
-  answer_number(answer, writing->blocks,
-                branch->total.after.blocks.total + writing->flame.scale * branch->total.before.blocks.total);
+  answer_number(answer, writing->blocks, blocks_of(writing, branch));
   answer_integer(answer, writing->samples, (uint32_t)estimate.samples);
   answer_integer(answer, writing->merged, branch->merged);
   return box;
@@ -130,19 +142,39 @@ static const struct branch *child_named(struct writing *writing, size_t first, c
   return NULL;
 }
 
-/* Whether all that a branch has is in one callee, or caller: its children begin at `first`. */
-static bool passes(const struct writing *writing, const struct branch *branch, size_t first) {
-  const struct sums *after = &branch->self.after, *before = &branch->self.before;
-  return writing->flame.branch_count == first + 1 && !after->bytes.samples && !before->bytes.samples &&
-         flame_size(&writing->flame, &branch->self) <= 0;
+static void begin_chain(const struct writing *writing, struct chain *chain, const struct branch *branch) {
+  if (!chain->begun) *chain = (struct chain){true, branch->size, blocks_of(writing, branch)};
 }
 
-/* Descends along a path of texts, and writes the member `trail` and the column `passing`, which has a
- * number for each label but the last. Ends where the path leads nowhere, as it may under another query. */
+/* Whether a branch passes on to `child`: it has nothing itself, and that child has nearly all of what
+ * the chain began with. Else the chain ends. */
+static bool passes(const struct writing *writing, struct chain *chain, const struct branch *branch,
+                   const struct branch *child) {
+  const struct sums *after = &branch->self.after, *before = &branch->self.before;
+  begin_chain(writing, chain, branch);
+  chain->begun = !after->bytes.samples && !before->bytes.samples &&
+                 flame_size(&writing->flame, &branch->self) <= 0 && child->size > 0 &&
+                 child->size >= passed_share * chain->bytes &&
+                 blocks_of(writing, child) >= passed_share * chain->blocks;
+  return chain->begun;
+}
+
+static void write_chain(struct writing *writing, struct chain *chain, const struct branch *root) {
+  size_t column = answer_numbers(writing->answer, "chain");
+  begin_chain(writing, chain, root);
+  answer_number(writing->answer, column, chain->bytes);
+  answer_number(writing->answer, column, chain->blocks);
+}
+
+/* Descends along a path of texts, and writes the member `trail`, the column `passing`, which has a number
+ * for each label but the last, and the column `chain`. The one function, if it is the first label, is in no
+ * chain. Ends where the path leads nowhere, as it may under another query. */
 static wn_status descend(struct writing *writing, const char *focus, struct branch *branch) {
   struct json *json = &writing->answer->json;
   wn_status error = WN_OK;
   size_t passing = answer_integers(writing->answer, "passing"), depth = 0;
+  size_t of_one = writing->flame.chosen ? 1 : 0;
+  struct chain chain = {0};
   json_begin(json, "trail", '[');
   while (focus && *focus && !error) {
     size_t length = strcspn(focus, (const char[]){SEPARATOR, 0});
@@ -150,12 +182,14 @@ static wn_status descend(struct writing *writing, const char *focus, struct bran
     error = flame_children(&writing->flame, branch);
     const struct branch *child = error ? NULL : child_named(writing, mark.branches, focus, length);
     if (!child) break;
-    if (depth++) answer_integer(writing->answer, passing, passes(writing, branch, mark.branches));
+    if (depth++)
+      answer_integer(writing->answer, passing, depth - 1 > of_one && passes(writing, &chain, branch, child));
     *branch = *child;
     json_integer(json, NULL, labels_number(&writing->labels, branch->label));
     focus += length + (focus[length] == SEPARATOR);
   }
   json_end(json, ']');
+  write_chain(writing, &chain, branch);
   return error;
 }
 

@@ -297,8 +297,10 @@ export interface Flame {
     samples: Uint32Array;
     /** Nodes that were merged into this one; 0: it is a node itself. */
     merged: Uint32Array;
-    /** Of the labels of `trail` but the last: 1 if the box allocated nothing itself and has one child. */
+    /** Of the labels of `trail` but the last: 1 if the box is in a chain with the next one (flame/chains.ts). */
     passing: Uint32Array;
+    /** The bytes and blocks of the first box of the chain that node 0 is in, as what stands before it passes. */
+    chain: Float64Array;
     /** Of a comparison (`against`). Then `bytes` is before + after, by which boxes are as wide as they are,
      *  `blocks` likewise, and `low` to `high` is the interval of `change`, after − before. */
     before?: Float64Array;

@@ -1,18 +1,23 @@
 /* Which frames of an answer have a box of their own.
  *
- * PASSING  A node passes if it allocated nothing itself and has one child, which is not merged: both boxes are equally wide.
- * CHAIN    A longest run of passing nodes, each the child of the one before, if there are at least LEAST_CHAIN. Node 0 is in
- *          none. The END of the chain is the child of its last node: it branches or allocates.
- * FOLDED   A chain is one box unless it is open. All other nodes, the end too, are boxes.
+ * PASSING  A node passes if it allocated nothing itself and its first child, which is not merged, has bytes, and at least PASSED
+ *          of the bytes and of the blocks of the chain's first node. That child stands next in pre-order.
+ * CHAIN    A longest run of passing nodes, each the first child of the one before, if there are at least LEAST_CHAIN. Node 0
+ *          is in none. The END of the chain is the first child of its last node: it branches or allocates.
+ * SIDES    Other children of a chain's nodes have little. They are children of its box, after the end: where they are in the
+ *          whole tree, a few rows higher. Their paths have the chain's nodes down to their parent alone.
+ * FOLDED   A chain is one box unless it is open. All other nodes, the end and the sides too, are boxes.
  * ORDER    The nodes of a chain are neighbours in pre-order. So the boxes cut the nodes in pre-order into ranges: each node
  *          is in exactly one box, and a list of the first nodes says everything.
  * KEY      A chain is known by the path of its end. So it is the same chain while the focus is on one of its frames, and in
- *          the next answer. What is open is a text: the keys one after the other. */
+ *          the next answer, which therefore has the amount of the chain's first node (`chain`). What is open is a text: the
+ *          keys one after the other. */
 
 import { CALLERS, type Flame } from '../engine/answers.ts';
 import { digestOf, digestsIn, hashOf } from '../digest.ts';
 
 export const LEAST_CHAIN = 3; // frames
+export const PASSED = 0.95; // as in src/page/view_flame.c
 
 /** Some frames one below the other: nodes from `first` on. */
 export interface Chain {
@@ -46,9 +51,25 @@ export const toggled = (open: string, key: string): string => {
   return (keys.includes(key) ? keys.filter((other) => other !== key) : [...keys, key]).join('');
 };
 
-export function passes({ columns: { next, self, samples, merged } }: Flame, node: number): boolean {
+/** What the first node of a chain has. */
+export type Amount = ArrayLike<number>; // bytes, blocks
+
+const amountOf = ({ columns: { bytes, blocks } }: Flame, node: number): Amount => [bytes[node]!, blocks[node]!];
+
+export function passes({ columns: { next, bytes, blocks, self, samples, merged } }: Flame, node: number, first: Amount): boolean {
+  const end = next[node]!;
   const child = node + 1;
-  return child < next[node]! && next[child] === next[node] && merged[child] === 0 && !(self[node]! > 0) && samples[node] === samples[child];
+  if (child >= end || merged[child]! > 0 || self[node]! > 0 || !(bytes[child]! > 0) || bytes[child]! < PASSED * first[0]! || blocks[child]! < PASSED * first[1]!) return false;
+  /* Blocks of no bytes may be its own. */
+  let own = samples[node]!;
+  for (let at = child; at < end; at = next[at]!) own -= samples[at]!;
+  return own === 0;
+}
+
+/** The end of the chain that a node is in; the node itself if it does not pass. */
+export function endFrom(flame: Flame, node: number, first: Amount = amountOf(flame, node)): number {
+  while (passes(flame, node, first)) node++;
+  return node;
 }
 
 export function everyNode(count: number): Uint32Array {
@@ -64,9 +85,11 @@ export function boxesOf(flame: Flame, root: string[], open: Open): Boxes {
   const first = new Uint32Array(count);
   const opened: Chain[] = [];
   let boxes = 0;
+  /* The chain that the root of a focus is in goes on below it. */
+  const { chain } = flame.columns;
+  const above = root.length > 0 && flame.halves?.of !== 'both' && passes(flame, 0, chain) ? chain : undefined;
   for (let node = 0; node < count; ) {
-    let end = node;
-    if (node > 0) while (passes(flame, end)) end++;
+    const end = node > 0 ? endFrom(flame, node, node === 1 ? above : undefined) : 0;
     const length = end - node;
     const isChain = length >= LEAST_CHAIN;
     const isShown = isChain && hashes !== null && keys.has(digestOf(hashes[end]!));

@@ -2,7 +2,7 @@
 
 import { CALLERS, focusIn, type Flame, type Label, NO_LABEL } from '../engine/answers.ts';
 import { isRough } from '../numbers.ts';
-import { boxesOf, type Chain, isOpen, keyOf, LEAST_CHAIN, type Open, passes, textOf } from './chains.ts';
+import { boxesOf, type Chain, endFrom, isOpen, keyOf, LEAST_CHAIN, type Open, textOf } from './chains.ts';
 import { Layout, NOWHERE, type Place } from './layout.ts';
 import { knownName } from './names.ts';
 
@@ -26,7 +26,7 @@ export interface Words {
 
 /** A box as the page sees it. */
 export interface FlameBox {
-  /** The node's index in the answer. Of a folded chain the one that is meant: the last one, if nothing else is said. */
+  /** The node's index in the answer. Of a folded chain the frame that is meant. */
   node: number;
   /** Of a folded chain: "11 frames: clone3 … handle_request". */
   name: string;
@@ -159,9 +159,7 @@ export class FlameData {
   /** The end of the chain that ends at the caller of this depth, or goes on below the root. */
   private endOf(depth: number): Path {
     if (depth < this.trail.length) return this.outer(depth);
-    let end = 0;
-    while (passes(this.flame, end)) end++;
-    return this.pathOfNode(end);
+    return this.pathOfNode(endFrom(this.flame, 0, this.flame.columns.chain));
   }
 
   private tones(): Int8Array {
@@ -265,6 +263,21 @@ export class FlameData {
     return Array.from({ length: count }, (_, step) => textOf(this.flame, first + step));
   }
 
+  /** The innermost frame that has all that the chain has. */
+  meant({ first, count }: Pick<Chain, 'first' | 'count'>): number {
+    const { next } = this.flame.columns;
+    let frame = first + count - 1;
+    while (next[frame] !== next[first]) frame--;
+    return frame;
+  }
+
+  /** The node of a box; of a folded chain, the frame that is meant where nothing else is said. */
+  frameOf(place: Place): number {
+    const { node, last } = this.layout;
+    const first = node[place]!;
+    return this.meant({ first, count: last[place]! - first + 1 });
+  }
+
   merged(place: Place): number {
     return this.flame.columns.merged[this.layout.node[place]!]!;
   }
@@ -275,7 +288,11 @@ export class FlameData {
 
   /** Its part of what shares are taken of. */
   share(place: Place): number {
-    return this.whole > 0 ? this.size(place) / this.whole : 0;
+    return this.partOf(this.size(place));
+  }
+
+  private partOf(size: number): number {
+    return this.whole > 0 ? size / this.whole : 0;
   }
 
   /** Of what the sizes are. */
@@ -296,18 +313,18 @@ export class FlameData {
     return this.labelOf(place)?.text ?? NO_NAME;
   }
 
-  /** Of a folded chain the path of its last frame. */
   pathOf(place: Place): Path {
-    return this.pathOfNode(this.layout.last[place]!);
+    return this.pathOfNode(this.frameOf(place));
   }
 
   private pathOfNode(node: number): Path {
     const { layout, flame } = this;
     const place = layout.place[node]!;
     const path = this.layout.isCaller(place) ? [CALLERS, ...this.trail] : this.rootPath;
+    const { next, merged } = flame.columns;
     for (const at of [...layout.ancestors(place), place]) {
-      const end = at === place ? node : layout.last[at]!;
-      for (let frame = layout.node[at]!; frame <= end; frame++) if (frame > 0 && flame.columns.merged[frame] === 0) path.push(textOf(flame, frame));
+      const end = Math.min(node, layout.last[at]!);
+      for (let frame = layout.node[at]!; frame <= end; frame++) if (frame > 0 && next[frame]! > node && merged[frame] === 0) path.push(textOf(flame, frame));
     }
     return path;
   }
@@ -345,8 +362,9 @@ export class FlameData {
   }
 
   /** `node`: of a folded chain, the frame that is meant. */
-  describe(place: Place, node = this.layout.last[place]!): FlameBox {
+  describe(place: Place, node = this.frameOf(place)): FlameBox {
     const chain = this.chainOf(place);
+    const size = this.flame.columns[this.width][node]!;
     const { bytes, low, high, self, blocks, samples, merged } = this.flame.columns;
     return {
       node,
@@ -354,7 +372,7 @@ export class FlameData {
       ...(chain && { chain: { frames: this.framesOf(chain), open: chain.open } }),
       label: this.flame.labels[this.flame.columns.label[node]!] ?? null,
       path: this.pathOfNode(node),
-      size: this.size(place),
+      size,
       bytes: bytes[node]!,
       low: low[node]!,
       high: high[node]!,
@@ -363,7 +381,7 @@ export class FlameData {
       samples: samples[node]!,
       merged: merged[node]!,
       uncertain: this.uncertain[place] === 1,
-      share: this.share(place),
+      share: this.partOf(size),
       shareOf: this.shareOf,
       level: this.above.length + this.layout.depth(place) + 1,
       compared: this.compared(node),

@@ -315,7 +315,7 @@ export class FlameGraph {
   private toggle(place: Place): boolean {
     const chain = place === NOWHERE ? null : this.data!.chainOf(place);
     if (chain === null) return false;
-    const node = chain.open ? chain.first + chain.count - 1 : chain.first;
+    const node = chain.open ? this.data!.meant(chain) : chain.first;
     this.navigation.select(this.data!.layout.place[node]!, undefined, node);
     this.callbacks.onChain?.(this.data!.keyOf(chain));
     return true;

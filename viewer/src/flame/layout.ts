@@ -1,5 +1,5 @@
 /* Where the boxes of a flame graph lie: the row of each box and its two ends. A box is a node of the answer, or some nodes
- * that follow one another in pre-order and are equally wide (chains.ts).
+ * that follow one another in pre-order (chains.ts): it is as wide as the first of them.
  *
  * Boxes are renumbered by rows: a PLACE is the position of a box when the rows are read one after
  * the other from left to right. Two things follow, and the painter and the hit test rest on them:

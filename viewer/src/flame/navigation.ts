@@ -246,7 +246,7 @@ export class Navigation {
   select(place: Place, column?: number, node?: number): void {
     this.selected = place;
     const data = this.data;
-    this.selectedNode = node ?? data?.layout.last[place] ?? NOWHERE;
+    this.selectedNode = node ?? (data === null || place === NOWHERE ? NOWHERE : data.frameOf(place));
     if (data !== null && place !== NOWHERE) {
       const { left, right } = data.layout;
       this.column = column ?? (left[place]! + right[place]!) / 2;

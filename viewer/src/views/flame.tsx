@@ -158,7 +158,7 @@ function Line() {
       <BoxName box={box} most={60} />
       <span class="numbers">{box.bytes > 0 || box.samples ? numbersOf(box) : ''}</span>
       {where && <bdi class="quiet">{where}</bdi>}
-      {isFolded && <span class="quiet">each calls the next alone; a click shows them</span>}
+      {isFolded && <span class="quiet">each passes on at least 95 %; a click shows them</span>}
     </p>
   );
 }
@@ -236,7 +236,7 @@ function Widths() {
 /** Whether chains of frames and recursions are folded. */
 function Stacks() {
   const { wholeStacks } = view.value;
-  const titles = ['Chains of frames that call one another alone are one box, a recursion two (w)', 'Each frame has a box (w)'];
+  const titles = ['Frames that pass on at least 95 % are one box, a recursion two (w)', 'Each frame has a box (w)'];
   return (
     <div class="switch stacks" role="group" aria-label="Stacks">
       {titles.map((title, index) => (

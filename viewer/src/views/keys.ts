@@ -36,7 +36,7 @@ export const KEYS: { title: string; keys: Key[] }[] = [
       { shown: ['i'], does: 'callees or callers' },
       { shown: ['m'], does: 'widths of boxes: bytes or blocks' },
       { shown: ['c'], does: 'fold recursion' },
-      { shown: ['w'], does: 'whole stacks, or frames that call one another alone in one box' },
+      { shown: ['w'], does: 'whole stacks, or frames that pass on at least 95 % in one box' },
       { shown: ['u', 'U'], does: 'undo, redo (as Back and Forward)' },
       { shown: ['y'], does: 'copy the link' },
       { shown: ['t'], does: 'the chart over time as a table' },

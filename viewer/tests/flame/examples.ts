@@ -16,7 +16,7 @@ export interface Tree {
   children?: Tree[];
 }
 
-const total = (tree: Tree): number => (tree.self ?? 0) + (tree.children ?? []).reduce((sum, child) => sum + total(child), 0);
+export const total = (tree: Tree): number => (tree.self ?? 0) + (tree.children ?? []).reduce((sum, child) => sum + total(child), 0);
 
 /** The answer that the engine would give for the tree. Not recursive over depth: trees may be deep. */
 export function flameOf(tree: Tree, trail: string[] = []): Flame {
@@ -41,10 +41,13 @@ export function flameOf(tree: Tree, trail: string[] = []): Flame {
   const count = rows.length;
   const bytes = Float64Array.from(rows, ({ tree: { self } }) => self ?? 0);
   const next = new Uint32Array(count);
+  const samples = new Uint32Array(count);
   for (let at = count - 1; at >= 0; at--) {
+    const { parent, tree: node } = rows[at]!;
+    samples[at] = node.samples ?? samples[at]! + (node.self || next[at] === 0 ? 1000 : 0);
     next[at] = Math.max(next[at]!, at + 1);
-    const { parent } = rows[at]!;
     if (parent < 0) continue;
+    samples[parent]! += samples[at]!;
     bytes[parent]! += bytes[at]!;
     next[parent] = Math.max(next[parent]!, next[at]!);
   }
@@ -63,9 +66,10 @@ export function flameOf(tree: Tree, trail: string[] = []): Flame {
       high: Float64Array.from(rows, (_, at) => bytes[at]! + half(at)),
       self: Float64Array.from(rows, ({ tree: { self } }) => self ?? 0),
       blocks: Float64Array.from(rows, (_, at) => Math.ceil(bytes[at]! / 100)),
-      samples: Uint32Array.from(rows, ({ tree: { samples } }) => samples ?? 1000),
+      samples,
       merged: Uint32Array.from(rows, ({ tree: { merged } }) => merged ?? 0),
       passing: new Uint32Array(Math.max(0, trail.length - 1)),
+      chain: Float64Array.of(bytes[0]!, Math.ceil(bytes[0]! / 100)),
     },
   };
 }
@@ -156,6 +160,7 @@ function inOrder(children: number[][], bytes: Float64Array, self: Float64Array, 
       samples,
       merged: new Uint32Array(count),
       passing: new Uint32Array(),
+      chain: new Float64Array(2),
     },
   };
 }
