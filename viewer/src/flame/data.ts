@@ -79,7 +79,7 @@ export interface AboveRow {
 const WHOLE = 'all';
 const NO_NAME = '?';
 
-/** "11 frames: clone3 … handle_request" */
+/** "11 frames: clone3 … handle_request", of names in the order of their rows. */
 function chainName(names: string[]): string {
   const known = names.map(knownName).filter((name) => name !== '');
   const ends = known.length > 1 ? `: ${known[0]} … ${known.at(-1)}` : known.length === 1 ? `: ${known[0]}` : '';
@@ -144,7 +144,7 @@ export class FlameData {
       while (end < path.length && passing[end - 1] === 1) end++;
       const chain = end - depth >= LEAST_CHAIN ? this.endOf(end) : null;
       if (chain !== null && !isOpen(this.opened, chain)) {
-        rows.push({ name: chainName(path.slice(depth - 1, end - 1)), depth: end - 1, key: keyOf(chain) });
+        rows.push({ name: chainName(this.inRows(path.slice(depth - 1, end - 1), this.isUpward)), depth: end - 1, key: keyOf(chain) });
         depth = end;
       } else for (end = Math.max(end, depth + 1); depth < end; depth++) rows.push({ name: path[depth - 1]!, depth });
     }
@@ -259,8 +259,14 @@ export class FlameData {
     return keyOf(this.pathOfNode(first + count));
   }
 
+  /** Names of frames from the one function outwards, in the order of their rows: those of callers go up. */
+  private inRows(names: string[], isUp: boolean): string[] {
+    return isUp ? names.reverse() : names;
+  }
+
   private framesOf({ first, count }: Chain): string[] {
-    return Array.from({ length: count }, (_, step) => textOf(this.flame, first + step));
+    const names = Array.from({ length: count }, (_, step) => textOf(this.flame, first + step));
+    return this.inRows(names, this.sideOf(this.layout.place[first]!) === 'caller');
   }
 
   /** The innermost frame that has all that the chain has. */

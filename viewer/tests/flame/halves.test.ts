@@ -171,11 +171,13 @@ test('a chain opens in its half alone, and with the same key below a focus on a 
   const folded = new FlameData(flame, undefined, 'bytes', false, '');
   const [callees, callers] = [false, true].map((up) => folded.chainOf(folded.layout.children(0, up)[0])!) as [Chain, Chain];
   assert.deepEqual([callees, callers].map(({ count, open }) => [count, open]), [[3, false], [3, false]]);
+  assert.deepEqual([callees, callers].map(({ first }) => folded.nameOf(folded.layout.place[first]!)), ['3 frames: b … d', '3 frames: d … b'], 'names are in the order of the rows');
+  assert.deepEqual(folded.describe(folded.layout.place[callers.first]!).chain?.frames, ['d', 'c', 'b']);
   const key = folded.keyOf(callers);
   const opened = new FlameData(flame, undefined, 'bytes', false, key);
   assert.deepEqual([opened.layout.down, opened.layout.up], [3, 4]);
   const alone = (open: string) => new FlameData({ ...upward({ name: 'out', self: 7 }, 'f', 'b', 'c', 'd', 'out'), columns: { ...upward({ name: 'out', self: 7 }).columns, passing: Uint32Array.of(1, 1, 1, 1) } }, undefined, 'bytes', false, open);
-  assert.deepEqual(alone('').above.map(({ name, key }) => [name, key]), [['f', undefined], ['3 frames: b … d', key]]);
+  assert.deepEqual(alone('').above.map(({ name, key }) => [name, key]), [['f', undefined], ['3 frames: d … b', key]]);
   assert.deepEqual(alone(key).above.map(({ name }) => name), ['f', 'b', 'c', 'd']);
 });
 
