@@ -13,15 +13,14 @@
  * TABLE_FULL. All callers that nearly all bytes have in common, and the shares of those where paths part. A
  * row whose number is rough (estimate_is_rough) is dim, and the number has a ≈. */
 #include "analysis/report/resident.h"
+#include "analysis/report/trend.h"
 #include "base/error.h"
 #include "cli/report_callers.h"
 #include "cli/report_columns.h"
 #include "cli/report_name.h"
 #include "cli/report_place.h"
-#include "cli/report_trend.h"
 #include "cli/screen.h"
 #include "cli/text.h"
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -453,14 +452,6 @@ static wn_status print_rows(struct shown_table *table, int lines, int *printed) 
 }
 
 /* ---- shared ---- */
-
-/* Equal sums of equally many samples are of the same blocks. The order of addition may differ. */
-bool report_is_same(const struct sums *one, const struct sums *other) {
-  const double rounding = 1e-9;
-  return one->bytes.samples == other->bytes.samples && one->blocks.samples == other->blocks.samples &&
-         fabs(one->bytes.total - other->bytes.total) <= rounding * one->bytes.total &&
-         fabs(one->blocks.total - other->blocks.total) <= rounding * one->blocks.total;
-}
 
 void report_print_name(const char *name, int columns) {
   char fitted[REPORT_NAME_MOST];

@@ -163,14 +163,6 @@ void say_allocated(struct paragraph *paragraph, const struct view *view, const s
   say_amount_of(paragraph, view, sums, calls ? "call" : "block");
 }
 
-/* Whether what was held then is what was alive last: at one moment, or at a moment of the same peak. */
-bool report_held_is_alive(const struct report *report) {
-  if (report->samples->process_count > 1) return false;
-  if (report_is_same(&report->asked.live, &report->alive)) return true;
-  return report->at == AT_PEAK && report->peak.first_ns <= report->alive_ns &&
-         report->alive_ns <= report->peak.last_ns;
-}
-
 /* ---- tables ---- */
 
 static wn_status print_alive(const struct view *view) {

@@ -19,12 +19,6 @@ void say(struct paragraph *paragraph, const char *format, ...) __attribute__((fo
 void say_amount(struct paragraph *paragraph, const struct view *view, const struct sums *sums);
 void say_allocated(struct paragraph *paragraph, const struct view *view, const struct sums *sums);
 
-/* Whether two sums, neither of them empty, are of the same blocks. */
-bool report_is_same(const struct sums *one, const struct sums *other);
-
-/* Whether what was held then is what was alive last. */
-bool report_held_is_alive(const struct report *report);
-
 /* Prints a table with its title and its sum. If `before`, the sum of a table that was printed (or NULL), is
  * of the same blocks, the rows are not printed again. */
 wn_status report_print_table(const struct view *view, const char *title, enum measure measure,

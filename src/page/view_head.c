@@ -1,4 +1,5 @@
 /* The views `head`, what the trace is, and `totals`, the numbers that a person reads first. */
+#include "analysis/report/trend.h"
 #include "export/report_json.h"
 #include "page/labels.h"
 #include "page/views.h"
@@ -49,14 +50,24 @@ static void rank(const struct group *largest[HOLDERS + 1], const struct group *g
   largest[at] = group;
 }
 
-/* The functions that held the most at the peak, themselves: those in the first rows of the table. */
-static wn_status write_holders(struct answers *answers, struct json *json) {
+/* The table that trends are of, as in the rows of a report. */
+static wn_status make_grown(const struct report *report, struct table *grown) {
+  if (report->samples->process_count > 1 || source_limits(report->samples->source)->no_lives) return WN_OK;
+  return report_table(report, report_held_is_alive(report) ? MEASURE_HELD : MEASURE_ALIVE, BY_FUNCTION,
+                      TABLE_GROWTH, grown);
+}
+
+/* The functions that held the most at the peak, themselves, with their trends: those in the first rows of
+ * the table. */
+static wn_status write_holders(struct answers *answers, const struct verdict *verdict, struct json *json) {
   const struct group *largest[HOLDERS + 1] = {NULL};
-  struct table *table;
+  struct table *table, grown = {0};
   struct labels labels = {.tree = NULL};
   wn_status error = views_table(answers, MEASURE_HELD, BY_FUNCTION, 0, &table);
   if (!error) error = labels_create(&labels, &table->tree, answers->report.names);
   if (error) return error;
+  error = make_grown(&answers->report, &grown);
+  if (error) return labels_destroy(&labels), error;
   for (size_t i = 0; i < table->tree.group_count; i++) rank(largest, &table->tree.groups[i]);
   json_begin(json, "holders", '[');
   for (size_t i = 0; i < HOLDERS && largest[i]; i++) {
@@ -66,9 +77,12 @@ static wn_status write_holders(struct answers *answers, struct json *json) {
     json_begin(json, NULL, '{');
     json_string(json, "text", text);
     json_estimate(json, "bytes", &bytes);
+    if (grown.details & TABLE_GROWTH)
+      json_string(json, "trend", trend_of(table, &grown, largest[i], SITES_BY_SELF, verdict));
     json_end(json, '}');
   }
   json_end(json, ']');
+  table_destroy(&grown);
   labels_destroy(&labels);
   return WN_OK;
 }
@@ -117,7 +131,7 @@ wn_status view_totals(struct answers *answers, const struct request *request, st
   error = verdict_find(report, &verdict);
   if (error) return error;
   json_verdict(json, report, &verdict);
-  error = write_holders(answers, json);
+  error = write_holders(answers, &verdict, json);
   if (error) return error;
   return json_resident(json, &facts, &(struct report_json_options){.grouping = request->grouping, .top = 10});
 }

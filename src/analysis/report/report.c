@@ -437,6 +437,21 @@ bool report_peak_is_one(const struct report *report) {
   return report->peak.last_ns - report->peak.first_ns <= report->samples->end_ns / 100;
 }
 
+/* Equal sums of equally many samples are of the same blocks. The order of addition may differ. */
+bool report_is_same(const struct sums *one, const struct sums *other) {
+  const double rounding = 1e-9;
+  return one->bytes.samples == other->bytes.samples && one->blocks.samples == other->blocks.samples &&
+         fabs(one->bytes.total - other->bytes.total) <= rounding * one->bytes.total &&
+         fabs(one->blocks.total - other->blocks.total) <= rounding * one->blocks.total;
+}
+
+bool report_held_is_alive(const struct report *report) {
+  if (report->samples->process_count > 1) return false;
+  if (report_is_same(&report->asked.live, &report->alive)) return true;
+  return report->at == AT_PEAK && report->peak.first_ns <= report->alive_ns &&
+         report->alive_ns <= report->peak.last_ns;
+}
+
 bool report_has_rate(const struct report *report) {
   return report->samples->end_ns > RATE_TICKS * source_limits(report->samples->source)->tick_ns;
 }

@@ -201,6 +201,13 @@ wn_status report_what_if(const struct report *report, struct what_if *what_if);
  * time. */
 bool report_peak_is_one(const struct report *report);
 
+/* Whether two sums, neither of them empty, are of the same blocks. */
+bool report_is_same(const struct sums *one, const struct sums *other);
+
+/* Whether what was held at the moment of the question is what was alive last: at one moment, or at a moment
+ * of the same peak. */
+bool report_held_is_alive(const struct report *report);
+
 /* Whether the run is long enough for the clock of its times (tick_ns of sources/source.h). */
 bool report_is_timed(const struct report *report);
 

@@ -151,9 +151,10 @@ export interface Totals {
     /** 0: not measured. */
     peak_rss_bytes: number;
   };
-  /** What the recording most likely shows, and the functions that held the most at the peak, themselves; not with a query. */
+  /** What the recording most likely shows, and the functions that held the most at the peak, themselves, each with the word
+   *  that a report has for its trend; not with a query. */
   verdict?: Verdict;
-  holders?: { text: string; bytes: Estimate }[];
+  holders?: { text: string; bytes: Estimate; trend?: string }[];
   heap?: Heap;
   resident?: Record<string, unknown>;
   mapped?: Mapper[];

@@ -74,6 +74,9 @@ function reasonOf({ kind, bytes: amount, at_ns }: Verdict, { totals }: Totals, {
   }
 }
 
+/** Too few samples to say how it grew. */
+const NO_TREND = '?';
+
 /** A function with a smaller part of the peak is not named. */
 const LEAST = 0.1;
 
@@ -97,12 +100,13 @@ export function VerdictLine({ head, totals }: { head: Head; totals: Totals }) {
   const ofBlocks = BLOCKS[verdict.blocks ?? ''];
   if (ofBlocks) parts.unshift(`${head.collected ? "the heap's" : "malloc's"} blocks: ${ofBlocks}`);
   if (reason) parts.unshift(reason);
-  holders.forEach(({ text, bytes: { estimate } }, index) =>
+  holders.forEach(({ text, bytes: { estimate }, trend = NO_TREND }, index) =>
     parts.push(
       <>
-        {!index && !isGrowing && `${parts.length ? 'held' : 'Held'} at the ${no_peak ? 'moment of the profile' : 'peak'}: `}
+        {!index && `${isGrowing ? 'also held' : parts.length ? 'held' : 'Held'} at the ${no_peak ? 'moment of the profile' : 'peak'}: `}
         <span class="holder">
           <Function text={text} /> {share(part(estimate))}
+          {trend !== NO_TREND && ` (${trend})`}
         </span>
       </>,
     ),

@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import type { Flame, Table, Totals } from '../../src/engine/answers.ts';
 import { bytes, duration, share } from '../../src/numbers.ts';
+import { literally } from '../../src/state/clauses.ts';
 import { inFolder, openPage, program, without } from '../engine/page.ts';
 import { launch, onPageOf, population, settled } from './open.ts';
 import { answerOf, openHigh } from './views.ts';
@@ -30,6 +31,8 @@ for (const heap of ['malloc', 'collected'])
       const { labels, columns } = answerOf<Table>(engine, { view: 'table', measure: 'held' });
       const order = Array.from(columns.label.keys()).sort((one, other) => columns.self[other]! - columns.self[one]!);
       assert.deepEqual(holders!.map(({ text, bytes: { estimate } }) => [text, bytes(estimate)]), order.slice(0, 3).map((row) => [labels[columns.label[row]!]!.text, bytes(columns.self[row]!)]));
+      /* The report has the trend before the function. */
+      for (const { text, trend } of holders!) if (report.includes(` ${text} `)) assert.match(report, new RegExp(` ${literally(trend!)} ${literally(text)} `));
       const flame = answerOf<Flame>(engine, { view: 'flame', measure: 'held', direction: 'callees' });
       const { page, faults } = await openHigh(browser, file);
       const said = (await page.locator('.said').innerText()).replace(/\s+/gu, ' ');
@@ -40,6 +43,9 @@ for (const heap of ['malloc', 'collected'])
       }
       const shares = await page.locator('.sites td.share').allInnerTexts();
       assert.deepEqual(shares.slice(0, 3), order.slice(0, 3).map((row) => share(columns.self[row]! / flame.columns.bytes[0]!)));
+      const others = holders!.filter(({ text, bytes: held }) => verdict!.culprits.every(({ function: name }) => name !== text) && held.estimate >= 0.1 * totals.peak_bytes.estimate);
+      const list = others.map(({ text, bytes: held, trend }) => `${text} ${share(held.estimate / totals.peak_bytes.estimate)}${trend === '?' ? '' : ` (${trend})`}`).join(' · ');
+      assert.ok(!list || said.endsWith(`${verdict!.culprits.length ? 'also held' : 'held'} at the peak: ${list}`.replace(/\s+/gu, ' ')), `${list}: ${said}`);
       if (verdict!.at_ns) assert.ok(said.includes(`since ${duration(verdict!.at_ns)}`.replace(/\s/gu, ' ')));
       assert.deepEqual(faults, []);
       await page.close();

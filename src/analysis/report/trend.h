@@ -1,6 +1,6 @@
 /* How the memory of a row grew, in a word. */
-#ifndef CLI_REPORT_TREND_H
-#define CLI_REPORT_TREND_H
+#ifndef ANALYSIS_TREND_H
+#define ANALYSIS_TREND_H
 
 #include "analysis/report/sites.h"
 #include "analysis/report/verdict.h"

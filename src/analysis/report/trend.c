@@ -1,6 +1,6 @@
 /* Finds the trend of a row: how what was alive last came to be; of what was held earlier, that is what is
  * left. */
-#include "cli/report_trend.h"
+#include "analysis/report/trend.h"
 
 #include <string.h>
 
