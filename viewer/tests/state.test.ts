@@ -9,7 +9,7 @@ import { clauseOf, clauseOfWord, completions, isQuery } from '../src/state/field
 import { perOf, whereOf } from '../src/state/questions.ts';
 import { csvText } from '../src/views/export.ts';
 import { inSight, rowsOf, samplesOf } from '../src/views/rows.ts';
-import { atMoments } from '../src/views/timechart.ts';
+import { atMoments, isSeen } from '../src/views/timechart.ts';
 
 const isWellFormed = (text: string) => !/\p{Surrogate}/u.test(text);
 const line = fc.string({ unit: 'binary', maxLength: 40 }).map((text) => text.replace(/[\r\n]+/g, ' ')).filter(isWellFormed);
@@ -217,6 +217,11 @@ test('rows in sight', () => {
 test('CSV has no formulas', () => {
   assert.equal(csvText('a"b'), '"a""b"');
   assert.equal(csvText('=cmd()'), '"\'=cmd()"');
+});
+
+test('a layer of the chart has a name if it is a pixel high somewhere', () => {
+  const held = Float64Array.of(10e6, 50e6, 40e6);
+  assert.deepEqual([0, 1e5, 4e5, 5e5, 20e6].map((most) => isSeen(Float32Array.of(0, most, 1), held)), [false, false, false, true, true]);
 });
 
 test('measurements of the process are moved to the moments of the chart', () => {

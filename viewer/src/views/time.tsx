@@ -15,7 +15,7 @@ import { accepts } from './entry.ts';
 import { say } from './export.ts';
 import { huesAre, selectLabel } from './flame.tsx';
 import { compactName, island, Name } from './island.tsx';
-import { atMoments, type Curve, type Layer, TimeChart } from './timechart.ts';
+import { atMoments, type Curve, isSeen, type Layer, TimeChart } from './timechart.ts';
 
 /** What the pointer is over: a moment, and a layer if it is on one. */
 const under = signal<{ index: number; layer: number | null } | null>(null);
@@ -180,7 +180,7 @@ const topLayers = computed((): Drawn[] => {
 const layers = computed((): Drawn[] => {
   const { answer } = time.value;
   if (!answer || isOfRate.value) return [];
-  if (!isByArea.value) return topLayers.value;
+  if (!isByArea.value) return topLayers.value.filter(({ values }) => isSeen(values, answer.columns.held));
   const style = getComputedStyle(document.documentElement);
   const read = (name: string) => style.getPropertyValue(name).trim();
   void isDark.value;

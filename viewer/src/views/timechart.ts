@@ -86,6 +86,11 @@ export function atMoments(moments: ArrayLike<number>, times: ArrayLike<number>, 
   return result;
 }
 
+const most = (values: Curve): number => Math.max(0, ...values);
+
+/** Whether a layer is a pixel high anywhere: one that is not is of the rest, and has no name beside the chart. */
+export const isSeen = (layer: Curve, held: Curve): boolean => most(layer) * HEIGHT >= most(held);
+
 const seconds = (values: Float64Array) => Array.from(values, (value) => value / 1e9);
 const css = (colour: Rgb | string): string => (typeof colour === 'string' ? colour : cssColour(colour));
 const line = (stroke: string | undefined, fill?: string, width = 1): uPlot.Series => ({ stroke, fill, width, points: { show: false } });
