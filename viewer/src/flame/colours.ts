@@ -1,8 +1,8 @@
 /* Colours of boxes: the hue says where the code is from. Functions of the program are grouped by their namespace, or by
  * their file, and those of libraries by their module. A group's hue is a hash of its name, so that it is the same in each
  * view and run, but for a step aside where a larger group has a hue that is near. At most HUES groups have one;
- * smaller ones, the C runtime and what is not known are grey. All have one lightness and one chroma for each theme, so
- * lightness is free to show states: hover, selection, match.
+ * smaller ones, the C runtime and what is not known are grey. All have about one lightness and one chroma for each theme:
+ * functions of a group differ by small steps of it, and states (hover, selection, match) by larger ones.
  *
  * Colours are made in OKLCH, whose lightness is what the eye sees: two hues of equal lightness
  * carry the same text equally well. A colour that sRGB cannot show loses chroma, never lightness. */
@@ -230,13 +230,14 @@ export const groupName = nameOf;
 
 /* ---- fills ---- */
 
-const FILL = { light: { lightness: 0.865, chroma: 0.064 }, dark: { lightness: 0.375, chroma: 0.062 } } as const;
+const FILL = { light: { lightness: 0.865, chroma: 0.064 }, dark: { lightness: 0.345, chroma: 0.062 } } as const;
 const GREY_CHROMA = 0.006;
 const GREY_HUE = 260;
 
 /* Functions of one group differ by a shade of its hue, so that neighbours are told apart. */
 const SHADES = 5;
 const SHADE = 3; // degrees
+const LIGHTER = 0.016; // as far as text keeps its contrast
 
 /** The shade of a function: a number around 0. */
 export const shadeOf = (functionName: string): number =>
@@ -246,7 +247,8 @@ export const shadeOf = (functionName: string): number =>
 export function hueFill(hue: number | null, scheme: Scheme, functionName = ''): Rgb {
   const { lightness, chroma } = FILL[scheme];
   if (hue === null) return oklch(lightness, GREY_CHROMA, GREY_HUE);
-  return oklch(lightness, chroma, hue + shadeOf(functionName) * SHADE);
+  const shade = shadeOf(functionName);
+  return oklch(lightness + shade * LIGHTER, chroma, hue + shade * SHADE);
 }
 
 /** Of a layer of the chart over time. The first of a hue is the strongest. */

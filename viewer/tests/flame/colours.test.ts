@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { type Flame, type Label, NO_LABEL } from '../../src/engine/answers.ts';
-import { changeFill, contrast, groupName, groupOf, hueFill, hueIn, HUES, keepHues, mix, oklch, paletteIn, pixelOf, type Rgb, schemeOf } from '../../src/flame/colours.ts';
+import { changeFill, contrast, groupName, groupOf, hueFill, hueIn, HUES, keepHues, mix, oklch, paletteIn, pixelOf, type Rgb, schemeOf, shadeOf } from '../../src/flame/colours.ts';
 import { dimmedFill, fadedFill, hoveredFill, paletteOf } from '../../src/flame/theme.ts';
 
 const PAGES: { background: Rgb; text: Rgb }[] = [
@@ -37,6 +37,16 @@ test('text has a contrast of 4.5 on all fills and states of both themes', () => 
       }
     }
   }
+});
+
+test('functions of one group have a few shades, which differ in lightness', () => {
+  for (const scheme of ['light', 'dark'] as const)
+    for (let hue = 0; hue < 360; hue += 10) {
+      const fills = new Map(Array.from({ length: 100 }, (_, index) => `f${index}`).map((name) => [shadeOf(name), hueFill(hue, scheme, name)]));
+      const shades = [...fills].sort(([one], [other]) => one - other).map(([, fill]) => fill);
+      assert.equal(shades.length, 5);
+      for (let step = 1; step < shades.length; step++) assert.ok(contrast(shades[step - 1]!, shades[step]!) >= 1.035, `${scheme}, ${hue}: ${contrast(shades[step - 1]!, shades[step]!)}`);
+    }
 });
 
 test('the frames of selected boxes and of matches have a contrast of 3 to their fills', () => {
