@@ -2,6 +2,7 @@
 #include "page/labels.h"
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,25 @@ static const struct names *after_for(const struct labels *labels, uint32_t label
   return is_before(labels, label) ? labels->names : NULL;
 }
 
+/* Puts U+FFFD in the place of each byte that is no UTF-8, as JSON does: a page asks for the text that it was
+ * answered. */
+static void make_valid(char text[LABEL_TEXT_MOST]) {
+  static const char replacement[] = "\xef\xbf\xbd";
+  enum { REPLACEMENT = sizeof replacement - 1 };
+  uint32_t code;
+  for (size_t at = 0, length, left = strlen(text); left; at += length, left -= length) {
+    length = utf8_decode(text + at, left, &code);
+    if (length) continue;
+    size_t room = LABEL_TEXT_MOST - 1 - at, rest = left - 1;
+    length = room < REPLACEMENT ? 0 : REPLACEMENT;
+    if (rest > room - length) rest = room - length; /* what has no room is cut */
+    left = length ? length + rest : 0;
+    memmove(text + at + length, text + at + 1, left - length);
+    memcpy(text + at, replacement, length);
+    text[at + left] = 0;
+  }
+}
+
 /* `after`: as in label_write. */
 static void write_text(const struct call_tree *tree, const struct names *names, const struct names *after,
                        uint32_t label, char text[LABEL_TEXT_MOST]) {
@@ -28,6 +48,7 @@ static void write_text(const struct call_tree *tree, const struct names *names, 
     snprintf(text + length, room, " [before]");
   else if (shared && *module)
     snprintf(text + length, room, *module == '[' ? " %s" : " [%s]", module);
+  make_valid(text);
 }
 
 /* ---- shared ---- */

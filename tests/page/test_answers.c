@@ -233,6 +233,57 @@ static void functions_of_one_name_in_two_modules_are_two_boxes_with_two_names(vo
   recording_free(recording);
 }
 
+static void a_name_that_is_no_utf8_is_asked_for_by_the_text_that_it_has_in_an_answer(void **state) {
+  (void)state;
+  static const char *const texts[] = {"p\xef\xbf\xbdrse", "\xef\xbf\xbd\xef\xbf\xbd"};
+  static const char *const names[] = {"p\xffrse", "\xc3\xff"};
+  for (int i = 0; i < 2; i++) {
+    struct recording *recording = tell(0, 5);
+    struct names *named = &recording->names;
+    named->frame[named->first[2]].function = strings_intern(named->strings, names[i]);
+    recording_describe(recording);
+    struct answers answers;
+    char question[128];
+    answers_create(&answers, recording, NULL);
+    snprintf(question, sizeof question, "main\x1f%s", texts[i]);
+    assert_true(bytes_of_focus(&answers, question) > 0);
+    for (int view = 0; view < 2; view++) {
+      snprintf(question, sizeof question, "view=%s\nmeasure=allocated\nof=%s\n", view ? "details" : "flame",
+               texts[i]);
+      struct told told = ask(&answers, question);
+      if (view)
+        assert_null(strstr(told.json, "\"total_bytes\": {\"estimate\": 0,"));
+      else
+        assert_true(tree_of(&told).bytes[0] > 0);
+      drop(&told);
+    }
+    answers_destroy(&answers);
+    recording_free(recording);
+  }
+}
+
+/* The text of a label has its room, and a byte may take three. */
+static void a_long_name_that_is_no_utf8_is_cut(void **state) {
+  (void)state;
+  struct recording *recording = tell(0, 5);
+  struct names *named = &recording->names;
+  char name[6000];
+  memset(name, 0xff, sizeof name - 1);
+  name[sizeof name - 1] = 0;
+  named->frame[named->first[2]].function = strings_intern(named->strings, name);
+  recording_describe(recording);
+  struct answers answers;
+  answers_create(&answers, recording, NULL);
+  struct told told = ask(&answers, "view=flame\nmeasure=allocated\n");
+  assert_false(is_failure(&told, ""));
+  const char *text = strstr(told.json, "\"text\": \"\xef\xbf\xbd");
+  assert_non_null(text);
+  assert_true(strcspn(text + 9, "\"") < 4096);
+  drop(&told);
+  answers_destroy(&answers);
+  recording_free(recording);
+}
+
 static void a_function_without_blocks_has_an_empty_graph_and_no_bytes(void **state) {
   (void)state;
   struct recording *recording = tell(0, 7);
@@ -456,6 +507,8 @@ int main(void) {
       cmocka_unit_test(a_focus_opens_a_box),
       cmocka_unit_test(a_run_of_one_function_is_two_boxes_unless_whole_stacks_are_asked_for),
       cmocka_unit_test(functions_of_one_name_in_two_modules_are_two_boxes_with_two_names),
+      cmocka_unit_test(a_name_that_is_no_utf8_is_asked_for_by_the_text_that_it_has_in_an_answer),
+      cmocka_unit_test(a_long_name_that_is_no_utf8_is_cut),
       cmocka_unit_test(a_function_without_blocks_has_an_empty_graph_and_no_bytes),
       cmocka_unit_test(wrong_questions_are_told),
       cmocka_unit_test(compared_boxes_and_rows_add_up),
