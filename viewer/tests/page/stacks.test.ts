@@ -2,7 +2,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { hash, launch, onPageOf, open, rested, settled } from './open.ts';
+import type { Flame } from '../../src/engine/answers.ts';
+import { FlameData } from '../../src/flame/data.ts';
+import { openPage } from '../engine/page.ts';
+import { hash, launch, onPageOf, open, rested, settled, shopPage } from './open.ts';
+import { answerOf } from './views.ts';
 
 let browser: Browser;
 before(async () => {
@@ -145,6 +149,36 @@ onPage('what is said of a folded box has all names in its tip', { at: ONE_WAY },
   const line = page.locator('#flame-line');
   assert.match(await line.innerText(), /^5 frames: main … insert/);
   assert.equal(await line.locator('[title]').first().getAttribute('title'), 'main › Server::run › Server::loop › Cache::get_or_fill › Cache::insert');
+});
+
+onPage('what is beside the end of a folded box is shown, clicked and focused under its own caller', { at: '#churn&direction=callees&where=size+>%3D+500' }, async (page) => {
+  const engine = await openPage(shopPage());
+  const data = new FlameData(answerOf<Flame>(engine, { view: 'flame', measure: 'churn', by: 'function', direction: 'callees', where: 'size >= 500' }), undefined, 'bytes', false, '');
+  const { layout } = data;
+  const chain = layout.children(0)[0];
+  assert.equal(data.nameOf(chain), '3 frames: main … loop');
+  const [end, last] = layout.children(chain);
+  const width = (await canvas(page).boundingBox())!.width;
+  const middle = (place: number) => (width * (layout.left[place]! + layout.right[place]!)) / 2 / layout.total;
+  const side = end + 1;
+  assert.ok(side < last && (width * layout.width(side)) / layout.total > 5);
+  await canvas(page).hover({ position: { x: middle(side), y: 2.5 * ROW } });
+  assert.match(await page.locator('#flame-line').innerText(), /^Cache::get_or_fill/);
+  await clickRow(page, 2, middle(side));
+  assert.equal(await page.locator('#details h2').innerText(), 'Cache::get_or_fill');
+  await rested(page);
+  const path = 'main;Server::run;Server::loop;Cache::get_or_fill';
+  assert.ok(decodeURIComponent(await hash(page)).includes(`selected=${path}`), await hash(page));
+  await page.locator('#flame [role=treeitem][tabindex="0"]').focus();
+  await page.keyboard.press('ArrowUp');
+  assert.equal(await spoken(page), '3 frames: main … loop');
+  await page.keyboard.press('ArrowDown');
+  await clickRow(page, 2, middle(side));
+  await page.keyboard.press('Enter');
+  await settled(page);
+  await rested(page);
+  assert.ok(decodeURIComponent(await hash(page)).includes(`focus=${path}&`), await hash(page));
+  assert.deepEqual((await page.locator('#flame [role=treeitem]').allInnerTexts()).slice(0, 4).map((text) => text.replace(/[\u2068\u2069]/g, '').replace(/, .*/s, '')), ['all', 'main', 'Server::run', 'Server::loop']);
 });
 
 onPage('functions that only call are one row at the end, which opens', { at: '#allocated' }, async (page) => {
