@@ -93,9 +93,9 @@ static void find_left_over(const struct side *side, const struct side *other, st
   }
 }
 
-/* Why an unmatched label may be code of the other run. `left`, `other_left`: what its own run and the
- * other one have left of its file. Where both have addresses in a build that both know, as of a
- * library without names, one address is not another one's name. */
+/* Why a label without a match in the other run may be the same code there, under another name.
+ * `left`, `other_left`: the kinds of labels of its file that its own run and the other run have without a
+ * match. An address in a build that both runs know is no other address of that build: then nothing moved. */
 static enum moved moved_of(const struct label *label, const struct side *side, const struct side *other,
                            const struct left_over *left, const struct left_over *other_left) {
   if (!label->function) return NOT_MOVED;

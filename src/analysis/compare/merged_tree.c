@@ -37,7 +37,8 @@ static bool allocate(struct joining *joining) {
          joining->label_of && joining->node_of && joining->child_of;
 }
 
-/* The root's labels are one. A label of `before` alone has its strings' numbers of `before`. */
+/* Labels of `after` keep their numbers; those that only `before` has follow, and their strings are
+ * numbers of the names of `before`. Both roots have label 0. */
 static void join_labels(struct joining *joining, const struct matching *matching) {
   struct merged_tree *joined = joining->joined;
   const struct call_tree *before = joining->before, *after = joining->after;

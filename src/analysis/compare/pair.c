@@ -12,8 +12,9 @@ static struct estimate scale_of(const struct pair *pair) {
   return none;
 }
 
-/* Whether a row that only one of two moments has is of a block that was resized between them: then the
- * block is held at both, with two rows. A block that was first sampled as it grew may have been. */
+/* A block that was resized between the two moments has one row for each of them. Whether a row is one of
+ * these: the row is held at one moment only, and its block may be held at both. A block that was sampled
+ * for the first time as it grew may have been there before. */
 static bool is_resized(const struct samples *samples, const struct row *row, uint64_t before_ns,
                        uint64_t after_ns) {
   struct span span = row_span(samples, row);

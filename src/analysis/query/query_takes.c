@@ -179,7 +179,7 @@ static bool takes(const struct condition *condition, const struct query *query, 
   return false;
 }
 
-/* A number of which no block that a condition takes has less in a field. */
+/* A lower bound of a field, over all blocks that a condition takes; 0: there is no better one. */
 static double least_of(const struct condition *condition, const char *field) {
   double left, right;
   switch (condition->kind) {

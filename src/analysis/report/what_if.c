@@ -13,8 +13,9 @@
  * which it was alive, and D, at which it was dead (infinite, if it never was found dead). With P
  * the promoted bytes, sums over sampled blocks weighted as ever, and [x] for x limited to 0..k-1:
  *
- *  - half as large: what was born within M/2 before a collection has met what all would have met,
- *    so 2 q P would have been promoted, where q is the share of these in P: an estimate of a share.
+ *  - half as large: a block that was born within M/2 before a collection was promoted under the same
+ *    conditions as with a minor heap of M/2; these have a share q of P, and are half of all births. So
+ *    2 q P would have been promoted.
  *  - k times as large: (P + M..kM part) / k, where the part of S behind M is
  *      at least  the sum of y [A/M - 1]
  *      at most   the sum of y [D/M - 1] over those that were born in the first LATE of an interval,
