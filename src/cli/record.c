@@ -406,26 +406,28 @@ static bool remove_empty(const char *path) {
   return S_ISREG(status.st_mode) && !status.st_size && !unlink(path);
 }
 
-/* Whether the reserved file is empty, but was written since. */
-static bool was_emptied(const struct recording *recording) {
+/* What another process did to the reserved file: "was removed"; "was emptied", if it is empty, but was
+ * written since; NULL: nothing that can be seen. */
+static const char *harm_done(const struct recording *recording) {
   struct stat status;
   const struct timespec *since = &recording->prepared;
-  return !lstat(recording->output, &status) && S_ISREG(status.st_mode) && !status.st_size &&
-         (status.st_mtim.tv_sec != since->tv_sec || status.st_mtim.tv_nsec != since->tv_nsec);
+  if (lstat(recording->output, &status)) return errno == ENOENT ? "was removed" : NULL;
+  bool written = status.st_mtim.tv_sec != since->tv_sec || status.st_mtim.tv_nsec != since->tv_nsec;
+  return S_ISREG(status.st_mode) && !status.st_size && written ? "was emptied" : NULL;
 }
 
 /* `status`: why no trace was completed. */
 static void say_nothing_was_recorded(const struct recording *recording, wn_status status) {
-  bool emptied = was_emptied(recording), nothing = remove_empty(recording->output);
-  fputs(nothing && emptied                ? "winnow: nothing is left of the trace: "
+  const char *harm = harm_done(recording);
+  bool nothing = remove_empty(recording->output);
+  fputs(nothing && harm                   ? "winnow: nothing is left of the trace: "
         : nothing || status == WN_EFORMAT ? "winnow: nothing was recorded: "
-                                          : "winnow: the trace is written, but not complete: ",
+                                          : "winnow: the trace is written, but could not be checked: ",
         stderr);
-  text_name(stderr, !nothing ? wn_last_error() : emptied ? recording->output : recording->called);
+  text_name(stderr, !nothing ? wn_last_error() : harm ? recording->output : recording->called);
   if (nothing)
-    fputs(emptied ? " was emptied by another process"
-                  : " did not run with winnow's library, or could not create a trace",
-          stderr);
+    fprintf(stderr, " %s", harm ? harm : "did not run with winnow's library, or could not create a trace");
+  if (nothing && harm) fputs(" by another process", stderr);
   fputc('\n', stderr);
 }
 

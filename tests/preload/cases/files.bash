@@ -188,9 +188,16 @@ a_trace_that_another_process_cuts_ends_with_a_line() {
   done
 }
 
+# The program removes it itself, so that the moment is known.
+a_trace_that_is_removed_is_said_to_be() {
+  run_as gone "$winnow" record -o trace -- rm trace
+  [ "$(cat gone.code)" = 0 ] || fail "ended with $(cat gone.code): $(cat gone.err)"
+  one_line_of gone.err '^winnow: nothing is left of the trace: trace was removed by another process$'
+}
+
 # The command itself cannot open the trace again to complete it.
 a_trace_that_cannot_be_completed_is_not_called_nothing() {
   run_as few bash -c "exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; ulimit -n 4; exec '$winnow' record -o trace --rate 1 -- '$programs/growing'"
-  one_line_of few.err '^winnow: the trace is written, but not complete: cannot open trace: Too many open files$'
+  one_line_of few.err '^winnow: the trace is written, but could not be checked: cannot open trace: Too many open files$'
   opens trace
 }
