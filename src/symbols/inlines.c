@@ -75,7 +75,7 @@ static bool next_range(const struct unit *unit, Dwarf_Die *entry, ptrdiff_t *at,
 /* The spans of a unit that entries do not share are fewer than its bytes. Of a damaged file, whose
  * entries share long lists, no more are taken. */
 static size_t spans_most(Dwarf_Die *unit) {
-  Dwarf_Off next, offset = dwarf_cuoffset(unit);
+  Dwarf_Off next, offset = dwarf_dieoffset(unit) - dwarf_cuoffset(unit); /* where the unit begins */
   Dwarf *dwarf = dwarf_cu_getdwarf(unit->cu);
   return dwarf_next_unit(dwarf, offset, &next, NULL, NULL, NULL, NULL, NULL, NULL, NULL) ? 0 : next - offset;
 }

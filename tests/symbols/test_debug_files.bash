@@ -66,6 +66,20 @@ in_build_id_folder() { # PROGRAM DEBUG-FILE FOLDER
   cp "$2" "$3/.build-id/${id:0:2}/${id:2}.debug"
 }
 
+# A unit's size is read where the unit begins. Clang's bytes behind the head of a unit of DWARF 4 look like that of a tiny one.
+units_of_any_content_have_lines() {
+  local i
+  need clang
+  {
+    printf '#include <stdlib.h>\nvoid *volatile kept;\n'
+    for i in 1 2 3 4 5 6 7 8 9; do echo "static __attribute__((noinline)) void f$i(void) { kept = malloc(1000); }"; done
+    echo "int main(void) { $(printf 'f%d(); ' 1 2 3 4 5 6 7 8 9)}"
+  } >program.c
+  clang -gdwarf-4 -O1 -fno-builtin -o program program.c || fail "not compiled"
+  record ./program
+  for i in 1 2 3 4 5 6 7 8 9; do known "f$i (program.c:$((i + 2)))" --by line --top 100; done
+}
+
 stripped_programs_have_no_names() {
   compile program hidden_function
   record ./program
