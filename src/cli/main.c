@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <winnow/version.h>
@@ -170,13 +171,70 @@ static void print_overview(FILE *out) {
   fputs("\n'winnow help COMMAND' tells more. Start with:  winnow record -- PROGRAM\n", out);
 }
 
-static void print_help(const struct command *command) {
-  printf("winnow %s: %s\n\nUsage: winnow %s\n", command->name, command->summary, command->usage);
-  if (command->print_options) {
-    putchar('\n');
-    command->print_options(stdout);
+/* ---- help ---- */
+
+/* Text wider than HELP_COLUMNS is wrapped. That of an option begins behind OPTION_COLUMNS. */
+enum { HELP_COLUMNS = 100, OPTION_COLUMNS = 25 };
+
+static size_t line_length(const char *line) { return strcspn(line, "\n") + 1; }
+
+static bool goes_on(const char *line, int indent) {
+  return indent ? strspn(line, " ") >= (size_t)indent : *line && *line != ' ' && *line != '\n';
+}
+
+static void print_wrapped(const char *text, const char *end, int indent) {
+  size_t column = (size_t)indent;
+  bool begun = false;
+  fwrite(text, 1, (size_t)indent, stdout);
+  for (text += indent; text < end; text += strspn(text, " \n")) {
+    size_t word = strcspn(text, " \n");
+    if (begun && column + 1 + word > HELP_COLUMNS) {
+      printf("\n%*s", indent, "");
+      column = (size_t)indent;
+    } else if (begun) {
+      putchar(' ');
+      column++;
+    }
+    fwrite(text, 1, word, stdout);
+    column += word, text += word, begun = true;
   }
-  if (*command->help) printf("\n%s", command->help);
+  putchar('\n');
+}
+
+/* Prints the option or the paragraph at the begin of a text, or the one line. Returns what follows. */
+static const char *print_paragraph(const char *text) {
+  bool option = !strncmp(text, "  -", 3) || !strncmp(text, "      --", 8), wide = false;
+  int indent = option ? OPTION_COLUMNS : 0;
+  const char *end = text;
+  do {
+    wide = wide || line_length(end) > HELP_COLUMNS + 1;
+    end += line_length(end);
+  } while ((option || goes_on(text, 0)) && *end && goes_on(end, indent));
+  if (wide)
+    print_wrapped(text, end, indent);
+  else
+    fwrite(text, 1, (size_t)(end - text), stdout);
+  return end;
+}
+
+static void write_help(const struct command *command, FILE *out) {
+  fprintf(out, "winnow %s: %s\n\nUsage: winnow %s\n", command->name, command->summary, command->usage);
+  if (command->print_options) {
+    fputc('\n', out);
+    command->print_options(out);
+  }
+  if (*command->help) fprintf(out, "\n%s", command->help);
+}
+
+static void print_help(const struct command *command) {
+  char *text = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream(&text, &size);
+  if (!out) return write_help(command, stdout);
+  write_help(command, out);
+  if (fclose(out)) return write_help(command, stdout);
+  for (const char *at = text; *at;) at = print_paragraph(at);
+  free(text);
 }
 
 /* ---- shared ---- */

@@ -540,7 +540,7 @@ help_is_everywhere() {
     cp out first
     succeeds $command --help
     cmp -s first out || fail "'help $command' and '$command --help' differ"
-    [ "$(awk 'length > 110' out)" = "" ] || fail "help $command has long lines"
+    [ "$(awk 'length > 100' out)" = "" ] || fail "help $command has long lines"
   done
   succeeds help record
   for kind in static 32-bit set-uid musl sanitizer 'malloc of their own'; do says "cannot record.*$kind"; done
