@@ -60,6 +60,7 @@
 #include "base/error.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const double CULPRIT_LEAST = 0.1, LEAK_FREES = 3, BRIEF_PART = 0.01, BRIEF_SHARE = 0.9,
                     FEW_WIDTH = 0.4, BIG = 4e6, CALLER_SHARE = 0.9, LEVEL_WITHIN = 0.1, LEVEL_SLACK = 0.8,
@@ -255,11 +256,18 @@ static uint32_t main_caller(const struct suspects *suspects, uint32_t label) {
   return 0;
 }
 
+/* What calls main, a reader knows. */
+static bool is_main(const struct suspects *suspects, uint32_t label) {
+  uint32_t function = suspects->table.tree.labels[label].function;
+  return !strcmp(strings_text(suspects->report.names->strings, function), "main");
+}
+
 static void add_suspect(struct verdict *verdict, const struct suspects *suspects, const struct growth *growth,
                         uint32_t label, uint32_t caller) {
   const struct label *labels = suspects->table.tree.labels;
   struct culprit culprit = {.function = labels[label],
-                            .caller = caller ? labels[caller] : (struct label){0},
+                            .caller =
+                                caller && !is_main(suspects, label) ? labels[caller] : (struct label){0},
                             .bytes = growth->bytes,
                             .rate = growth->rate,
                             .since_ns = since_of(suspects, growth),
@@ -412,16 +420,16 @@ static wn_status judge_one(const struct report *report, const struct estimate *p
   if (error || verdict->culprits) return error;
   bool is_few = is_unknown(peak);
   is_sure = !is_few && (is_sure || report_bytes(report, &report->alive).high < leak);
-  if (judge_by(is_kept, VERDICT_KEPT, report, verdict)) {
-    if (freed_lately(report, verdict->bytes)) *verdict = (struct verdict){.kind = VERDICT_UNDECIDED};
-    if (verdict->kind == VERDICT_KEPT && is_sure) verdict->blocks = VERDICT_LEVEL;
-  } else if (is_few) {
+  if (judge_by(is_kept, VERDICT_KEPT, report, verdict) && !freed_lately(report, verdict->bytes)) {
+    if (is_sure) verdict->blocks = VERDICT_LEVEL;
+    return WN_OK;
+  }
+  *verdict = (struct verdict){.kind = VERDICT_UNDECIDED};
+  if (is_few) {
     verdict->kind = VERDICT_FEW;
   } else if (is_sure) {
     verdict->kind = is_brief(report, peak->estimate) ? VERDICT_BRIEF : VERDICT_LEVEL;
     verdict->time_ns = level_since(report, peak->estimate);
-  } else {
-    verdict->kind = VERDICT_UNDECIDED;
   }
   return WN_OK;
 }
