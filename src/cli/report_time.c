@@ -191,7 +191,9 @@ void report_print_chart(const struct view *view) {
   if (resident.most > 0) print_row("resident", &resident, columns, scale);
   print_row("held", &held, columns, scale);
   text_time(time, view->report->samples->end_ns);
-  printf("%*s0 s%*s%s\n", CHART_LABEL, "", (int)columns - 3, time, resident.most > 0 ? "  same scale" : "");
+  int end = CHART_LABEL + (int)columns + 12; /* behind "same scale" */
+  bool told = resident.most > 0 && end <= text_width();
+  printf("%*s0 s%*s%s\n", CHART_LABEL, "", (int)columns - 3, time, told ? "  same scale" : "");
 }
 
 void report_print_time(const struct view *view) {

@@ -3,6 +3,7 @@
  * side of the interval in percent. */
 #include "cli/screen.h"
 
+#include "base/error.h"
 #include "cli/inputs.h"
 #include "cli/package.h"
 #include "cli/report_callers.h"
@@ -14,16 +15,10 @@
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum {
-  LABEL = 19,
-  NOTE_INDENT = 38,
-  CAUSE_INDENT = 21,
-  CHART_LINES = 4,
-  FOOT_LINES = 5, /* without those of print_children */
-  CULPRIT_COLUMNS = 60
-};
+enum { LABEL = 19, NOTE_INDENT = 38, CAUSE_INDENT = 21, CHART_LINES = 4, CULPRIT_COLUMNS = 60 };
 
 /* ---- the title ---- */
 
@@ -501,13 +496,35 @@ static wn_status print_table(const struct view *view, const char *title, enum me
   return error;
 }
 
+/* The foot as text, which is printed last: the tables get the lines that it leaves. NULL: no memory. */
+static char *foot_text(const struct view *view) {
+  char *text = NULL;
+  size_t size;
+  FILE *screen = stdout, *out = open_memstream(&text, &size);
+  if (!out) return NULL;
+  stdout = out;
+  screen_print_foot(view);
+  stdout = screen;
+  if (!fclose(out)) return text;
+  free(text);
+  return NULL;
+}
+
+static int count_lines(const char *text) {
+  int lines = 0;
+  for (; *text; text++) lines += *text == '\n';
+  return lines;
+}
+
 wn_status screen_print(const struct view *view) {
   static const char *const when[] = {"HELD AT THE PEAK", "HELD AT THE END"};
   const struct report *report = view->report;
   const struct source_limits *limits = source_limits(report->samples->source);
   char title[64], time[32];
-  wn_status error = WN_OK;
-  int left = SCREEN_LINES - FOOT_LINES - !!children_of(view) - screen_print_head(view);
+  char *foot = foot_text(view);
+  wn_status error = foot ? WN_OK : error_set(WN_ENOMEM, "not enough memory for the report");
+  if (error) return error;
+  int left = SCREEN_LINES - count_lines(foot) - screen_print_head(view);
   if (report_is_timed(report)) report_print_chart(view), left -= CHART_LINES;
   snprintf(title, sizeof title, "HELD AT %s", text_time(time, report->asked.time_ns));
   bool ended = limits->totals && !limits->no_end;
@@ -519,7 +536,8 @@ wn_status screen_print(const struct view *view) {
                         MEASURE_ALIVE, !limits->no_total, &left);
   if (!error && !limits->no_total)
     error = print_table(view, "ALLOCATED THE MOST", MEASURE_ALLOCATED, 0, &left);
-  if (!error) screen_print_foot(view);
+  if (!error) fputs(foot, stdout);
+  free(foot);
   return error;
 }
 /* SPDX-License-Identifier: MIT */
