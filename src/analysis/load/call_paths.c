@@ -49,6 +49,11 @@ static struct label label_of(const struct frame *frame, enum grouping grouping) 
   return (struct label){.function = frame->function, .module = frame->module, .source = frame->file};
 }
 
+static bool is_call(const struct building *building, const struct frame *frame) {
+  return building->paths->grouping == BY_FUNCTION && frame->inlined &&
+         builds_of(&building->names->builds, frame->function);
+}
+
 static bool same_label(const struct label *a, const struct label *b) {
   return !memcmp(a, b, offsetof(struct label, source));
 }
@@ -104,6 +109,7 @@ static uint32_t step(struct building *building, uint32_t parent, uint32_t trace_
     size_t frame = (size_t)(frames.frame - building->names->frame) + i;
     if (!stack_view_shows(&building->view, frame, &begun)) continue;
     struct label label = label_of(&frames.frame[i], building->paths->grouping);
+    label.call = is_call(building, &frames.frame[i]);
     uint32_t number = label_number(building, &label);
     parent = number == UINT32_MAX ? UINT32_MAX : child_of(building, parent, number);
     if (!frames.frame[i].wrapper || !*own) *own = parent;

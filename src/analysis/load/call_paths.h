@@ -21,7 +21,9 @@ const char *grouping_name(enum grouping grouping);
  * compilers of C tell none that a trace could name. */
 struct label {
   uint32_t function, module, file, line, first_column, last_column;
-  uint32_t source; /* of a function its source file, if one is known; it distinguishes no labels */
+  /* These distinguish no labels. */
+  uint32_t source; /* of a function its source file, if one is known */
+  bool call;       /* of a function: a call in one without a name, which is its caller: nameless.h */
 };
 
 /* Which frames of the stacks paths have. All zeros: every one. */

@@ -242,7 +242,7 @@ void chains_follow(struct chains *chains, const struct group *group, struct chai
   chain->whole = group->self.bytes;
   chains->count = group->label ? chains->begin[group->label + 1] - chains->begin[group->label] : 0;
   for (size_t i = 0; i < chains->count; i++) {
-    chains->at[i] = node[i];
+    chains->at[i] = tree->labels[group->label].call ? tree->nodes[node[i]].parent : node[i];
     chains->bytes[i] = &tree->nodes[node[i]].self.bytes;
   }
   while (chains->count) {

@@ -87,7 +87,8 @@ struct chains {
 wn_status chains_create(const struct call_tree *tree, struct chains *chains);
 void chains_destroy(struct chains *chains);
 
-/* Finds the chain of a group. Not for BY_STACK. */
+/* Finds the chain of a group. That of a call in a function without a name begins with the function's caller.
+ * Not for BY_STACK. */
 void chains_follow(struct chains *chains, const struct group *group, struct chain *chain);
 
 #endif

@@ -256,10 +256,10 @@ static uint32_t main_caller(const struct suspects *suspects, uint32_t label) {
   return 0;
 }
 
-/* What calls main, a reader knows. */
-static bool is_main(const struct suspects *suspects, uint32_t label) {
-  uint32_t function = suspects->table.tree.labels[label].function;
-  return !strcmp(strings_text(suspects->report.names->strings, function), "main");
+/* What calls main, a reader knows; and a call in a function without a name is called by nobody. */
+static bool has_caller(const struct suspects *suspects, uint32_t number) {
+  const struct label *label = &suspects->table.tree.labels[number];
+  return !label->call && strcmp(strings_text(suspects->report.names->strings, label->function), "main") != 0;
 }
 
 static void add_suspect(struct verdict *verdict, const struct suspects *suspects, const struct growth *growth,
@@ -267,7 +267,7 @@ static void add_suspect(struct verdict *verdict, const struct suspects *suspects
   const struct label *labels = suspects->table.tree.labels;
   struct culprit culprit = {.function = labels[label],
                             .caller =
-                                caller && !is_main(suspects, label) ? labels[caller] : (struct label){0},
+                                caller && has_caller(suspects, label) ? labels[caller] : (struct label){0},
                             .bytes = growth->bytes,
                             .rate = growth->rate,
                             .since_ns = since_of(suspects, growth),
