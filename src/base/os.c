@@ -45,6 +45,17 @@ bool os_write_all(int fd, const void *bytes, size_t count) {
   return true;
 }
 
+size_t os_read_at(int fd, void *buffer, size_t count, uint64_t offset) {
+  size_t length = 0;
+  while (length < count) {
+    long got = syscall(SYS_pread64, fd, (char *)buffer + length, count - length, offset + length);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    length += (size_t)got;
+  }
+  return length;
+}
+
 long os_read_file(const char *path, char *buffer, size_t capacity) {
   int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return -1;

@@ -20,6 +20,10 @@ unsigned os_processors(void);
 /* Writes everything, through interrupted and partial writes. False on error; errno tells. */
 bool os_write_all(int fd, const void *bytes, size_t count);
 
+/* Reads up to `count` bytes at an offset, through interrupted and partial reads. Returns the number of
+ * bytes that were there; fewer also on an error. */
+size_t os_read_at(int fd, void *buffer, size_t count, uint64_t offset);
+
 /* Reads at most capacity - 1 bytes of a small file, such as one in /proc, and ends them with a NUL
  * byte. Returns the number of bytes read, or -1. */
 long os_read_file(const char *path, char *buffer, size_t capacity);

@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/os.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@ static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
 static bool read_header(const struct memtrace_index *index, uint64_t offset, struct memtrace_header *header) {
   unsigned char bytes[MEMTRACE_HEADER_MOST];
   if (offset >= index->size) return false;
-  size_t count = memtrace_read_at(index->descriptor, bytes, sizeof bytes, offset);
+  size_t count = os_read_at(index->descriptor, bytes, sizeof bytes, offset);
   return memtrace_header_read(bytes, count, header) && header->version == index->info.version &&
          header->pid == index->info.pid;
 }
@@ -29,7 +30,7 @@ static uint64_t search(const struct memtrace_index *index, uint64_t from, struct
   static const uint32_t magic = MEMTRACE_MAGIC;
   unsigned char bytes[SEARCH_BYTES];
   while (from < index->size) {
-    size_t count = memtrace_read_at(index->descriptor, bytes, sizeof bytes, from);
+    size_t count = os_read_at(index->descriptor, bytes, sizeof bytes, from);
     const unsigned char *at = bytes, *end = bytes + count;
     while ((at = memmem(at, (size_t)(end - at), &magic, sizeof magic))) {
       uint64_t found = from + (uint64_t)(at - bytes);
@@ -148,7 +149,7 @@ static bool add(struct memtrace_index *index, uint64_t offset, uint32_t there,
   unsigned char packet[MEMTRACE_PACKET_MOST];
   bool suspect = header->verify_slot == MEMTRACE_UNVERIFIED && header->first_block == header->end_block;
   size_t wanted = suspect ? there : smaller(there, header->header_bytes + sizeof(uint32_t));
-  there = (uint32_t)(memtrace_read_at(index->descriptor, packet, wanted, offset) + there - wanted);
+  there = (uint32_t)(os_read_at(index->descriptor, packet, wanted, offset) + there - wanted);
   if (there < header->header_bytes) return true;
   if (!offset && is_info(packet, there, header)) return index->loss.packets++, true;
   struct memtrace_domain *domain = domain_of(index, header->domain);
@@ -190,12 +191,12 @@ static bool read_info(struct memtrace_index *index, unsigned *version) {
   unsigned char bytes[MEMTRACE_HEADER_MOST];
   index->first_packet = malloc(MEMTRACE_PACKET_MOST);
   if (!index->first_packet) return false;
-  size_t there = memtrace_read_at(index->descriptor, index->first_packet, MEMTRACE_PACKET_MOST, 0);
+  size_t there = os_read_at(index->descriptor, index->first_packet, MEMTRACE_PACKET_MOST, 0);
   *version = memtrace_version(index->first_packet, there);
   if (!memtrace_info_read(index->first_packet, there, &index->info) ||
       !memtrace_header_read(index->first_packet, there, &header))
     return false;
-  size_t count = memtrace_read_at(index->descriptor, bytes, sizeof bytes, header.bytes);
+  size_t count = os_read_at(index->descriptor, bytes, sizeof bytes, header.bytes);
   bool followed = memtrace_header_read(bytes, count, &next);
   if (!followed || next.pid != index->info.pid) index->info.pid = header.pid;
   if (header.begin_us != header.end_us && followed) index->info.begin_us = next.begin_us;
@@ -233,17 +234,6 @@ static wn_status fill(struct memtrace_index *index, const char *path) {
 }
 
 /* ---- shared ---- */
-
-size_t memtrace_read_at(int descriptor, void *buffer, size_t count, uint64_t offset) {
-  size_t length = 0;
-  while (length < count) {
-    ssize_t got = pread(descriptor, (char *)buffer + length, count - length, (off_t)(offset + length));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
-    length += (size_t)got;
-  }
-  return length;
-}
 
 wn_status memtrace_index_create(struct memtrace_index *index, const char *path) {
   *index = (struct memtrace_index){.descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)};

@@ -64,8 +64,5 @@ void memtrace_index_destroy(struct memtrace_index *index);
 /* Once all packets were read: the file is not needed any more. */
 void memtrace_index_end_file(struct memtrace_index *index);
 
-/* Reads up to `count` bytes; the number of bytes that were there. */
-size_t memtrace_read_at(int descriptor, void *buffer, size_t count, uint64_t offset);
-
 #endif
 /* SPDX-License-Identifier: MIT */

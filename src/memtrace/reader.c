@@ -2,6 +2,7 @@
 #include "memtrace/reader.h"
 
 #include "base/error.h"
+#include "base/os.h"
 #include <stdlib.h>
 
 enum {
@@ -126,7 +127,7 @@ static void count_damage(struct memtrace_loss *loss, size_t there, struct memtra
 /* Reads the next packet of a line. False if it is not there any more. */
 static bool read_packet(struct memtrace_reader *reader, struct line *line) {
   const struct memtrace_place *place = &reader->index.packets[line->next];
-  size_t there = memtrace_read_at(reader->index.descriptor, line->packet, place->bytes, place->offset);
+  size_t there = os_read_at(reader->index.descriptor, line->packet, place->bytes, place->offset);
   line->next = place->next;
   reader->bytes_done += place->bytes;
   if (!memtrace_header_read(line->packet, there, &line->header)) return false;

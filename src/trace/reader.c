@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/os.h"
 #include "base/words.h"
 #include "trace/chunk.h"
 #include "trace/decoder.h"
@@ -71,24 +72,13 @@ struct trace_reader {
 
 /* ---- bytes ---- */
 
-static size_t read_at(int descriptor, void *buffer, size_t count, uint64_t offset) {
-  size_t length = 0;
-  while (length < count) {
-    ssize_t got = pread(descriptor, (char *)buffer + length, count - length, (off_t)(offset + length));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
-    length += (size_t)got;
-  }
-  return length;
-}
-
 static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 /* The header first: the records that its commit word covers are there before it is. */
 static size_t read_parts(int descriptor, void *buffer, size_t count, uint64_t offset) {
-  size_t header = read_at(descriptor, buffer, (size_t)smaller(CHUNK_HEADER_BYTES, count), offset);
+  size_t header = os_read_at(descriptor, buffer, (size_t)smaller(CHUNK_HEADER_BYTES, count), offset);
   if (header < CHUNK_HEADER_BYTES) return header;
-  return header + read_at(descriptor, (char *)buffer + header, count - header, offset + header);
+  return header + os_read_at(descriptor, (char *)buffer + header, count - header, offset + header);
 }
 
 static uint64_t commit_of(const void *chunk, size_t count) {
@@ -137,7 +127,7 @@ static bool is_zero(const struct search *search) {
   unsigned char bytes[4096];
   uint64_t end = smaller(search->size, SEARCH_BYTES), offset = 0;
   while (offset < end) {
-    size_t count = read_at(search->descriptor, bytes, sizeof bytes, offset);
+    size_t count = os_read_at(search->descriptor, bytes, sizeof bytes, offset);
     if (!count || bytes[0] || memcmp(bytes, bytes + 1, count - 1) != 0) return false;
     offset += count;
   }
@@ -191,7 +181,7 @@ static bool find_segment(struct search *search, struct chunk_header *found) {
   struct segment segment;
   bool any = false;
   if (!bytes) return false;
-  count = read_at(search->descriptor, bytes, count, 0);
+  count = os_read_at(search->descriptor, bytes, count, 0);
   if (count >= sizeof *bytes) {
     uint32_t crc = chunk_header_crc(bytes);
     while (!search->header_known && segment_find((const unsigned char *)bytes, count, at, &work, &segment)) {
@@ -209,11 +199,11 @@ static bool find_segment(struct search *search, struct chunk_header *found) {
 /* Finds the first good chunk; its header says what the others must say too. */
 static wn_status find_chunk(struct search *search, struct chunk_header *found) {
   struct chunk_header first;
-  size_t first_count = read_at(search->descriptor, &first, sizeof first, 0);
+  size_t first_count = os_read_at(search->descriptor, &first, sizeof first, 0);
   search->begun = first_count >= sizeof chunk_magic && !memcmp(&first, chunk_magic, sizeof chunk_magic);
   uint64_t end = smaller(search->size, SEARCH_BYTES);
   for (uint64_t offset = 0; offset < end; offset += SEARCH_STEP) {
-    if (read_at(search->descriptor, found, sizeof *found, offset) < sizeof *found) break;
+    if (os_read_at(search->descriptor, found, sizeof *found, offset) < sizeof *found) break;
     search->header_known = probe(search, offset, found);
     if (search->header_known) return WN_OK;
     if (!offset && is_ctf((const unsigned char *)&first, first_count)) break;

@@ -2,6 +2,7 @@
 #include "trace/stamp.h"
 
 #include "base/hash.h"
+#include "base/os.h"
 #include "trace/chunk.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -9,19 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* False at the end of the file. */
-static bool read_at(int descriptor, void *bytes, size_t count, uint64_t offset) {
-  ssize_t got;
-  do got = pread(descriptor, bytes, count, (off_t)offset);
-  while (got < 0 && errno == EINTR);
-  return got == (ssize_t)count;
-}
-
 /* What the first chunk says, unless that cannot be. */
 static uint64_t capacity_of(int descriptor) {
   struct chunk_header first;
-  bool sound = read_at(descriptor, &first, sizeof first, 0) && first.capacity_log2 >= CHUNK_LOG2_LEAST &&
-               first.capacity_log2 <= CHUNK_LOG2_MOST;
+  bool sound = os_read_at(descriptor, &first, sizeof first, 0) == sizeof first &&
+               first.capacity_log2 >= CHUNK_LOG2_LEAST && first.capacity_log2 <= CHUNK_LOG2_MOST;
   return (uint64_t)1 << (sound ? first.capacity_log2 : CHUNK_LOG2);
 }
 
@@ -34,7 +27,8 @@ uint64_t trace_stamp(const char *path) {
   uint64_t stamp = 1, commit;
   if (!fstat(descriptor, &found)) stamp = hash_combine(stamp, (uint64_t)found.st_size);
   uint64_t capacity = capacity_of(descriptor), at = offsetof(struct chunk_header, commit);
-  for (; read_at(descriptor, &commit, sizeof commit, at); at += capacity) stamp = hash_combine(stamp, commit);
+  for (; os_read_at(descriptor, &commit, sizeof commit, at) == sizeof commit; at += capacity)
+    stamp = hash_combine(stamp, commit);
   close(descriptor);
   return stamp ? stamp : 1;
 }
