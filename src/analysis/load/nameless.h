@@ -1,7 +1,7 @@
 /* Functions without a name. The compiler may have inlined all of a stripped program into one function,
  * and a table with one row for it would say nothing. So each call by which a function without a name
- * allocates is a frame of its own, as if it were inlined there: "prog+0x113f", called by "prog+0x1090".
- * A reader looks up its line by that address. */
+ * allocates is a frame of its own, as if it were inlined there: "prog+0x113f" in "prog+0x1090". A reader
+ * looks up its line by that address. Its callers are those of the function (chains_follow). */
 #ifndef ANALYSIS_NAMELESS_H
 #define ANALYSIS_NAMELESS_H
 
