@@ -64,6 +64,17 @@ void elf_file_each_symbol(const struct elf_file *file, elf_file_visit *visit, vo
   }
 }
 
+bool elf_file_has_section(const struct elf_file *file, const char *name) {
+  size_t names;
+  if (elf_getshdrstrndx(file->elf, &names)) return false;
+  for (Elf_Scn *section = NULL; (section = elf_nextscn(file->elf, section));) {
+    const Elf64_Shdr *header = elf64_getshdr(section);
+    const char *found = header ? elf_strptr(file->elf, names, header->sh_name) : NULL;
+    if (found && !strcmp(found, name)) return true;
+  }
+  return false;
+}
+
 struct elf_allocators elf_file_allocators(const char *path) {
   struct elf_file file;
   struct elf_allocators found = {0};

@@ -1,4 +1,4 @@
-/* Reads the symbol tables of a 64-bit ELF file, by libelf. */
+/* Reads the symbol tables and the names of the sections of a 64-bit ELF file, by libelf. */
 #ifndef CLI_ELF_FILE_H
 #define CLI_ELF_FILE_H
 
@@ -22,6 +22,8 @@ bool elf_file_is_another(const struct elf_file *file, const unsigned char *build
 /* Calls `visit` for each symbol of the dynamic and the full symbol table. */
 typedef void elf_file_visit(const Elf64_Sym *symbol, const char *name, void *context);
 void elf_file_each_symbol(const struct elf_file *file, elf_file_visit *visit, void *context);
+
+bool elf_file_has_section(const struct elf_file *file, const char *name);
 
 /* The allocators in a program that its symbols show. */
 struct elf_allocators {

@@ -372,7 +372,7 @@ static void say_if_it_collects(const struct recording *recording, const char *pr
     fputs("to trace that heap: ", stderr);
     say_how_to_trace_its_heap(recording);
   } else {
-    fprintf(stderr, "it could write a trace of that heap by calling %s", collected_call(collected));
+    fputs(collected_advice(collected), stderr);
   }
   fputc('\n', stderr);
 }

@@ -5,7 +5,6 @@
 #include "cli/report_text.h"
 
 #include "cli/chain.h"
-#include "cli/heaps_of_file.h"
 #include "cli/process_name.h"
 #include "cli/report_facts.h"
 #include "cli/report_name.h"
@@ -54,36 +53,9 @@ static void say_run(struct paragraph *paragraph, const struct view *view) {
     say_exec(paragraph, view);
 }
 
-/* Whether the trace is of malloc, and the program also has a collected heap. */
-static enum collected find_other_heap(const struct view *view) {
-  struct source *source = view->report->samples->source;
-  enum collected found = COLLECTED_NONE;
-  if (source_heap(source) != SOURCE_HEAP_MALLOC || !view->options->recording.names.symbols)
-    return COLLECTED_NONE;
-  for (uint32_t i = 1; i <= source_module_count(source) && found != COLLECTED_ASKS; i++) {
-    const struct trace_module *module = source_module(source, i);
-    enum collected here = COLLECTED_NONE;
-    if (module->path.length && !trace_is_language(module))
-      here = collected_in_file(module->path.bytes, module->build_id, module->build_id_bytes);
-    if (here > found) found = here;
-  }
-  return found;
-}
-
-static void say_other_heap(struct paragraph *paragraph, const struct view *view) {
-  enum collected found = find_other_heap(view);
-  if (found == COLLECTED_NONE) return;
-  say_program_name(paragraph, view);
-  say(paragraph, " has %s, whose blocks are not in this trace of malloc: ", collected_heap_name(found));
-  if (collected_asks(found))
-    say(paragraph, "to trace that heap, run it with WINNOW_TRACE=FILE and without winnow record.");
-  else
-    say(paragraph, "it could write a trace of that heap by calling %s.", collected_call(found));
-}
-
-static void print_note(const struct view *view, void (*say_it)(struct paragraph *, const struct view *)) {
+static void print_run(const struct view *view) {
   struct paragraph paragraph = {.length = 0};
-  say_it(&paragraph, view);
+  say_run(&paragraph, view);
   if (!paragraph.length) return;
   putchar('\n');
   text_paragraph(stdout, paragraph.text + strspn(paragraph.text, " "), 0);
@@ -245,8 +217,7 @@ static wn_status print_all(const struct view *view) {
   bool totals = source_limits(view->report->samples->source)->totals;
   screen_print_head(view);
   report_print_facts(view->facts);
-  print_note(view, say_run);
-  print_note(view, say_other_heap);
+  print_run(view);
   wn_status error = totals ? WN_OK : report_print_resident(view);
   if (error || (!totals && !view->report->allocated.bytes.samples)) return error;
   if (report_is_timed(view->report)) report_print_time(view);

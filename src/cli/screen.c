@@ -4,6 +4,7 @@
 #include "cli/screen.h"
 
 #include "base/error.h"
+#include "cli/heaps_of_file.h"
 #include "cli/inputs.h"
 #include "cli/package.h"
 #include "cli/report_callers.h"
@@ -226,6 +227,32 @@ static int print_missing(const struct view *view) {
   int lines = text_continue(stdout, note.text, CAUSE_INDENT);
   text_style(stdout, STYLE_PLAIN);
   return lines;
+}
+
+/* Whether the trace is of malloc, and the program also has a collected heap. */
+static enum collected find_other_heap(const struct view *view) {
+  struct source *source = view->report->samples->source;
+  enum collected found = COLLECTED_NONE;
+  if (source_heap(source) != SOURCE_HEAP_MALLOC || !view->options->recording.names.symbols)
+    return COLLECTED_NONE;
+  for (uint32_t i = 1; i <= source_module_count(source) && found != COLLECTED_ASKS; i++) {
+    const struct trace_module *module = source_module(source, i);
+    enum collected here = COLLECTED_NONE;
+    if (module->path.length && !trace_is_language(module))
+      here = collected_in_file(module->path.bytes, module->build_id, module->build_id_bytes);
+    if (here > found) found = here;
+  }
+  return found;
+}
+
+/* Of a trace of malloc: a collected heap that the program has besides, and how to look into it. */
+static int print_other_heap(const struct view *view) {
+  enum collected found = find_other_heap(view);
+  struct paragraph note = {.length = 0};
+  if (found == COLLECTED_NONE) return 0;
+  say(&note, "%s; %s", collected_heap_name(found), collected_advice(found));
+  text_pad(stdout, "  NOT IN THE TRACE", CAUSE_INDENT);
+  return text_continue(stdout, note.text, CAUSE_INDENT);
 }
 
 /* The path of the first module whose file has that name, or with `versions` that name and a version
@@ -478,9 +505,9 @@ const char *screen_margin(char buffer[16], const struct estimate *estimate) {
 }
 
 int screen_print_head(const struct view *view) {
-  static int (*const head[])(const struct view *view) = {print_title,   print_resident,  print_held,
-                                                         print_left,    print_allocated, print_collected,
-                                                         print_missing, print_verdict};
+  static int (*const head[])(const struct view *view) = {print_title,   print_resident,   print_held,
+                                                         print_left,    print_allocated,  print_collected,
+                                                         print_missing, print_other_heap, print_verdict};
   int used = 0;
   for (size_t i = 0; i < sizeof head / sizeof *head; i++) used += head[i](view);
   return used;

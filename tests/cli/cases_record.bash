@@ -170,7 +170,8 @@ scripts_that_a_shell_ran_are_named() {
 a_collected_heap_that_malloc_hides_is_named() {
   need_recording
   need cc
-  local hint='has a garbage-collected heap of its own, whose blocks are not in this trace of malloc'
+  local heap='a garbage-collected heap of its own' hint how
+  hint="has $heap, whose blocks are not in this trace of malloc"
   cat >asks.c <<'END'
 #include <stdlib.h>
 #include <winnow/heap.h>
@@ -201,31 +202,108 @@ END
   [ "$code" = 0 ] && [ "$(wc -l <err)" = 2 ] || fail "code $code: $(cat err)"
   grep -q "^winnow: ./asks $hint; to trace that heap: WINNOW_TRACE=heap.trace WINNOW_RATE=0.5 ./asks 'a b'\$" err || fail "$(cat err)"
   sh -c "$(sed -n 's/.*; to trace that heap: //p' err)" || fail "the command does not work"
-  succeeds report --all t
-  says "asks $hint: to trace that heap, run it with WINNOW_TRACE=FILE and without winnow record"
+  for how in '' --all; do
+    succeeds report ${how:+"$how"} t
+    says "NOT IN THE TRACE +$heap; to trace that heap, run it with +WINNOW_TRACE=FILE and without winnow record"
+  done
   succeeds report --all heap.trace
   says 'THE COLLECTED HEAP, BY ITS OWN COUNTS'
-  ! grep -q 'not in this trace' out || fail "it is: $(cat out)"
+  ! grep -q 'NOT IN THE TRACE' out || fail "it is: $(cat out)"
   run record -q -o t ./asks
   [ ! -s err ] || fail "not quiet: $(cat err)"
   run record -r 0.5 -o t ./silent
   grep -q "^winnow: ./silent $hint; it could write a trace of that heap by calling wn_trace_if_requested" err || fail "$(cat err)"
-  succeeds report --all t
-  says "silent $hint: it could write a trace of that heap by calling wn_trace_if_requested"
+  succeeds report t
+  says "NOT IN THE TRACE +$heap; it could write a trace of that heap by +calling wn_trace_if_requested"
   cc -DASKS -O1 -I "$source/include" -o silent asks.c -L "$build/src/gc" -lwinnow -Wl,-rpath,"$build/src/gc" || fail "cc"
-  succeeds report --all t # the file is another one now
-  ! grep -q 'not in this trace' out || fail "what another program is: $(cat out)"
+  succeeds report t # the file is another one now
+  ! grep -q 'NOT IN THE TRACE' out || fail "what another program is: $(cat out)"
   run record -r 0.5 -o t ls /
   ! grep -q "garbage" err || fail "ls: $(cat err)"
-  succeeds report --all t
+  succeeds report t
   ! grep -q 'garbage' out || fail "ls: $(cat out)"
   local lisp=$build/examples/lisp/lisp # linked statically
   [ -x "$lisp" ] || return 0
   echo '(print 1)' >one.lisp
   run record -r 0.5 -o t "$lisp" one.lisp
   grep -q "lisp $hint; to trace that heap: " err || fail "$(cat err)"
-  succeeds report --all t
-  says "lisp $hint: to trace"
+  succeeds report t
+  says "NOT IN THE TRACE +$heap; to trace"
+}
+
+# NAME: a program that has Go's heap was recorded as t. That is said in one line each.
+check_gos_heap_is_named() {
+  local how
+  [ "$(grep -c "Go's" err)" = 1 ] && grep -q "^winnow: ./$1 has Go's garbage-collected heap, whose blocks are not in this trace of malloc; go tool pprof looks into it\$" err ||
+    fail "$1: $(cat err)"
+  for how in '' --tree --all; do
+    COLUMNS=80 "$winnow" report ${how:+"$how"} t >out 2>why || fail "$(cat why)"
+    [ "$(grep -c "Go's" out)" = 1 ] && grep -q "^  NOT IN THE TRACE   Go's garbage-collected heap; go tool pprof looks into it\$" out ||
+      fail "$1, report $how: $(cat out)"
+  done
+}
+
+# Go's linker leaves a section in each program and library, which strip keeps.
+gos_heap_is_named_by_its_section() {
+  need_recording
+  need cc
+  local section='__attribute__((section(".go.buildinfo"), used)) char info[16] = "a";' code
+  # Many functions hold blocks, so that the screen is full. Without any sample the mapping names the program's file.
+  code=$(for i in {1..30}; do echo "__attribute__((noinline, noclone)) void hold_$i(void) { for (int i = 0; i < 20; i++) held = malloc(1000 + $i); }"; done)
+  printf '%s\n' '#include <stdlib.h>' '#include <sys/mman.h>' 'void *volatile held;' "$code" 'int main(void) {' \
+    'held = mmap(NULL, 1 << 17, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);' "$(printf 'hold_%d();\n' {1..30})" 'return 0; }' >many.c
+  { cat many.c && echo "$section"; } >go.c
+  cc -g -o many many.c && cc -g -o marked go.c && cp marked stripped || fail "cc"
+  strip stripped || fail "strip"
+  run record -r 1 -o t ./many
+  ! grep -q "Go's" err || fail "it has none: $(cat err)"
+  succeeds report t
+  ! grep -q 'NOT IN THE TRACE' out || fail "it has none: $(cat out)"
+  run record -r 1 -o t ./marked
+  succeeds report t
+  [ "$(wc -l <out)" -le 38 ] || fail "$(wc -l <out) lines, of 40 of which the foot leaves two: $(cat out)"
+  local program
+  for program in marked stripped; do
+    run record -r 1 -o t ./$program
+    check_gos_heap_is_named $program
+  done
+  run record -r 1e-6 -o t ./marked
+  check_gos_heap_is_named marked
+  succeeds report t
+  says 'TOO FEW SAMPLES '
+  run record -q -r 1 -o t ./marked
+  ! grep -q "Go's" err || fail "not quiet: $(cat err)"
+  # A library that the program loads, and that allocates.
+  printf '%s\n' '#include <stdlib.h>' "$section" 'void *volatile kept;' 'int number(void) { kept = malloc(5000); return !kept; }' >part.c
+  { echo 'int number(void);'; sed 's/return 0/return number()/' many.c; } >loads.c
+  cc -shared -fPIC -o libpart.so part.c && cc -o loads loads.c -L. -lpart -Wl,-rpath,"$PWD" || fail "cc"
+  run record -r 1 -o t ./loads
+  succeeds report t
+  says "NOT IN THE TRACE +Go's"
+}
+
+gos_heap_is_named_in_a_program_of_go() {
+  need_recording
+  need go
+  need cc
+  cat >held.go <<'END'
+package main
+
+// #include <stdlib.h>
+import "C"
+
+var held [][]byte
+
+func main() {
+	C.malloc(1000)
+	for i := 0; i < 20000; i++ {
+		held = append(held, make([]byte, 1000))
+	}
+}
+END
+  GOCACHE=$PWD/cache GOFLAGS=-mod=mod CGO_ENABLED=1 go build -o held held.go >why 2>&1 || skip "go builds no program with C code: $(tail -n 1 why)"
+  run record -o t ./held
+  check_gos_heap_is_named held
 }
 
 # Who records a script wants to know of its programs.
