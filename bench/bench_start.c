@@ -107,14 +107,16 @@ static void measure(const char *what, char *const bare[], char *const recorded[]
   for (int i = 0; i < 2; i++) free(differences[i]), free(plain[i]);
 }
 
-/* The traces of followed children are many. */
+/* The traces of followed children are many, in a folder. */
 static void remove_traces(void) {
-  if (system("rm -f bench_start.trace bench_start.trace.[0-9]*")) fail("remove the traces");
+  if (system("rm -rf bench_start.trace bench_start.traces; mkdir bench_start.traces"))
+    fail("remove the traces");
 }
 
 int main(int argc, char **argv) {
   static char self[4096], preload[4200], follow[] = "WINNOW_FOLLOW=1",
-                                         trace[] = "WINNOW_TRACE=bench_start.trace";
+                                         trace[] = "WINNOW_TRACE=bench_start.trace",
+                                         folder[] = "WINNOW_TRACE=bench_start.traces/";
   if (argc == 2 && (!strcmp(argv[1], "nothing") || !strcmp(argv[1], "forks") || !strcmp(argv[1], "execs")))
     return play("/proc/self/exe", argv[1]);
   if (argc < 2) {
@@ -125,9 +127,10 @@ int main(int argc, char **argv) {
   ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
   if (length <= 0 || pairs < 1) fail("begin");
   snprintf(preload, sizeof preload, "LD_PRELOAD=%s", argv[1]);
-  char *recording[] = {preload, trace, NULL}, *following[] = {preload, trace, follow, NULL};
+  char *recording[] = {preload, trace, NULL}, *following[] = {preload, folder, follow, NULL};
   char *nothing[] = {self, (char *)"nothing", NULL}, *forks[] = {self, (char *)"forks", NULL},
        *execs[] = {self, (char *)"execs", NULL};
+  remove_traces();
   measure("start and end", nothing, nothing, recording, 1, 5 * pairs);
   measure("a child that is not followed", forks, forks, recording, CHILDREN, pairs);
   measure("a child by fork", forks, forks, following, CHILDREN, pairs);
@@ -141,6 +144,7 @@ int main(int argc, char **argv) {
     measure("winnow record", nothing, record, environ, 1, pairs);
   }
   remove_traces();
+  rmdir("bench_start.traces");
   return 0;
 }
 /* SPDX-License-Identifier: MIT */

@@ -2,7 +2,6 @@
  * tells them apart (overview.h); as text or JSON. */
 #include "analysis/load/samples.h"
 #include "cli/ascii.h"
-#include "cli/chain.h"
 #include "cli/command.h"
 #include "cli/inputs.h"
 #include "cli/options.h"
@@ -97,13 +96,6 @@ static void print_ending(const struct facts *facts) {
   fputs(how_it_ended(facts, text), out);
   if (executed && samples->became) text_name(out, samples->became);
   value_end(&value, "ended");
-  char *next = executed ? chain_next(facts->file, facts->run, samples->end.time_ns) : NULL;
-  if (next && (out = value_begin(&value))) {
-    text_name(out, next);
-    fputs(" is the trace of that program", out);
-    value_end(&value, "then");
-  }
-  free(next);
 }
 
 /* Prints the numbers of records of a collected heap. */
@@ -290,7 +282,7 @@ static void print_json(const struct facts *facts, struct json *json) {
 /* Prints the table of several traces. */
 static int tell_apart(const char *const *paths, size_t count) {
   static const struct trace_table_limits none = {SIZE_MAX, UINT64_MAX, UINT64_MAX};
-  size_t unreadable = trace_table_print(stdout, paths, count, &none, NULL);
+  size_t unreadable = trace_table_print(stdout, paths, count, &none);
   return unreadable ? fail_job("%zu of %zu files cannot be read as traces", unreadable, count) : 0;
 }
 

@@ -61,9 +61,7 @@ void input_close(struct input *input) {
   input->descriptor = -1;
 }
 
-/* Winnow's writers hold a lock of flock. Memtrace's hold one of lockf, which is a lock of fcntl. Such a
- * lock on a trace of Winnow is the reservation of `winnow record` (chunk_file_reserve), which outlasts
- * the recorded program. */
+/* Winnow's writers hold a lock of flock. Memtrace's hold one of lockf, which is a lock of fcntl. */
 static bool is_locked(int fd, const char *path) {
   if (flock(fd, LOCK_SH | LOCK_NB)) return errno == EWOULDBLOCK;
   struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};

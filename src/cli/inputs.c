@@ -6,11 +6,13 @@
 #include "cli/load.h"
 #include "sources/source.h"
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -56,39 +58,61 @@ static wn_status add(struct inputs *inputs, char *name) {
   return WN_OK;
 }
 
-/* Adds a file of a folder, or one that a pattern matches, if it is a trace. */
-static wn_status add_if_trace(struct inputs *inputs, char *name) {
-  if (!name) return no_memory();
-  if (is_trace(name)) return add(inputs, name);
-  inputs->passed_over += !is_folder(name);
-  free(name);
-  return WN_OK;
-}
-
 static int is_visible(const struct dirent *entry) {
   return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
 }
 
-static wn_status add_folder(struct inputs *inputs, const char *folder) {
+static bool is_awaited(const char *folder) {
+  int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  bool awaited = descriptor >= 0 && flock(descriptor, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
+  if (descriptor >= 0) close(descriptor);
+  return awaited;
+}
+
+static wn_status add_found(struct inputs *inputs, char *name, int depth);
+
+/* Adds the traces in a folder, and in those `depth` levels below. */
+static wn_status add_folder(struct inputs *inputs, const char *folder, int depth) {
   struct dirent **entries;
-  size_t length = strlen(folder), before = inputs->count;
+  size_t length = strlen(folder);
   wn_status error = WN_OK;
   int count = scandir(folder, &entries, is_visible, alphasort);
   if (count < 0) return error_set(WN_EIO, "%s: the folder cannot be read", folder);
+  inputs->awaited |= is_awaited(folder);
   while (length > 1 && folder[length - 1] == '/') length--;
   for (int i = 0; i < count; i++) {
     char *name;
     const char *between = length == 1 && *folder == '/' ? "" : "/";
     if (asprintf(&name, "%.*s%s%s", (int)length, folder, between, entries[i]->d_name) < 0) name = NULL;
     if (!error)
-      error = add_if_trace(inputs, name);
+      error = add_found(inputs, name, depth - 1);
     else
       free(name);
     free(entries[i]);
   }
   free(entries);
-  if (!error && inputs->count == before) error = error_set(WN_EINVAL, "%s: no file in it is a trace", folder);
   return error;
+}
+
+/* Adds what a folder has or a pattern matches, if it is a trace or a folder of them. Takes the name. */
+static wn_status add_found(struct inputs *inputs, char *name, int depth) {
+  wn_status error = WN_OK;
+  if (!name) return no_memory();
+  if (is_trace(name)) return add(inputs, name);
+  if (!is_folder(name))
+    inputs->passed_over++;
+  else if (depth >= 0)
+    error = add_folder(inputs, name, depth);
+  free(name);
+  return error;
+}
+
+static wn_status add_named_folder(struct inputs *inputs, const char *folder) {
+  size_t before = inputs->count;
+  wn_status error = add_folder(inputs, folder, 1);
+  if (error || inputs->count > before) return error;
+  return error_set(WN_EINVAL, inputs->awaited ? "%s: no trace in it yet" : "%s: no file in it is a trace",
+                   folder);
 }
 
 static wn_status add_pattern(struct inputs *inputs, const char *pattern) {
@@ -97,7 +121,7 @@ static wn_status add_pattern(struct inputs *inputs, const char *pattern) {
   wn_status error = WN_OK;
   if (!glob(pattern, 0, NULL, &found)) {
     for (size_t i = 0; i < found.gl_pathc && !error; i++)
-      error = add_if_trace(inputs, strdup(found.gl_pathv[i]));
+      error = add_found(inputs, strdup(found.gl_pathv[i]), 0);
     globfree(&found);
   }
   if (!error && inputs->count == before)
@@ -121,7 +145,7 @@ wn_status inputs_open(struct inputs *inputs, const char *const *arguments, size_
   wn_status error = WN_OK;
   for (size_t i = 0; i < count && !error; i++) {
     inputs->several = inputs->several || inputs_has_several(arguments[i]);
-    error = is_folder(arguments[i])    ? add_folder(inputs, arguments[i])
+    error = is_folder(arguments[i])    ? add_named_folder(inputs, arguments[i])
             : is_pattern(arguments[i]) ? add_pattern(inputs, arguments[i])
                                        : add(inputs, strdup(arguments[i]));
   }
@@ -130,22 +154,6 @@ wn_status inputs_open(struct inputs *inputs, const char *const *arguments, size_
   else
     fill_parts(inputs);
   return error;
-}
-
-size_t inputs_of_children(const char *file) {
-  glob_t found;
-  char *pattern = NULL;
-  size_t count = 0;
-  if (strpbrk(file, "*?[\\") || asprintf(&pattern, "%s.[1-9]*", file) < 0) return 0;
-  if (!glob(pattern, 0, NULL, &found)) {
-    for (size_t i = 0; i < found.gl_pathc; i++) {
-      const char *number = found.gl_pathv[i] + strlen(file) + 1;
-      count += !number[strspn(number, "0123456789-")] && is_trace(found.gl_pathv[i]);
-    }
-    globfree(&found);
-  }
-  free(pattern);
-  return count;
 }
 
 void inputs_close(struct inputs *inputs) {
@@ -176,6 +184,7 @@ uint64_t inputs_stamp(const struct inputs *inputs) {
 }
 
 bool inputs_are_growing(const struct inputs *inputs) {
+  if (inputs->awaited) return true;
   for (size_t i = 0; i < inputs->count; i++)
     if (inputs->parts[i].writing) return true;
   return false;

@@ -2,7 +2,6 @@
 #include "cli/live.h"
 
 #include "base/error.h"
-#include "cli/chain.h"
 #include "cli/input.h"
 #include "cli/load.h"
 #include "sources/source.h"
@@ -12,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* See 6, and EXEC: the next program's trace is there once the dynamic linker has loaded it. */
-enum { REST_LEAST_MS = 300, REST_AFTER_LOADING = 2, REST_AFTER_LOOKING = 100, AFTER_EXEC_MS = 3000 };
+/* See 6. */
+enum { REST_LEAST_MS = 300, REST_AFTER_LOADING = 2, REST_AFTER_LOOKING = 100 };
 
 /* ---- time ---- */
 
@@ -44,8 +43,9 @@ static void exchange(struct live *live, struct recording *recording) {
   recording_free(old);
 }
 
-/* SEVERAL: as load_changed, for the traces of a folder or a pattern, which may have become more. */
-static bool load_changed_inputs(struct live *live, bool *growing) {
+/* Loads the traces anew if they have changed, or there are more. The stamp comes first: what is written
+ * afterwards makes the next one differ. */
+static bool load_changed(struct live *live, bool *growing) {
   struct inputs inputs;
   struct recording *recording;
   bool changed = false;
@@ -59,68 +59,6 @@ static bool load_changed_inputs(struct live *live, bool *growing) {
   }
   inputs_close(&inputs);
   return changed;
-}
-
-/* Loads the file anew if it has changed. The stamp comes first: what is written afterwards makes the
- * next one differ. */
-static bool load_changed(struct live *live) {
-  struct recording *recording;
-  uint64_t found = source_stamp(live->file);
-  if (!found || found == live->loaded) return false;
-  if (recording_load(live->file, &live->options, &recording)) return false;
-  exchange(live, recording);
-  live->loaded = found;
-  return true;
-}
-
-/* ---- EXEC ---- */
-
-static bool ends_with_exec(const struct recording *recording) {
-  return recording->samples->ended && recording->samples->end.kind == TRACE_END_EXEC;
-}
-
-/* The trace of the program that the process became after that of `file`; NULL: none yet. */
-static char *next_file(const char *file, const struct recording *recording) {
-  const struct samples *samples = recording->samples;
-  if (!ends_with_exec(recording)) return NULL;
-  return chain_next(file, source_run(samples->source), samples->end.time_ns);
-}
-
-static void go_to(struct live *live, char *file) {
-  free(live->file);
-  live->file = file;
-  live->loaded = 0;
-}
-
-/* Goes on with another trace, if the one that is followed has a next one or is gone. */
-static bool go_on(struct live *live) {
-  char *next = next_file(live->file, live->recording);
-  if (!next && strcmp(live->file, live->path) && access(live->file, F_OK)) next = strdup(live->path);
-  if (next && strcmp(next, live->file)) return go_to(live, next), true;
-  free(next);
-  return false;
-}
-
-/* The trace that the process of `file` writes now, one that came after it; NULL: it writes none. */
-static char *written_after(const char *file, const struct recording *recording,
-                           const struct recording_options *options) {
-  struct recording *its;
-  char *next = next_file(file, recording), *after = NULL;
-  if (!next || input_is_growing(next)) return next;
-  if (!recording_load(next, options, &its)) {
-    after = written_after(next, its, options);
-    recording_free(its);
-  }
-  free(next);
-  return after;
-}
-
-/* At the beginning: goes on to the program that the process is now. */
-static void go_to_writer(struct live *live) {
-  char *file = written_after(live->path, live->recording, &live->options);
-  if (!file) return;
-  go_to(live, file);
-  live->growing = live->followed = load_changed(live);
 }
 
 /* ---- the follower ---- */
@@ -150,26 +88,11 @@ static void rest(struct live *live, uint64_t rest_ms) {
   pthread_mutex_unlock(&live->watching);
 }
 
-/* 2 and 3. Returns whether the process still writes, or may be about to. */
-static bool look(struct live *live, bool *changed) {
-  bool growing = false;
-  if (live->several) {
-    *changed = load_changed_inputs(live, &growing);
-    return growing;
-  }
-  do {
-    growing = input_is_growing(live->file);
-    *changed |= load_changed(live);
-  } while (!growing && go_on(live));
-  if (growing) live->wrote_ms = now_ms();
-  return growing || (ends_with_exec(live->recording) && now_ms() - live->wrote_ms < AFTER_EXEC_MS);
-}
-
 static void *follow(void *context) {
   struct live *live = context;
   while (wait_for_interest(live)) {
     uint64_t began = now_ms();
-    bool changed = false, growing = look(live, &changed);
+    bool growing = false, changed = load_changed(live, &growing); /* 2 and 3 */
     if (changed || !growing) tell(live, growing);
     if (!growing) break;
     rest(live, (now_ms() - began) * (changed ? REST_AFTER_LOADING : REST_AFTER_LOOKING));
@@ -184,9 +107,9 @@ static wn_status load_first(struct live *live) {
   wn_status error = inputs_open(&inputs, &live->path, 1);
   if (error) return error;
   live->growing = live->followed = inputs_are_growing(&inputs);
-  if (live->followed) live->loaded = live->several ? inputs_stamp(&inputs) : source_stamp(live->path);
+  if (live->followed) live->loaded = inputs_stamp(&inputs);
   error = load_inputs(&inputs, live->path, &live->options, &live->recording);
-  if (live->several && error != WN_EINVAL) load_say_left_out(&inputs);
+  if (inputs.several && error != WN_EINVAL) load_say_left_out(&inputs);
   inputs_close(&inputs);
   return error;
 }
@@ -195,13 +118,9 @@ static wn_status load_first(struct live *live) {
 
 wn_status live_open(struct live *live, const char *path, const struct recording_options *options,
                     const struct recording *before) {
-  *live =
-      (struct live){.path = path, .several = inputs_has_several(path), .options = *options, .before = before};
-  live->wrote_ms = now_ms();
-  live->file = strdup(path);
-  wn_status error =
-      live->file ? load_first(live) : error_set(WN_ENOMEM, "%s: not enough memory to read it", path);
-  if (error) return free(live->file), error;
+  *live = (struct live){.path = path, .options = *options, .before = before};
+  wn_status error = load_first(live);
+  if (error) return error;
   pthread_condattr_t monotonic;
   pthread_condattr_init(&monotonic);
   pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -211,7 +130,6 @@ wn_status live_open(struct live *live, const char *path, const struct recording_
   pthread_mutex_init(&live->watching, NULL);
   answers_create(&live->answers, live->recording, before);
   live->answers.state = live->followed;
-  if (!live->growing && !live->several) go_to_writer(live);
   return WN_OK;
 }
 
@@ -234,7 +152,6 @@ void live_close(struct live *live) {
   if (!live->recording) return;
   answers_destroy(&live->answers);
   recording_free(live->recording);
-  free(live->file);
   pthread_mutex_destroy(&live->watching);
   pthread_mutex_destroy(&live->asking);
   pthread_cond_destroy(&live->news);

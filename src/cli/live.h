@@ -15,15 +15,11 @@
  * 6. Rest twice as long as 2 to 4 took if 3 loaded, so that at most a third of the time is spent
  *    loading; a hundred times if it only compared, so that a trace that does not change costs
  *    1 % of a processor at most; but at least 300 ms.
- * The comparison is by the stamp of the file (source_stamp).
+ * The comparison is by the stamp of the files (inputs_stamp).
  *
- * EXEC. A process that becomes another program by exec goes on in another trace (chain.h). If 2 finds
- * no writer and what was loaded ends with an exec, the follower goes on with the next program's
- * trace, and waits for it for a while. `winnow record` renames the traces when the process has
- * ended: if the followed one is gone, `path` is the trace of the program that did the work.
- *
- * SEVERAL. A folder or a pattern is looked through anew each time, and followed as long as any of its
- * traces grows.
+ * FOLDER. The path may be a folder or a pattern. It is looked through anew each time, and followed as long
+ * as any of its traces grows or `winnow record` has the folder (folder.h), which becomes a file at the end
+ * if a single trace is kept.
  *
  * While the trace is loaded anew, two recordings are in memory. */
 #ifndef CLI_LIVE_H
@@ -34,8 +30,7 @@
 
 struct live {
   /* Set by live_open; constant afterwards. */
-  const char *path; /* a trace; or a folder or a pattern: SEVERAL */
-  bool several;
+  const char *path; /* a trace; or a folder or a pattern: FOLDER */
   struct recording_options options;
   const struct recording *before; /* with which the trace is compared, or NULL */
   bool followed;                  /* the trace was growing */
@@ -50,9 +45,7 @@ struct live {
   bool growing, interesting, stopping;
   unsigned listeners;
   /* The follower's, after live_open. */
-  char *file;        /* the trace that is followed: `path`, or one that came after it by exec */
-  uint64_t loaded;   /* the stamp of what is loaded */
-  uint64_t wrote_ms; /* when a process was last seen writing it */
+  uint64_t loaded; /* the stamp of what is loaded */
   pthread_t follower;
   bool following; /* `follower` is to be joined; the owner's */
 };

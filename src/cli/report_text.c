@@ -4,7 +4,6 @@
  */
 #include "cli/report_text.h"
 
-#include "cli/chain.h"
 #include "cli/process_name.h"
 #include "cli/report_facts.h"
 #include "cli/report_name.h"
@@ -28,15 +27,6 @@ static bool tells_lives(const struct view *view) {
 /* Of several processes it is not known how the blocks of one function became more. */
 static bool tells_growth(const struct view *view) { return tells_lives(view) && !report_has_processes(view); }
 
-/* Says which trace has the program that followed by exec. */
-static void say_exec(struct paragraph *paragraph, const struct view *view) {
-  const struct samples *samples = view->report->samples;
-  if (!samples->ended || samples->end.kind != TRACE_END_EXEC) return;
-  char *next = chain_next(view->options->file, source_run(samples->source), samples->end.time_ns);
-  if (next) say(paragraph, "%s is the trace of the program that it became.", next);
-  free(next);
-}
-
 static void say_run(struct paragraph *paragraph, const struct view *view) {
   const struct samples *samples = view->report->samples;
   const char *note = source_limits(samples->source)->note;
@@ -49,8 +39,6 @@ static void say_run(struct paragraph *paragraph, const struct view *view) {
         "The trace is of %s, which records no collections, no size of the heap and no end of the program; "
         "its last moments may be missing.",
         source_run(samples->source)->writer.bytes);
-  else
-    say_exec(paragraph, view);
 }
 
 static void print_run(const struct view *view) {

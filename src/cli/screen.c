@@ -450,23 +450,6 @@ static void print_names_hint(const struct view *view) {
   text_paragraph(stdout, text.text, 2);
 }
 
-static size_t children_of(const struct view *view) {
-  return view->options->file_count == 1 ? inputs_of_children(view->options->files[0]) : 0;
-}
-
-/* The traces of processes that the program started are beside its own; of an earlier recording, too. */
-static void print_children(const struct view *view) {
-  char pattern[PATH_MAX + 2], text[64];
-  const char *file = view->options->files[0];
-  size_t children = children_of(view);
-  if (!children) return;
-  snprintf(pattern, sizeof pattern, "%s*", file);
-  printf("  Of other processes, %s beside it: winnow report ",
-         text_number_of(text, (double)children, "trace"));
-  text_file(stdout, pattern);
-  putchar('\n');
-}
-
 void screen_print_foot(const struct view *view) {
   struct paragraph text = {.length = 0};
   char fitted[FITTED_MOST];
@@ -485,7 +468,6 @@ void screen_print_foot(const struct view *view) {
             CULPRIT_COLUMNS, 2),
         wrappers - 1);
   if (wrappers) text_paragraph(stdout, text.text, 2);
-  print_children(view);
   print_names_hint(view);
   print_command(view, "  In a browser: winnow view", "");
   print_command(view, "  Next: winnow report --tree", "   (or --at end, --by stack, --all)");

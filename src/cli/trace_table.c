@@ -341,32 +341,16 @@ static void print_table(FILE *out, struct overview *overview) {
   if (overview->count > 1) print_sum(out, overview, 0, "all ", "");
 }
 
-/* Whether the trace in the first line allocated much of all, and surely more than the first one
- * given. */
-static bool stands_out(const struct overview *overview) {
-  const struct entry *most = overview->entries;
-  double all = 0, own = 0;
-  for (size_t i = 0; i < overview->count; i++) {
-    const struct entry *entry = &overview->entries[i];
-    if (!entry->is_copy) all += entry->bytes.total;
-    if (!entry->place) own = estimate_of(&entry->bytes, entry->unit).high;
-  }
-  return most->state == READ && 3 * most->bytes.total >= all &&
-         estimate_of(&most->bytes, most->unit).low > own;
-}
-
 /* ---- shared ---- */
 
 size_t trace_table_print(FILE *out, const char *const *paths, size_t count,
-                         const struct trace_table_limits *limits, const char **most) {
+                         const struct trace_table_limits *limits) {
   struct overview overview = {.entries = calloc(count, sizeof *overview.entries), .count = count};
   size_t unreadable = 0;
-  if (most) *most = NULL;
   if (!overview.entries || !count) return count;
   collect(&overview, paths, limits);
   choose(&overview, limits->lines);
   print_table(out, &overview);
-  if (most && stands_out(&overview)) *most = paths[overview.entries[0].place];
   for (size_t i = 0; i < count; i++) {
     unreadable += overview.entries[i].state == UNREADABLE;
     free(overview.entries[i].program);

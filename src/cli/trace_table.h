@@ -13,11 +13,9 @@ struct trace_table_limits {
   uint64_t file_bytes, all_bytes;
 };
 
-/* Prints the table. Returns the number of traces that cannot be read; their lines say why. `most`, if
- * not NULL, becomes the path of a trace that allocated at least a third of all, and surely more than
- * the first trace given; or NULL. */
+/* Prints the table. Returns the number of traces that cannot be read; their lines say why. */
 size_t trace_table_print(FILE *out, const char *const *paths, size_t count,
-                         const struct trace_table_limits *limits, const char **most);
+                         const struct trace_table_limits *limits);
 
 #endif
 /* SPDX-License-Identifier: MIT */

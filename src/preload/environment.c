@@ -18,8 +18,8 @@
 extern char **environ;
 
 enum {
-  PROGRAM_SETTINGS = 3, /* with the scope SETTING_PROGRAM */
-  NUMBER_BYTES = 26     /* "WINNOW_NUMBER=" or the like, and a number */
+  PROGRAM_SETTINGS = 2,                  /* with the scope SETTING_PROGRAM */
+  SETTING_BYTES = 24 + SETTING_OVER_MOST /* the name of such a setting, "=" and its value */
 };
 
 /* Written by environment_keep, before there is another thread of ours. */
@@ -118,17 +118,12 @@ static bool can_open(const char *path, int flags) {
 
 /* ---- making ---- */
 
-static char *put_number(char *room, enum setting setting, unsigned number) {
+static char *put_setting(char *room, enum setting setting, const char *value) {
   const char *name = setting_rows[setting].variable;
-  char digits[12];
-  int count = 0;
   size_t length = strlen(name);
   memcpy(room, name, length);
-  room[length++] = '=';
-  do digits[count++] = (char)('0' + number % 10);
-  while (number /= 10);
-  while (count) room[length++] = digits[--count];
-  room[length] = 0;
+  room[length] = '=';
+  strcpy(room + length + 1, value);
   return room;
 }
 
@@ -179,8 +174,7 @@ void environment_clean(void) {
 void environment_mark_followers(void) {
   char *value = environment_variable(setting_rows[SETTING_FOLLOW].variable);
   if (value && *value) snprintf(value, strlen(value) + 1, "%d", SETTING_FOLLOW_CHILD);
-  remove_variable(setting_rows[SETTING_NUMBER].variable);
-  remove_variable(setting_rows[SETTING_EXECS].variable);
+  remove_variable(setting_rows[SETTING_OVER].variable);
 }
 
 bool environment_asks_otherwise(char *const *environment) {
@@ -205,18 +199,18 @@ size_t environment_room(char *const *environment) {
   size_t count = 0;
   const char *others = find(environment, "LD_PRELOAD");
   while (environment && environment[count]) count++;
-  return (count + SETTINGS + 2) * sizeof *environment + PROGRAM_SETTINGS * NUMBER_BYTES +
+  return (count + SETTINGS + 2) * sizeof *environment + PROGRAM_SETTINGS * SETTING_BYTES +
          sizeof "LD_PRELOAD=" + strlen(kept.library) + 1 + (others ? strlen(others) : 0);
 }
 
 char **environment_make(void *room, char *const *environment, const struct inherited *inherited) {
   char **made = room, **to = made;
   bool recorded = inherited->kind == INHERITED_RECORDED;
-  const char *others = find(environment, "LD_PRELOAD");
+  const char *others = find(environment, "LD_PRELOAD"), follow[] = {(char)('0' + inherited->follow), 0};
   size_t count = 0;
   while (environment && environment[count]) count++;
   char *text = (char *)(made + count + SETTINGS + 2);
-  char *list = put_list(text + PROGRAM_SETTINGS * NUMBER_BYTES, others, recorded);
+  char *list = put_list(text + PROGRAM_SETTINGS * SETTING_BYTES, others, recorded);
   for (size_t i = 0; i < count; i++) {
     bool is_list = is_setting_of(environment[i], "LD_PRELOAD");
     if (is_list && list) *to++ = list; /* where the caller had it */
@@ -226,11 +220,8 @@ char **environment_make(void *room, char *const *environment, const struct inher
   if (list) *to++ = list;
   for (int i = 0; recorded && i < SETTINGS; i++)
     if (setting_rows[i].scope == SETTING_RECORDING && kept.settings[i]) *to++ = (char *)kept.settings[i];
-  if (recorded && kept.settings[SETTING_FOLLOW]) *to++ = put_number(text, SETTING_FOLLOW, inherited->follow);
-  if (recorded && inherited->number)
-    *to++ = put_number(text + NUMBER_BYTES, SETTING_NUMBER, inherited->number);
-  if (recorded && inherited->execs)
-    *to++ = put_number(text + 2 * NUMBER_BYTES, SETTING_EXECS, inherited->execs);
+  if (recorded && kept.settings[SETTING_FOLLOW]) *to++ = put_setting(text, SETTING_FOLLOW, follow);
+  if (recorded && inherited->over) *to++ = put_setting(text + SETTING_BYTES, SETTING_OVER, inherited->over);
   *to = NULL;
   return made;
 }

@@ -17,9 +17,8 @@ void environment_keep(void);
 void environment_clean(void);
 
 /* Leaves the variables in the environment for children, but makes them say that the program that
- * inherits them is a follower. A follower names its trace after its process number; so a program
- * that this process executes without our exec functions does not write over this process's
- * trace. */
+ * inherits them is a child; and takes WINNOW_OVER away, lest a program that this process executes
+ * without our exec functions writes over this process's trace. */
 void environment_mark_followers(void);
 
 /* Which of our variables the next program finds in its environment. */
@@ -29,8 +28,8 @@ struct inherited {
     INHERITED_NONE,     /* none of ours */
     INHERITED_RECORDED  /* all of them, whatever the caller passes */
   } kind;
-  unsigned follow;        /* WINNOW_FOLLOW, where children are followed */
-  unsigned number, execs; /* WINNOW_NUMBER and WINNOW_EXECS; 0: not set */
+  unsigned follow;  /* WINNOW_FOLLOW, where children are followed */
+  const char *over; /* WINNOW_OVER, shorter than SETTING_OVER_MOST; NULL: not set */
 };
 
 /* Whether the environment that the caller of exec passes asks for another trace. Then it is passed

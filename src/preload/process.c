@@ -14,16 +14,13 @@
  * then the trace says so. Where children are followed, the same is done for each program that a
  * child executes.
  *
- * CHAIN: the first trace of a followed process has a name that no other process's trace gets
- * (add_numbers). The traces of the programs that it becomes have that name with ".exec" and a
- * number. `winnow record` joins the traces of each process when the recording ends
- * (cli/children.c). If `winnow record` ended before the process, or was never there, the traces
- * keep these names.
+ * FOLDER: WINNOW_TRACE ends with a slash where more than one program can be recorded: `winnow record`
+ * asks so always. Each program then writes a new file in that folder (trace/chunk_file.h); the records of
+ * process numbers, parents, exec and ends tell afterwards how they belong together.
  *
- * Most children are copies of their parent that become another program at once. `winnow record`
- * would remove the copy's trace, so the next program writes over that trace instead. It also writes
- * over a trace that has too few sampled words to say anything, and over the trace of a copy that
- * allocated less than about COPY_WORDS (pass_numbers).
+ * OVER: most children are copies of their parent that become another program at once. The copy's
+ * trace says nothing, so the next program of the process writes over it instead of a new file; so it
+ * does over any trace that has too little to say anything (is_worth_keeping).
  *
  * A failure in this file is reported once, in one line on standard error, and the program goes on
  * unprofiled.
@@ -76,24 +73,16 @@ extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 /* 64 KiB in words. bash, for one, allocates 6 kB between fork and exec. */
 enum { COPY_WORDS = 8192 };
 
-#define DATE_STEP_NS ((uint64_t)20 * 1000 * 1000)
-
-static unsigned smaller(unsigned a, unsigned b) { return a < b ? a : b; }
-
 /* Written once by the thread that starts, or by a forked child while it is alone. */
 static struct recorder *_Atomic recorder;
 static wn_profile *profile;
 static pid_t recorded_pid;
 static bool realloc_zero_frees = true;
 static bool following;
-static bool is_copy;    /* a forked child that has executed no program */
-static bool has_name;   /* this process has chosen a name already: it may write over its own trace */
-static unsigned number; /* CHAIN: 1, or more if an earlier process had this process number; 0: unknown */
-static unsigned execs;  /* the number of this program among those of its process, from 0 on */
+static bool is_copy; /* a forked child that has executed no program */
 static struct {
-  char path[PATH_MAX];
-  size_t base_length; /* of the path in WINNOW_TRACE */
-  uint64_t began_ns;  /* the recording, since 1970; 0: not known */
+  char path[PATH_MAX]; /* WINNOW_TRACE */
+  char over[PATH_MAX]; /* OVER: the trace to write over; empty: none */
   double rate;
   uint64_t seed;
   uint32_t depth;
@@ -102,7 +91,7 @@ static struct {
 static bool has_host, requested, wanted; /* found by start, read by settle */
 static bool settled;                     /* the loader has called our constructor */
 static _Atomic(bool) filtered;           /* process_may_be_filtered */
-static bool follower; /* not the first process: its trace has its process number in its name */
+static bool follower;                    /* not the first process */
 
 static _Thread_local uint8_t forking; /* forks under way; they nest where a signal handler forks */
 static _Thread_local bool loading;    /* our constructor is under way */
@@ -119,6 +108,11 @@ static void tell(const char *what, const char *detail) {
   os_write_all(2, line, strlen(line));
 }
 
+static bool names_folder(void) {
+  size_t length = strlen(settings.path);
+  return length && settings.path[length - 1] == '/';
+}
+
 /* Reads the variables. False if nothing is to be recorded. Reports a wrong value on standard
  * error. */
 static bool read_settings(void) {
@@ -132,92 +126,21 @@ static bool read_settings(void) {
   }
   if (wrong < SETTINGS || !requested) return false;
   strcpy(settings.path, asked.of[SETTING_TRACE].text);
-  settings.base_length = strlen(settings.path);
   settings.rate = asked.of[SETTING_RATE].fraction;
   settings.depth = (uint32_t)asked.of[SETTING_DEPTH].whole;
   settings.seed = settings_seed(&asked);
-  settings.began_ns = asked.of[SETTING_BEGAN].whole;
-  execs = (unsigned)asked.of[SETTING_EXECS].whole;
-  number = (unsigned)asked.of[SETTING_NUMBER].whole;
   uint64_t follow = asked.of[SETTING_FOLLOW].whole;
   pid_t first = (pid_t)asked.of[SETTING_PID].whole;
   following = follow != SETTING_FOLLOW_NONE;
+  if (following && !names_folder()) {
+    tell("WINNOW_FOLLOW records several programs, so WINNOW_TRACE must be a folder, with a slash at its end",
+         "");
+    return false;
+  }
+  if (asked.of[SETTING_OVER].given && names_folder())
+    snprintf(settings.over, sizeof settings.over, "%s%s", settings.path, asked.of[SETTING_OVER].text);
   follower = follow > SETTING_FOLLOW_FIRST || (first && first != getpid());
   return follow != SETTING_FOLLOW_UNRECORDED;
-}
-
-/* Returns the earliest date of a file that counts as written by a process of this recording; 0: not
- * known. Files are dated in steps, so the date is DATE_STEP_NS before the recording began. A file
- * that a process with the same process number wrote just before, in another recording, is taken for
- * one of this recording; then this process takes the next name. */
-static uint64_t recording_since_ns(void) {
-  return settings.began_ns > DATE_STEP_NS ? settings.began_ns - DATE_STEP_NS : 0;
-}
-
-static bool is_of_this_recording(const char *path) {
-  struct stat status;
-  uint64_t since = recording_since_ns();
-  return since && !stat(path, &status) &&
-         (uint64_t)status.st_mtim.tv_sec * 1000000000 + (uint64_t)status.st_mtim.tv_nsec >= since;
-}
-
-/* Writes the end of the trace's name. A process other than the one that `winnow record` started
- * adds its process number, and each program that a process becomes adds ".exec" and a number. The
- * kernel uses process numbers again, and each namespace has its own, so the second process with the
- * same number also adds "-2". */
-static void add_numbers(void) {
-  char *end = settings.path + settings.base_length;
-  size_t room = sizeof settings.path - settings.base_length;
-  int length = 0;
-  *end = 0;
-  if (follower) length = snprintf(end, room, number > 1 ? ".%d-%u" : ".%d", (int)getpid(), number);
-  if (execs) snprintf(end + length, room - (size_t)length, ".exec%u", execs);
-}
-
-/* Raises `number` until its name seems free. Another process may take that name meanwhile:
- * recorder_open decides, under the file's lock. */
-static void find_a_number(void) {
-  add_numbers();
-  for (; number < SETTING_PROCESSES_MOST && is_of_this_recording(settings.path); add_numbers()) number++;
-}
-
-/* Chooses the name of the trace. The first process, and a process that has a number already, may
- * write over their own earlier trace; another one takes a free number. */
-static void name_the_file(void) {
-  has_name = !follower || number;
-  if (has_name) {
-    add_numbers();
-  } else {
-    number = 1;
-    execs = 0;
-    find_a_number();
-  }
-}
-
-static bool tries_next_program(void) {
-  if (execs == SETTING_EXECS_MOST) return false;
-  execs++;
-  add_numbers();
-  return true;
-}
-
-static bool tries_next_process(void) {
-  if (number == SETTING_PROCESSES_MOST) return false;
-  has_name = false;
-  number++;
-  find_a_number();
-  return true;
-}
-
-/* After recorder_open failed: goes to the next name, if that can help. The first process, and the
- * programs that it becomes, have no other name. Another process passes over the name of its first
- * trace only if the file is another process's (WN_EBUSY). A program that it becomes later passes
- * over a name also if the file is no trace of this user (WN_EINVAL). A process that finds no free
- * number takes the last one, and may write over another process's trace. */
-static bool goes_to_next_name(wn_status status) {
-  if (!follower) return false;
-  if (execs) return (status == WN_EBUSY || status == WN_EINVAL) && tries_next_program();
-  return status == WN_EBUSY && tries_next_process();
 }
 
 /* Freed pages of the region that no block takes during this interval go back to the system.
@@ -289,13 +212,9 @@ static void start_recording(void) {
       .stray = tell_of_stray,
   };
   struct recorder *opened;
-  wn_status status;
-  do {
-    bool any = has_name || number == SETTING_PROCESSES_MOST;
-    options.taken_since_ns = any ? 0 : recording_since_ns();
-    status = recorder_open(&options, &opened);
-  } while (status && goes_to_next_name(status));
-  if (status) {
+  struct recorder_options over = options;
+  over.path = settings.over;
+  if ((!*over.path || recorder_open(&over, &opened)) && recorder_open(&options, &opened)) {
     tell("cannot record", error_text());
     return;
   }
@@ -337,8 +256,7 @@ static void record_in_child(struct recorder *parents) {
   host_discard(profile);
   if (!following) return;
   follower = is_copy = true;
-  number = 0;
-  name_the_file();
+  *settings.over = 0;
   start_recording();
   struct recorder *own = atomic_load_explicit(&recorder, memory_order_relaxed);
   if (!own) return;
@@ -359,11 +277,11 @@ static void in_child(void) {
   program_errors_restore(saved);
 }
 
-/* Sets the numbers by which this process's next program names its trace (CHAIN). */
-static void pass_numbers(struct inherited *inherited, const struct recorder *active) {
-  bool goes_on = !follower || recorder_is_worth_a_file(active, is_copy ? settings.rate * COPY_WORDS : 0);
-  inherited->number = follower ? number : 0;
-  inherited->execs = goes_on ? smaller(execs + 1, SETTING_EXECS_MOST) : execs;
+/* Whether a trace is left as it is when the process becomes another program. The memory of a copy is its
+ * parent's. */
+static bool is_worth_keeping(const struct recorder *active) {
+  return recorder_is_worth_a_file(active, is_copy ? settings.rate * COPY_WORDS : 0,
+                                  is_copy ? 0 : os_peak_bytes());
 }
 
 /* Examines a program that this process or a child of it executes, and decides which of our
@@ -385,7 +303,8 @@ static struct inherited inherited_by(struct image *image, int folder, const char
     inherited.follow = own_malloc ? SETTING_FOLLOW_UNRECORDED
                        : first    ? SETTING_FOLLOW_FIRST
                                   : SETTING_FOLLOW_CHILD;
-    if (ours && !own_malloc) pass_numbers(&inherited, ours);
+    if (ours && !own_malloc && names_folder() && !is_worth_keeping(ours))
+      inherited.over = strrchr(recorder_path(ours), '/') + 1;
   }
   return inherited;
 }
@@ -436,9 +355,7 @@ static void start(void) {
     if (wanted) tell("no memory for the profiler", "");
     return;
   }
-  if (!wanted) return;
-  name_the_file();
-  start_recording();
+  if (wanted) start_recording();
 }
 
 /* UNLOCKED */

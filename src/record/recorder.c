@@ -1,8 +1,7 @@
 /* Writes records in a profile's callbacks.
  *
- * A tracked block's metadata is its number in the trace, so that nothing is allocated for it. No
- * two blocks get the same number. Each stripe of threads takes NUMBERS of them at a time, and gives
- * them out in the order of sampling.
+ * A tracked block's metadata is its number in the trace: nothing is allocated for it, and no two blocks
+ * get the same. Each stripe of threads takes NUMBERS at a time, and gives them out in order of sampling.
  *
  * A thread that allocates, resizes or frees a sampled block measures the process's memory, if a measurement
  * is due; one thread at a time does. A free is measured before the block is given back, since the
@@ -336,8 +335,7 @@ static wn_status open_writer(struct recorder *recorder, const struct recorder_op
   char host[256], *command = metadata_map(COMMAND_MOST);
   if (!command) return error_set(WN_ENOMEM, "no memory for the recorder");
   struct trace_run run = describe(options, command, host);
-  struct trace_options file = {
-      .path = options->path, .taken_since_ns = options->taken_since_ns, .cut = tell_of_cut};
+  struct trace_options file = {.path = options->path, .cut = tell_of_cut};
   struct trace_stack_source source = {
       .frame = tell_frame, .module = tell_module, .place = tell_place, .context = options->callstacks};
   recorder->start_ns = run.monotonic_ns;
@@ -451,11 +449,13 @@ void recorder_lost(struct recorder *recorder, uint64_t blocks) {
   trace_lose(recorder->writer, &at, blocks);
 }
 
-bool recorder_is_worth_a_file(const struct recorder *recorder, double least_hits) {
+bool recorder_is_worth_a_file(const struct recorder *recorder, double least_hits, uint64_t resident_bytes) {
   uint64_t hits = atomic_load_explicit(&recorder->hits, memory_order_relaxed);
-  return (hits >= TRACE_FEW_HITS && (double)hits >= least_hits) ||
+  return (hits >= TRACE_FEW_HITS && (double)hits >= least_hits) || resident_bytes >= TRACE_FEW_BYTES ||
          atomic_load_explicit(&recorder->tells_of_another, memory_order_relaxed);
 }
+
+const char *recorder_path(const struct recorder *recorder) { return trace_writer_path(recorder->writer); }
 
 void recorder_memory(struct recorder *recorder) {
   if (recorder_is_ours(recorder)) write_memory_if_due(recorder, now(recorder), recorder->thread(NULL), false);

@@ -21,17 +21,13 @@ struct recorder_answer {
 };
 
 struct recorder_options {
-  const char *path;
+  const char *path;    /* a file, or with a slash at its end a folder (FOLDER in trace/chunk_file.h) */
   const char *heap;    /* what kind of heap: "malloc" or "winnow" */
   const char *context; /* what the program says about this run; NULL: nothing */
   double rate;
   uint64_t seed;
   uint32_t stack_depth;
   bool generations; /* the heap has a minor and a major heap */
-
-  /* In nanoseconds since 1970. A trace at `path` that was written at this time or later is another
-   * process's: recorder_open returns WN_EBUSY. 0: no trace is. */
-  uint64_t taken_since_ns;
 
   /* The heap's table of code addresses, and a function that returns the calling thread's number in
    * the trace; no other thread ever has that number. */
@@ -70,8 +66,12 @@ void recorder_lost(struct recorder *recorder, uint64_t blocks);
 
 /* Whether the trace is worth a file of its own when the process becomes another program: it has at
  * least TRACE_FEW_HITS and at least `least_hits` sampled words, or a record of another process
- * (recorder_unrecorded). No more than 65536 sampled words are counted. */
-bool recorder_is_worth_a_file(const struct recorder *recorder, double least_hits);
+ * (recorder_unrecorded), or the program had TRACE_FEW_BYTES of resident memory, `resident_bytes`. No more
+ * than 65536 sampled words are counted. */
+bool recorder_is_worth_a_file(const struct recorder *recorder, double least_hits, uint64_t resident_bytes);
+
+/* The whole path of the trace; constant, the recorder's. */
+const char *recorder_path(const struct recorder *recorder);
 
 /* Called when the process's memory is about to change much: measures it, if a measurement is
  * due. */

@@ -18,20 +18,16 @@
 #include <stdint.h>
 
 enum {
-  /* A recording appends to the trace's name: a process number, a number to tell apart processes
-   * with the same process number, and the number of a program. */
-  SETTING_NAME_MOST = PATH_MAX - 25,
-  SETTING_NUMBER_MOST = 120, /* longest text of a number, in bytes */
-  /* So many programs of one process have traces of their own after the first, and so many processes
-   * with the same process number have. Any further one overwrites the last trace. */
-  SETTING_EXECS_MOST = 40,
-  SETTING_PROCESSES_MOST = 40
+  /* A trace in a folder has a name of at most SETTING_OVER_MOST bytes (FOLDER in trace/chunk_file.h). */
+  SETTING_OVER_MOST = 40,
+  SETTING_NAME_MOST = PATH_MAX - SETTING_OVER_MOST - 2,
+  SETTING_NUMBER_MOST = 120 /* longest text of a number, in bytes */
 };
 
 /* The values of WINNOW_FOLLOW. */
 enum {
   SETTING_FOLLOW_NONE,
-  SETTING_FOLLOW_FIRST,     /* child processes are recorded too, each to WINNOW_TRACE.PID */
+  SETTING_FOLLOW_FIRST,     /* child processes are recorded too; WINNOW_TRACE is a folder */
   SETTING_FOLLOW_CHILD,     /* as FOLLOW_FIRST, in such a child process */
   SETTING_FOLLOW_UNRECORDED /* this program is not recorded, its child processes are */
 };

@@ -31,6 +31,8 @@ enum {
   PERMISSIONS = 07777,
   /* To create or open a file that others create and remove meanwhile. */
   ATTEMPTS = 10,
+  /* For a name in a folder: so many traces of one process number may begin in one millisecond. */
+  NAME_ATTEMPTS = 1000,
   LOCK_ATTEMPTS = 200,
   LOCK_PAUSE_NS = 1000 * 1000
 };
@@ -269,13 +271,30 @@ static wn_status fail_to_open(const char *path) {
   return error_set(WN_EIO, "cannot write %s: %s", path, strerror(errno));
 }
 
-static wn_status fail_busy(const char *path) {
-  return error_set(WN_EBUSY, "%s is being written by another program; choose another name", path);
+/* FOLDER: completes a path that ends with a slash. `attempt` is part of the name. False: it is too long. */
+static bool name_in_folder(char path[PATH_MAX], size_t length, uint64_t attempt) {
+  size_t room = PATH_MAX - length;
+  uint64_t milliseconds = os_wall_ns() / 1000000 + attempt;
+  return (size_t)snprintf(path + length, room, "%d.%llu" CHUNK_FILE_ENDING, (int)getpid(),
+                          (unsigned long long)milliseconds) < room;
+}
+
+static wn_status create_in_folder(struct chunk_file *file, const char *path, int *descriptor) {
+  size_t length = strlen(file->path);
+  for (uint64_t i = 0; i < NAME_ATTEMPTS; i++) {
+    if (!name_in_folder(file->path, length, i)) return error_set(WN_EINVAL, "%s: the name is too long", path);
+    *descriptor = raw_open(file->path, O_CREAT | O_EXCL);
+    if (*descriptor >= 0) return WN_OK;
+    if (errno != EEXIST) break;
+  }
+  return fail_to_open(path);
 }
 
 /* Creates the file; or opens it, if it is there already and may be opened. `fresh`: it was created
  * here. */
 static wn_status open_file(struct chunk_file *file, const char *path, int *descriptor, bool *fresh) {
+  *fresh = true;
+  if (path[strlen(path) - 1] == '/') return create_in_folder(file, path, descriptor);
   for (int i = 0; i < ATTEMPTS; i++) {
     *descriptor = raw_open(file->path, O_CREAT | O_EXCL);
     *fresh = *descriptor >= 0;
@@ -300,25 +319,21 @@ static wn_status check_ours(const char *path, int descriptor, const struct stat 
   return WN_OK;
 }
 
-/* The caller has the lock. An empty file is no process's trace: a writer writes its first record
- * before it gives the lock back. */
-static bool is_taken(const struct stat *found, uint64_t since_ns) {
-  uint64_t written_ns = (uint64_t)found->st_mtim.tv_sec * 1000000000 + (uint64_t)found->st_mtim.tv_nsec;
-  return since_ns && found->st_size && written_ns >= since_ns;
+/* Takes the lock of a file, and describes it. */
+static wn_status lock_file(const char *path, int descriptor, bool fresh, struct stat *found) {
+  if (fstat(descriptor, found)) return error_set(WN_EIO, "cannot examine %s: %s", path, strerror(errno));
+  if (!S_ISREG(found->st_mode)) return error_set(WN_EINVAL, "%s is not a file; a trace needs one", path);
+  if (!take_lock(descriptor))
+    return error_set(WN_EBUSY, "%s is being written by another program; choose another name", path);
+  if (fstat(descriptor, found)) return error_set(WN_EIO, "cannot examine %s: %s", path, strerror(errno));
+  return fresh ? WN_OK : check_ours(path, descriptor, found);
 }
 
 /* Takes the lock and empties the file: safe, since no other writer has the lock. A file that other
  * users could read becomes private. */
-static wn_status claim_file(struct chunk_file *file, const char *path, int descriptor, bool fresh,
-                            uint64_t taken_since_ns) {
+static wn_status claim_file(struct chunk_file *file, const char *path, int descriptor, bool fresh) {
   struct stat found;
-  if (fstat(descriptor, &found)) return error_set(WN_EIO, "cannot examine %s: %s", path, strerror(errno));
-  if (!S_ISREG(found.st_mode)) return error_set(WN_EINVAL, "%s is not a file; a trace needs one", path);
-  if (!take_lock(descriptor)) return fail_busy(path);
-  if (fstat(descriptor, &found)) return error_set(WN_EIO, "cannot examine %s: %s", path, strerror(errno));
-  if (is_taken(&found, taken_since_ns))
-    return error_set(WN_EBUSY, "%s is the trace of another process; choose another name", path);
-  wn_status status = fresh ? WN_OK : check_ours(path, descriptor, &found);
+  wn_status status = lock_file(path, descriptor, fresh, &found);
   if (status) return status;
   mode_t private = found.st_mode & (S_IRUSR | S_IWUSR);
   if (private != (found.st_mode & PERMISSIONS) && fchmod(descriptor, private))
@@ -330,30 +345,22 @@ static wn_status claim_file(struct chunk_file *file, const char *path, int descr
   return WN_OK;
 }
 
-/* Whether the file's writer will find it as it should be: this user's, and free to be locked. */
-static bool suits_writer(const char *path, int descriptor) {
-  struct stat found;
-  int other = raw_open(path, 0);
-  bool locked = other >= 0 && !flock(other, LOCK_EX | LOCK_NB);
-  if (other >= 0) raw_close(other);
-  return locked && !fstat(descriptor, &found) && found.st_uid == geteuid();
-}
-
 /* Whether the name was taken from the file between its opening and its claim: `winnow record`
- * removes traces under their lock (chain.c in cli), so a writer that waited for the lock may find
+ * removes traces under their lock (folder.c in cli), so a writer that waited for the lock may find
  * the file so. */
 static bool has_no_name(int descriptor) {
   struct stat found;
   return !fstat(descriptor, &found) && !found.st_nlink;
 }
 
-static wn_status open_and_claim(struct chunk_file *file, const char *path, uint64_t taken_since_ns,
-                                int *descriptor, bool *fresh) {
+static wn_status open_and_claim(struct chunk_file *file, const char *path, int *descriptor, bool *fresh) {
+  *descriptor = -1;
+  *fresh = false;
   if (!path[0] || !make_absolute(file, path)) return error_set(WN_EINVAL, "the trace has no usable path");
   for (int i = 0;; i++) {
     wn_status status = open_file(file, path, descriptor, fresh);
     if (status) return status;
-    status = claim_file(file, path, *descriptor, *fresh, taken_since_ns);
+    status = claim_file(file, path, *descriptor, *fresh);
     bool again = i < ATTEMPTS && has_no_name(*descriptor);
     if (!again && !status) return WN_OK;
     raw_close(*descriptor);
@@ -363,11 +370,10 @@ static wn_status open_and_claim(struct chunk_file *file, const char *path, uint6
 
 /* ---- shared ---- */
 
-wn_status chunk_file_open(struct chunk_file *file, const char *path, uint64_t taken_since_ns,
-                          uint64_t limit_bytes) {
+wn_status chunk_file_open(struct chunk_file *file, const char *path, uint64_t limit_bytes) {
   int descriptor;
   bool fresh;
-  wn_status status = open_and_claim(file, path, taken_since_ns, &descriptor, &fresh);
+  wn_status status = open_and_claim(file, path, &descriptor, &fresh);
   if (status) return status;
   file->fresh = fresh;
   file->limit_bytes = limit_bytes;
@@ -382,31 +388,13 @@ wn_status chunk_file_open(struct chunk_file *file, const char *path, uint64_t ta
   return WN_OK;
 }
 
-wn_status chunk_file_reserve(const char *path, int *descriptor) {
-  struct chunk_file file;
-  const struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-  bool fresh;
-  if (!path[0] || !make_absolute(&file, path)) return error_set(WN_EINVAL, "the trace has no usable path");
-  wn_status status = open_file(&file, path, descriptor, &fresh);
-  if (status) return status;
-  bool reserved = !fcntl(*descriptor, F_OFD_SETLK, &whole);
-  if (!reserved && (errno == EAGAIN || errno == EACCES)) status = fail_busy(path);
-  if (reserved && suits_writer(file.path, *descriptor)) return WN_OK;
-  if (fresh) unlink(file.path);
-  raw_close(*descriptor);
-  *descriptor = -1;
-  return status;
-}
-
-wn_status chunk_file_prepare(const char *path) {
-  struct chunk_file file;
-  int descriptor;
-  bool fresh;
-  wn_status status = open_and_claim(&file, path, 0, &descriptor, &fresh);
-  if (status) return status;
-  if (fresh) unlink(file.path);
+wn_status chunk_file_check(const char *path) {
+  struct stat found;
+  int descriptor = raw_open(path, 0);
+  if (descriptor < 0) return fail_to_open(path);
+  wn_status status = lock_file(path, descriptor, false, &found);
   raw_close(descriptor);
-  return WN_OK;
+  return status;
 }
 
 bool chunk_file_take(struct chunk_file *file, bool small, struct taken_chunk *chunk) {

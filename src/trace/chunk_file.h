@@ -17,15 +17,14 @@
  *   are one), errno kept.
  * - The file is locked (flock) as long as it is written, so that no other process of Winnow cuts it
  *   under our mappings: writing to a page beyond the end of the file is a SIGBUS too.
- * - CUT: nothing keeps a program that takes no lock from cutting the file (`: > FILE`, or a
- * rotation
+ * - CUT: nothing keeps a program that takes no lock from cutting the file (`: > FILE`, or a rotation
  *   of logs by copying and truncating). So the writer compares the file's size with what it has
  *   made, before it grows the file and before a record if it has not looked for a while
  *   (LOOK_INTERVAL of writer.c). If the file is shorter, nothing is written to it any more. A cut
  *   between a look and a store is still a SIGBUS.
- * - A recording can be longer than the writing of its first file: a process that becomes another
- *   program goes on in the next file. So the recorder reserves the first one for the whole time,
- *   by a lock of another kind (F_OFD_SETLK), which does not meet the writer's.
+ * - FOLDER: a path that ends with a slash is a folder. The file gets a name there that no other
+ *   process takes: the process number, the time in milliseconds since 1970, and ".trace". So a folder
+ *   holds the traces of several programs, and of processes that had the same process number.
  *
  * Not done: huge windows. A mapping of one chunk costs two system calls for about 4,000 records,
  * and works under any ulimit -v. */
@@ -64,27 +63,21 @@ struct chunk_file {
   _Atomic(unsigned) refusals;
 };
 
+/* The end of a name in a folder. */
+#define CHUNK_FILE_ENDING ".trace"
+
 /* Creates the file, readable for its user alone; or empties one that is a trace of this user's, or
- * empty, and that no process writes. WN_EBUSY: a process writes it, or it is a trace that was
- * written at `taken_since_ns` (since 1970; 0: whenever it was) or later. That is decided under the
- * file's lock, so that of two processes that want one name, one always gets the error. Follows no
- * symbolic link there. Sets wn_last_error. */
-wn_status chunk_file_open(struct chunk_file *file, const char *path, uint64_t taken_since_ns,
-                          uint64_t limit_bytes);
+ * empty, and that no process writes. WN_EBUSY: a process writes it. In a folder (FOLDER) the file is
+ * always new, and `file->path` tells its name. Follows no symbolic link there. Sets wn_last_error. */
+wn_status chunk_file_open(struct chunk_file *file, const char *path, uint64_t limit_bytes);
 
 struct taken_chunk {
   uint64_t sequence;
   uint32_t space; /* so many of its bytes, from the first on, have space behind them */
 };
 
-/* Creates the file, if it is not there, and reserves it for a recording until `descriptor` is
- * closed, or until the caller ends. WN_EBUSY: another recording has it. `descriptor` is -1 where
- * the file system would not let the writer lock a file that is reserved, or gives files to another
- * user: the recording then goes without. Sets wn_last_error. */
-wn_status chunk_file_reserve(const char *path, int *descriptor);
-
-/* Whether a trace could be written to this path. An older one is emptied. Sets wn_last_error. */
-wn_status chunk_file_prepare(const char *path);
+/* Whether chunk_file_open would take the file at this path, which exists. Sets wn_last_error. */
+wn_status chunk_file_check(const char *path);
 
 /* Takes the next chunk, all zeros. `small`: with space for its first page, unless there is more in
  * advance. False, at once most times, if there is no room. Any thread, signal handlers too. */

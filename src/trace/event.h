@@ -8,8 +8,9 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Of the programs that one process was: so many sampled words more or less tell nothing. */
-enum { TRACE_FEW_HITS = 16 };
+/* So many sampled words more or less, and a program that never had so much resident memory, tell
+ * nothing. */
+enum { TRACE_FEW_HITS = 16, TRACE_FEW_BYTES = 8 << 20 };
 
 /* The largest amount that a record can have: bytes, words, samples, nanoseconds of a stretch, and
  * numbers of collections. The reader takes a record with a larger one for damage. So a signed

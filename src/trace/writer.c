@@ -468,7 +468,7 @@ wn_status trace_writer_open(const struct trace_options *options, const struct tr
   os_random_bytes(&writer->fields.run_id, sizeof writer->fields.run_id);
   wn_status status = create_streams(writer);
   if (status) goto unmap_writer;
-  status = chunk_file_open(&writer->file, options->path, options->taken_since_ns, options->limit_bytes);
+  status = chunk_file_open(&writer->file, options->path, options->limit_bytes);
   if (status) goto free_streams;
   if (!write_run(writer, run)) {
     status = error_set(WN_EIO, "no room for a trace in %s: %s", options->path,
@@ -486,6 +486,8 @@ unmap_writer:
   metadata_unmap(writer, sizeof *writer);
   return status;
 }
+
+const char *trace_writer_path(const struct trace_writer *writer) { return writer->file.path; }
 
 bool trace_write_sample(struct trace_writer *writer, const struct trace_sample *sample,
                         struct trace_stack stack) {

@@ -32,9 +32,8 @@
 struct trace_writer;
 
 struct trace_options {
-  const char *path;
-  uint64_t taken_since_ns; /* as chunk_file_open has it */
-  uint64_t limit_bytes;    /* the file will not grow beyond; 0: no limit */
+  const char *path;     /* a file, or with a slash at its end a folder (FOLDER in chunk_file.h) */
+  uint64_t limit_bytes; /* the file will not grow beyond; 0: no limit */
   /* Called once, with the path, by the thread that finds that another process has made the file
    * shorter. Nothing is written any more. NULL: nothing is called. */
   void (*cut)(const char *path);
@@ -44,6 +43,9 @@ struct trace_options {
  * called by writes. Sets wn_last_error on failure, and leaves no open file behind. */
 wn_status trace_writer_open(const struct trace_options *options, const struct trace_run *run,
                             const struct trace_stack_source *source, struct trace_writer **out);
+
+/* The whole path of the file; constant, the writer's. */
+const char *trace_writer_path(const struct trace_writer *writer);
 
 /* trace_write_free and so on, one for each kind of event (events.def). False: the record is lost,
  * and counted. The stack's memory is the caller's. */

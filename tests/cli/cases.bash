@@ -672,11 +672,11 @@ info_fits_narrow_terminals() {
   if [ -e "$build/src/preload/libwinnow-malloc.so" ]; then
     mkdir -p "a folder of a rather long name/and another one/inside"
     cp "$build/tests/preload/programs/becomes" "a folder of a rather long name/and another one/inside/program"
-    "$winnow" record -q -r 1 -o "a folder of a rather long name/trace" -- "$build/tests/preload/programs/becomes" execve \
+    "$winnow" record -q -r 1 -o "a folder of a rather long name/trace/" -- "$build/tests/preload/programs/becomes" execve \
       "a folder of a rather long name/and another one/inside/program" execve /bin/true "two  blanks" || fail "no trace"
   fi
   export COLUMNS
-  for trace in named exact plain collected killed none zero_none hurt a*name/trace*; do
+  for trace in named exact plain collected killed none zero_none hurt a*name/trace/*; do
     [ -e "$trace" ] || continue
     COLUMNS=160
     succeeds info "$trace"

@@ -117,10 +117,6 @@ mapped_memory_of_processes_counts() {
   succeeds report run
   says 'MAPPED, NOT MALLOC '
   says 'HELD AT THE PEAK, AND MAPPED( AT [0-9.]+ m?s)?, .* trend +function .* mapped  [a-z]'
-  ! grep -q 'Of other processes' out || fail "all of them are shown: $(cat out)"
-  touch run/t.12 run/t.12.txt # no traces
-  succeeds report run/t
-  says "Of other processes, 2 traces beside it: winnow report 'run/t\*'"
 }
 
 # An interpreter frees all it has as it ends, also by a signal; before that a list only grew.

@@ -16,14 +16,18 @@ struct values {
   const char *good[6], *wrong[12];
 };
 
-static char longest_name[SETTING_NAME_MOST + 1], too_long_name[SETTING_NAME_MOST + 2],
-    long_number[SETTING_NUMBER_MOST + 2];
+static char names[SETTING_NAME_MOST + 2], longest_name[SETTING_NAME_MOST + 1],
+    too_long_name[SETTING_NAME_MOST + 2], long_number[SETTING_NUMBER_MOST + 2];
 
 static struct values values_of(const struct setting_row *row) {
   static char most[24], above[24];
   struct values values = {0};
   switch (row->kind) {
-  case SETTING_NAMED: values = (struct values){{"t", "/tmp/a b", longest_name}, {too_long_name}}; break;
+  case SETTING_NAMED:
+    snprintf(longest_name, sizeof longest_name, "%.*s", (int)row->most, names);
+    snprintf(too_long_name, sizeof too_long_name, "%.*s", (int)row->most + 1, names);
+    values = (struct values){{"t", "/tmp/a b", longest_name}, {too_long_name}};
+    break;
   case SETTING_FRACTION:
     values =
         (struct values){{"0", "1", "1e-4", "0.5", "1e-9"},
@@ -159,8 +163,7 @@ int main(void) {
       cmocka_unit_test(the_seed_is_the_given_one_or_a_fresh_one),
       cmocka_unit_test(names_and_letters_are_of_one_setting),
   };
-  memset(longest_name, 'n', sizeof longest_name - 1);
-  memset(too_long_name, 'n', sizeof too_long_name - 1);
+  memset(names, 'n', sizeof names - 1);
   memset(long_number, '0', sizeof long_number - 1);
   return RUN_TESTS(tests);
 }

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -237,7 +238,7 @@ static void a_file_system_without_fallocate_gets_zeros(void **state) {
   (void)state;
   static struct chunk_file file;
   const char *path = fixture_path();
-  assert_int_equal(chunk_file_open(&file, path, 0, 2 * CHUNK_BYTES), WN_OK);
+  assert_int_equal(chunk_file_open(&file, path, 2 * CHUNK_BYTES), WN_OK);
   file.can_allocate = false;
   struct taken_chunk taken;
   for (uint64_t i = 0; i < 2; i++) {
@@ -309,29 +310,30 @@ static void a_file_that_is_being_written_is_not_taken(void **state) {
   unlink(fixture_path());
 }
 
-/* Processes of one number each want a file of their own. Where one looked for a free name before
- * the other had created the file, and opens it when that one has ended, no lock tells. */
-static void a_trace_that_was_written_since_is_not_taken(void **state) {
+/* This process opens both, so they have one process number. */
+static void in_a_folder_each_trace_is_a_new_file(void **state) {
   (void)state;
-  const uint64_t second_ns = 1000000000;
-  struct trace_options options = {.path = fixture_path()};
+  char folder[128], first[PATH_MAX];
+  snprintf(folder, sizeof folder, "%s.folder/", fixture_path());
+  struct trace_options options = {.path = folder};
   struct trace_run run = fixture_run();
-  struct trace_writer *writer;
-  struct stat found;
-  close(open(fixture_path(), O_CREAT | O_RDWR, 0600)); /* nobody's yet */
-  options.taken_since_ns = second_ns;
-  assert_int_equal(tree_writer_open(&options, &run, &fixture_source, &writer), WN_OK);
-  assert_true(write_sample(writer, 1, 1));
-  trace_writer_close(writer);
-  assert_int_equal(stat(fixture_path(), &found), 0);
-  options.taken_since_ns = (uint64_t)found.st_mtim.tv_sec * second_ns;
-  assert_int_equal(tree_writer_open(&options, &run, &fixture_source, &writer), WN_EBUSY);
-  assert_int_equal(read_trace(fixture_path()).samples, 1);
-  options.taken_since_ns += 2 * second_ns;
-  assert_int_equal(tree_writer_open(&options, &run, &fixture_source, &writer), WN_OK);
-  trace_writer_close(writer);
-  assert_int_equal(read_trace(fixture_path()).samples, 0);
-  unlink(fixture_path());
+  struct trace_writer *writers[2];
+  assert_int_equal(tree_writer_open(&options, &run, &fixture_source, &writers[0]),
+                   WN_EIO); /* there is none */
+  assert_int_equal(mkdir(folder, 0700), 0);
+  for (int i = 0; i < 2; i++) {
+    assert_int_equal(tree_writer_open(&options, &run, &fixture_source, &writers[i]), WN_OK);
+    assert_true(write_sample(writers[i], 1, 1));
+  }
+  strcpy(first, trace_writer_path(writers[0]));
+  assert_string_not_equal(first, trace_writer_path(writers[1]));
+  assert_non_null(strstr(first, folder));
+  for (int i = 0; i < 2; i++) {
+    assert_int_equal(read_trace(trace_writer_path(writers[i])).samples, 1);
+    unlink(trace_writer_path(writers[i]));
+    trace_writer_close(writers[i]);
+  }
+  assert_int_equal(rmdir(folder), 0);
 }
 
 static void *hold_shortly(void *held) {
@@ -562,7 +564,7 @@ int main(void) {
       cmocka_unit_test(a_file_system_without_fallocate_gets_zeros),
       cmocka_unit_test(a_stack_too_large_for_a_chunk_leaves_its_sample),
       cmocka_unit_test(a_file_that_is_being_written_is_not_taken),
-      cmocka_unit_test(a_trace_that_was_written_since_is_not_taken),
+      cmocka_unit_test(in_a_folder_each_trace_is_a_new_file),
       cmocka_unit_test(a_lock_that_a_reader_holds_for_a_moment_is_waited_for),
       cmocka_unit_test(a_file_that_is_removed_while_its_lock_is_waited_for_is_created_again),
       cmocka_unit_test(a_forked_child_that_forgets_writes_nothing),

@@ -66,9 +66,11 @@ programs_keep_their_own_malloc() {
       run_as preloaded env LD_PRELOAD="$library" WINNOW_TRACE=trace WINNOW_RATE=$rate "$programs/$program"
       diff bare.code preloaded.code && diff bare.out preloaded.out || fail "$program: $(cat preloaded.err)"
     done
+    rm -rf trace
     run_as child "$winnow" record -q -f -o trace -- sh -c "\"$programs/$program\"; exit \$?"
     diff bare.code child.code && diff bare.out child.out || fail "$program as a child: $(cat child.err)"
   done
+  rm -rf trace
   run_as counted env LD_PRELOAD="$library" WINNOW_TRACE=trace WINNOW_RATE=1 "$programs/passing_malloc"
   counted "blocks of new" "$(figure .totals.allocated_blocks.estimate trace --where 'fn ~ allocate_six_thousand')" 6000
 }

@@ -1,7 +1,7 @@
 # Disks that are full, or cannot reserve: the trace loses records and says so, the program notices nothing.
 # Each case runs again in a mount namespace of its own, where it may mount what nobody else sees.
 
-privately() { # KIND [OPTION...]: goes on, in the second run, with a file system of that kind at `disk`, and `trace` a file of it
+privately() { # KIND [OPTION...]: goes on, in the second run, with a file system of that kind at `disk`, and `trace` a folder of it, which cannot become a file
   local namespace=(unshare -m)
   [ "$(id -u)" = 0 ] || namespace=(unshare -rm)
   if [ -z "${WINNOW_PRIVATELY:-}" ]; then
@@ -14,8 +14,8 @@ privately() { # KIND [OPTION...]: goes on, in the second run, with a file system
   mkdir disk
   mount -t "$@" none "$PWD/disk" || fail "cannot mount $*"
   trap 'cd /; umount "$work/trace" "$work/disk"; rm -rf "$work"' EXIT
-  touch disk/trace trace
-  mount --bind disk/trace trace || fail "cannot mount a file"
+  mkdir disk/trace trace
+  mount --bind disk/trace trace || fail "cannot mount a folder"
 }
 
 a_full_disk_disturbs_nobody() {
@@ -35,7 +35,7 @@ a_full_disk_disturbs_nobody() {
 END
   [ "$tiny" = 1 ] && return
   "$winnow" record -o trace --rate 1 -- "$programs/threads" storm >out 2>said
-  grep -Eq 'wrote trace \(.*; [0-9][0-9a-z., ]+ records lost\); in a browser: ' said || fail "$(cat said)"
+  grep -Eq 'wrote trace, a folder of 1 trace of 1 process \(.*; [0-9][0-9a-z., ]+ records lost\); in a browser: ' said || fail "$(cat said)"
 }
 
 # The program ran well, so its exit code stays; but nobody may take a part for the whole.
@@ -63,8 +63,8 @@ a_full_disk_is_told_of_children() {
   cd disk || fail "no disk"
   "$winnow" record -f -o small --rate 1 -- sh -c '"$0" storm; exit 3' "$programs/threads" >"$work/out" 2>"$work/said"
   [ $? = 3 ] || fail "another exit code"
-  grep -q '^winnow: the disk was full, so some of these are incomplete; ' "$work/said" || fail "$(cat "$work/said")"
-  grep -Eq '  small\.[0-9]+ +threads storm \(records are missing\)$' "$work/said" || fail "$(cat "$work/said")"
+  grep -q '^winnow: the disk was full, so some of these traces are incomplete; ' "$work/said" || fail "$(cat "$work/said")"
+  grep -Eq '  small/[0-9.]+trace +threads storm \(records are missing\)$' "$work/said" || fail "$(cat "$work/said")"
 }
 
 a_disk_that_is_full_from_the_start_disturbs_nobody() {

@@ -40,8 +40,8 @@ exec_is_an_end_and_it_is_said() {
   for how in execve execv execvp execvpe execl execlp execle execveat handler fexecve; do
     same_as_bare 1 "$programs/becomes" $how /bin/echo one two
     [ "$(cat recorded.out)" = "one two" ] || fail "$how: $(cat recorded.out)"
-    before=trace
-    [ -e trace.exec0 ] && before=trace.exec0
+    before=$(trace_of born_before)
+    [ "$tiny" = 1 ] && before=$(traces | head -n 1)
     opens $before
     [ "$how" = fexecve ] || ended 'yes: by exec it became /bin/echo$' $before
     [ "$how" != fexecve ] || ended 'yes: it became another program by exec' $before

@@ -150,9 +150,11 @@ followed_children_inherit_mappings() {
   need jq
   record --follow-children -- "$programs/maps" forks >out || fail "forks failed"
   [ "$(cat out)" = done ] || fail "$(cat out)"
-  figure . trace >/dev/null
+  local child parent
+  read -r parent child <<<"$(traces | sort -t. -k2n | xargs)"
+  figure . "$parent" >/dev/null
   [ "$(mapped arena mapped_bytes)" = $((10 << 20)) ] || fail "parent: $(jq -c .mapped report.json)"
-  figure . "$(ls trace.[0-9]*)" >/dev/null
+  figure . "$child" >/dev/null
   [ "$(mapped arena mapped_bytes)" = $((20 << 20)) ] || fail "child: $(jq -c .mapped report.json)"
 }
 

@@ -24,9 +24,9 @@ is_refused() { # NAME=VALUE PATTERN
 variables_that_are_right_or_empty_are_heeded() {
   is_recorded_with WINNOW_RATE=0.5 WINNOW_DEPTH=3 WINNOW_SEED=0x10
   [ "$(jq -c '[.rate, .seed]' info.json)" = '[0.5,16]' ] || fail "$(cat info.json)"
-  is_recorded_with WINNOW_RATE= WINNOW_DEPTH= WINNOW_SEED= WINNOW_FOLLOW= WINNOW_PID= WINNOW_BEGAN= WINNOW_NUMBER= WINNOW_EXECS=
+  is_recorded_with WINNOW_RATE= WINNOW_DEPTH= WINNOW_SEED= WINNOW_FOLLOW= WINNOW_PID= WINNOW_OVER=
   [ "$(jq .rate info.json)" = 0.0001 ] || fail "$(cat info.json)"
-  is_recorded_with WINNOW_RATE=0 WINNOW_DEPTH=0 WINNOW_SEED=0 WINNOW_FOLLOW=0 WINNOW_PID=0 WINNOW_BEGAN=0 WINNOW_NUMBER=0 WINNOW_EXECS=0
+  is_recorded_with WINNOW_RATE=0 WINNOW_DEPTH=0 WINNOW_SEED=0 WINNOW_FOLLOW=0 WINNOW_PID=0 WINNOW_OVER=none
   is_recorded_with WINNOW_RATE=1 WINNOW_DEPTH=1024 WINNOW_SEED=18446744073709551615
   env WINNOW_TRACE= WINNOW_RATE=abc LD_PRELOAD="$library" true 2>err
   [ ! -s err ] || fail "nothing is asked for: $(cat err)"
@@ -37,11 +37,11 @@ variables_that_are_wrong_record_nothing() {
   for value in abc 0,5 1.5 -0.1 1e inf; do is_refused WINNOW_RATE=$value "$value"; done
   for value in xyz -1 1.5 1025 1e2 ' 1'; do is_refused "WINNOW_DEPTH=$value" "$value"; done
   for value in xyz -1 1.5 18446744073709551616; do is_refused WINNOW_SEED=$value "$value"; done
-  for name in FOLLOW PID BEGAN NUMBER EXECS; do
+  for name in FOLLOW PID; do
     for value in yes -1 99999999999999999999; do is_refused WINNOW_$name=$value "$value"; done
   done
   is_refused WINNOW_FOLLOW=4 4
-  is_refused WINNOW_EXECS=41 41
+  is_refused WINNOW_OVER=12345678901234567890123456789012345678901 12345678901234567890123456789012345678901
   is_refused WINNOW_RATE=$'a\x1b[7m' 'a\?\[7m'
   runs_with WINNOW_RATE=abc WINNOW_SEED=xyz
   [ "$(wc -l <err)" = 1 ] || fail "two wrong values are told in: $(cat err)"
@@ -72,7 +72,7 @@ variables_mean_the_same_in_every_locale() {
 
 # What stands in the environment of `winnow record` itself asks for nothing.
 a_recording_is_what_its_options_say() {
-  export WINNOW_SEED=xyz WINNOW_RATE=abc WINNOW_DEPTH=7 WINNOW_FOLLOW=2 WINNOW_NUMBER=3 WINNOW_EXECS=2
+  export WINNOW_SEED=xyz WINNOW_RATE=abc WINNOW_DEPTH=7 WINNOW_FOLLOW=2 WINNOW_OVER=x
   "$winnow" record -q --seed 5 -o t -- true 2>err || fail "record: $(cat err)"
   [ ! -s err ] || fail "$(cat err)"
   opens t

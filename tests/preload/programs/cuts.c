@@ -1,7 +1,8 @@
-/* Makes a file shorter while the program is recorded into it:  cuts FILE empty|shorter
+/* Makes its trace shorter while the program is recorded into it:  cuts FOLDER empty|shorter
  *
  * A thread that wrote a record just before the cut would be killed by its next one (CUT of
  * trace/chunk_file.h), so all threads rest for a moment around it. */
+#include <glob.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,12 +33,16 @@ static void *run(void *unused) {
 
 int main(int count, char **arguments) {
   pthread_t threads[THREADS];
+  char pattern[4096];
+  glob_t found;
   if (count != 3) return 2;
+  snprintf(pattern, sizeof pattern, "%s/%d.*", arguments[1], (int)getpid());
+  if (glob(pattern, 0, NULL, &found) || found.gl_pathc != 1) return 4;
   pthread_barrier_init(&before, NULL, THREADS + 1);
   pthread_barrier_init(&after, NULL, THREADS + 1);
   for (int i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, run, NULL);
   pthread_barrier_wait(&before);
-  if (truncate(arguments[1], strcmp(arguments[2], "empty") ? 4096 : 0)) return 3;
+  if (truncate(found.gl_pathv[0], strcmp(arguments[2], "empty") ? 4096 : 0)) return 3;
   rest();
   allocate(1);
   pthread_barrier_wait(&after);

@@ -1,6 +1,6 @@
 /* Counts the programs that could not be recorded, by path and reason. Without memory a program is
  * counted but not named. */
-#include "cli/unrecorded.h"
+#include "cli/record/unrecorded.h"
 
 #include "cli/text.h"
 #include <stdio.h>
@@ -50,8 +50,8 @@ wn_status unrecorded_finish(struct unrecorded *all, const char *path, const stru
   return trace_finish_with(path, &with, totals);
 }
 
-void unrecorded_count_own(struct unrecorded *all, const struct trace_totals *totals) {
-  if (totals->end.kind == TRACE_END_EXEC && all->own.reason != IMAGE_GOOD) count(all, &all->own);
+void unrecorded_count_own(struct unrecorded *all) {
+  if (all->own.reason != IMAGE_GOOD) count(all, &all->own);
 }
 
 void unrecorded_say(const struct unrecorded *all) {

@@ -1,7 +1,7 @@
 /* Collects the programs that could not be recorded. A process reports in its trace that it, or a
  * process that it started, becomes such a program. */
-#ifndef CLI_UNRECORDED_H
-#define CLI_UNRECORDED_H
+#ifndef CLI_RECORD_UNRECORDED_H
+#define CLI_RECORD_UNRECORDED_H
 
 #include "base/image.h"
 #include "trace/finish.h"
@@ -26,8 +26,8 @@ struct unrecorded {
 wn_status unrecorded_finish(struct unrecorded *all, const char *path, const struct trace_finishing *finishing,
                             struct trace_totals *totals);
 
-/* Counts `own` if the process of the trace really became that program. */
-void unrecorded_count_own(struct unrecorded *all, const struct trace_totals *totals);
+/* Counts `own`, if there is one: the process of the trace became that program. */
+void unrecorded_count_own(struct unrecorded *all);
 
 /* Prints one line about all of them. */
 void unrecorded_say(const struct unrecorded *all);

@@ -1,7 +1,7 @@
 /* Finds the processes that a program left running when it ended: daemons, and background processes
  * of scripts. */
-#ifndef CLI_LEFT_BEHIND_H
-#define CLI_LEFT_BEHIND_H
+#ifndef CLI_RECORD_LEFT_BEHIND_H
+#define CLI_RECORD_LEFT_BEHIND_H
 
 #include <stddef.h>
 #include <sys/types.h>

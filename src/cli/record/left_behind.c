@@ -16,7 +16,7 @@
  * Most programs leave no process: if no process was created after the program, the search is
  * skipped.
  */
-#include "cli/left_behind.h"
+#include "cli/record/left_behind.h"
 
 #include "settings/settings.h"
 #include <dirent.h>

@@ -1,0 +1,353 @@
+/* Makes the folder, finishes the traces in it, and removes those that tell nothing. An error of one file
+ * leaves that file where it is; the other files are still handled. */
+#include "cli/record/folder.h"
+
+#include "base/error.h"
+#include "sources/source.h"
+#include "trace/chunk_file.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+  PROGRAM_SHARE = 10, /* KEPT */
+  SMALL_SHARE = 20,
+  ATTEMPTS = 20 /* to finish a trace whose lock is taken */
+};
+
+static char *path_in(const struct folder *folder, const char *name) {
+  char *path;
+  return asprintf(&path, "%s/%s", folder->path, name) < 0 ? NULL : path;
+}
+
+static wn_status fail_to_make(const char *path) {
+  return error_set(WN_EIO, "cannot write %s: %s", path, strerror(errno));
+}
+
+static int is_visible(const struct dirent *entry) {
+  return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+}
+
+/* ---- the beginning ---- */
+
+/* A name that a writer gave: two numbers and the ending. */
+static bool is_our_name(const char *name) {
+  static const char digits[] = "0123456789";
+  size_t pid = strspn(name, digits), time = name[pid] == '.' ? strspn(name + pid + 1, digits) : 0;
+  return pid && time && !strcmp(name + pid + 1 + time, CHUNK_FILE_ENDING);
+}
+
+static wn_status remove_trace(const char *path) {
+  wn_status status = chunk_file_check(path);
+  if (!status && unlink(path)) status = fail_to_make(path);
+  return status;
+}
+
+/* OTHERS' FILES. In the first round nothing is removed. */
+static wn_status look_at_old(const struct folder *folder, const char *name, bool remove) {
+  if (!is_our_name(name))
+    return error_set(WN_EINVAL, "%s is a folder with other files, such as %s; choose another name",
+                     folder->path, name);
+  char *path = path_in(folder, name);
+  wn_status status = !path    ? error_set(WN_ENOMEM, "not enough memory")
+                     : remove ? remove_trace(path)
+                              : chunk_file_check(path);
+  free(path);
+  return status;
+}
+
+static wn_status empty(const struct folder *folder) {
+  struct dirent **entries;
+  wn_status status = WN_OK;
+  int count = scandir(folder->path, &entries, is_visible, alphasort);
+  if (count < 0) return fail_to_make(folder->path);
+  for (int remove = 0; remove < 2; remove++)
+    for (int i = 0; i < count && !status; i++) status = look_at_old(folder, entries[i]->d_name, remove);
+  for (int i = 0; i < count; i++) free(entries[i]);
+  free(entries);
+  return status;
+}
+
+/* The folder is this user's alone, and writable whatever the umask is. */
+static bool create(struct folder *folder) {
+  folder->exists = !mkdir(folder->path, S_IRWXU) && !chmod(folder->path, S_IRWXU);
+  return folder->exists;
+}
+
+static wn_status make(struct folder *folder) {
+  struct stat found;
+  if (create(folder)) return WN_OK;
+  if (errno != EEXIST || lstat(folder->path, &found)) return fail_to_make(folder->path);
+  if (S_ISDIR(found.st_mode)) return WN_OK;
+  wn_status status = remove_trace(folder->path);
+  if (status) return status;
+  return create(folder) ? WN_OK : fail_to_make(folder->path);
+}
+
+static wn_status lock(struct folder *folder) {
+  folder->lock = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+  if (folder->lock < 0) return fail_to_make(folder->path);
+  if (flock(folder->lock, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+    return error_set(WN_EBUSY, "%s is being written by another program; choose another name", folder->path);
+  return WN_OK;
+}
+
+/* ---- reading ---- */
+
+static void add(struct folder *folder, const char *name) {
+  struct folder_trace *more = realloc(folder->traces, (folder->count + 1) * sizeof *more);
+  char *path = more ? path_in(folder, name) : NULL;
+  if (more) folder->traces = more;
+  if (path) more[folder->count++] = (struct folder_trace){.path = path, .status = WN_EFORMAT};
+}
+
+static wn_status list(struct folder *folder) {
+  struct dirent **entries;
+  int count = scandir(folder->path, &entries, is_visible, alphasort);
+  if (count < 0 && errno == ENOENT) return folder->harm = "was removed", WN_OK;
+  if (count < 0) return error_set(WN_EIO, "cannot read %s: %s", folder->path, strerror(errno));
+  for (int i = 0; i < count; i++) {
+    if (is_our_name(entries[i]->d_name)) add(folder, entries[i]->d_name);
+    free(entries[i]);
+  }
+  free(entries);
+  return WN_OK;
+}
+
+/* Reads who wrote it and when. */
+static void read_origin(struct folder_trace *trace, pid_t first) {
+  struct source *source;
+  if (source_open(trace->path, &source)) return;
+  const struct trace_run *run = source_run(source);
+  trace->pid = run->pid;
+  trace->began_ns = run->monotonic_ns;
+  trace->is_first = run->pid == (uint32_t)first && run->parent_pid == (uint32_t)getpid();
+  if (run->command.length) trace->program = strndup(run->command.bytes, run->command.length);
+  source_close(source);
+}
+
+static int by_origin(const void *one, const void *other) {
+  const struct folder_trace *a = one, *b = other;
+  if (a->is_first != b->is_first) return a->is_first ? -1 : 1;
+  if (a->pid != b->pid) return a->pid < b->pid ? -1 : 1;
+  return (a->began_ns > b->began_ns) - (a->began_ns < b->began_ns);
+}
+
+/* Finishes a trace. A child that was forked just before the program ended holds the lock of the
+ * trace until the child closes the file, so a busy trace of the first process is tried again. */
+static void finish(struct folder_trace *trace, const struct trace_finishing *finishing,
+                   struct unrecorded *unrecorded) {
+  static const struct timespec pause = {.tv_nsec = 5000000};
+  trace->status = WN_EBUSY;
+  for (int i = 0; i < (trace->is_first ? ATTEMPTS : 1) && trace->status == WN_EBUSY; i++) {
+    if (i) nanosleep(&pause, NULL);
+    trace->status = unrecorded_finish(unrecorded, trace->path, finishing, &trace->totals);
+  }
+  trace->after = unrecorded->own;
+  bool became = !trace->status && trace->totals.end.kind == TRACE_END_EXEC;
+  if (became && !trace->is_first) unrecorded_count_own(unrecorded);
+}
+
+/* The process's last program alone may lack its end. Of a program before it that left no trace it is known
+ * that it had little resident memory (OVER in preload/process.c). */
+static void finish_all(struct folder *folder, const struct trace_finishing *finishing,
+                       struct unrecorded *unrecorded) {
+  uint64_t resident =
+      finishing->resident_before > TRACE_FEW_BYTES ? finishing->resident_before : TRACE_FEW_BYTES;
+  for (size_t i = 0; i < folder->count; i++) {
+    struct folder_trace *trace = &folder->traces[i];
+    bool is_last = trace->is_first && (i + 1 == folder->count || !trace[1].is_first);
+    struct trace_finishing with = {.end = is_last ? finishing->end : NULL, .resident_before = resident};
+    if (folder->count == 1) with.progress = finishing->progress, with.context = finishing->context;
+    if (folder->count > 1 && finishing->progress)
+      finishing->progress((double)i / (double)folder->count, finishing->context);
+    finish(trace, &with, unrecorded);
+    if (trace->totals.resident_bytes > resident) resident = trace->totals.resident_bytes;
+    if (trace->status) resident = UINT64_MAX / 2; /* not known */
+    const struct folder_trace *before = i ? trace - 1 : NULL;
+    trace->continues = before && before->pid == trace->pid && before->is_first == trace->is_first &&
+                       !before->status && before->totals.end.kind == TRACE_END_EXEC;
+  }
+}
+
+/* ---- choosing ---- */
+
+static bool is_kept(const struct folder_trace *trace) { return trace->path && !trace->status; }
+
+static void remove_at(struct folder *folder, size_t i) {
+  struct folder_trace *trace = &folder->traces[i];
+  if (unlink(trace->path)) return;
+  free(trace->path);
+  trace->path = NULL;
+}
+
+/* The main program of a process: the last one, unless another one allocated clearly more. */
+static size_t main_of(const struct folder *folder, size_t from, size_t to) {
+  size_t main = to - 1;
+  for (size_t i = to; i-- > from;) {
+    uint64_t hits = folder->traces[i].totals.hits, most = folder->traces[main].totals.hits;
+    if (is_kept(&folder->traces[i]) && (!is_kept(&folder->traces[main]) || hits > 2 * most + TRACE_FEW_HITS))
+      main = i;
+  }
+  return main;
+}
+
+/* KEPT: the programs of one process. */
+static void thin_process(struct folder *folder, size_t from, size_t to) {
+  size_t main = main_of(folder, from, to);
+  uint64_t most = folder->traces[main].totals.hits;
+  for (size_t i = from; i < to; i++) {
+    const struct folder_trace *trace = &folder->traces[i];
+    uint64_t hits = trace->totals.hits;
+    if (i != main && is_kept(trace) && (hits < TRACE_FEW_HITS || hits < most / PROGRAM_SHARE))
+      remove_at(folder, i);
+  }
+  if (folder->traces[main].is_first || !folder->traces[folder->main].path) folder->main = main;
+}
+
+static void thin_processes(struct folder *folder) {
+  for (size_t from = 0, to; from < folder->count; from = to) {
+    for (to = from + 1; to < folder->count && folder->traces[to].continues;) to++;
+    thin_process(folder, from, to);
+  }
+}
+
+static bool is_small(const struct folder_trace *trace) {
+  const struct trace_totals *totals = &trace->totals;
+  return is_kept(trace) && totals->hits < TRACE_FEW_HITS && totals->resident_bytes < TRACE_FEW_BYTES &&
+         !totals->damage.records_lost;
+}
+
+/* KEPT: processes with little. */
+static void remove_small(struct folder *folder) {
+  uint64_t all = 0, small = 0;
+  size_t others = 0;
+  for (size_t i = 0; i < folder->count; i++) {
+    const struct folder_trace *trace = &folder->traces[i];
+    if (!trace->path) continue;
+    all += trace->totals.hits;
+    if (is_small(trace))
+      small += trace->totals.hits;
+    else
+      others++;
+  }
+  bool few = small <= all / SMALL_SHARE;
+  for (size_t i = 0; i < folder->count; i++) {
+    bool only = !others && !all && i == folder->main;
+    if (only || !is_small(&folder->traces[i]) || (!few && folder->traces[i].totals.hits)) continue;
+    remove_at(folder, i);
+    folder->removed++;
+  }
+}
+
+/* A file that was created and has no record. */
+static void remove_empty(struct folder *folder) {
+  for (size_t i = 0; i < folder->count; i++) {
+    struct stat found;
+    const struct folder_trace *trace = &folder->traces[i];
+    if (trace->status != WN_EFORMAT || lstat(trace->path, &found) || found.st_size) continue;
+    remove_at(folder, i);
+    folder->harm = "was emptied";
+  }
+}
+
+static void count_kept(struct folder *folder) {
+  bool any = false;
+  for (size_t i = 0; i < folder->count; i++) {
+    const struct folder_trace *trace = &folder->traces[i];
+    any &= trace->continues;
+    if (!trace->path) continue;
+    folder->kept++;
+    folder->processes += !any;
+    any = true;
+    if (!folder->traces[folder->main].path) folder->main = i;
+  }
+}
+
+/* As rename, but fails if the name is taken. On file systems without RENAME_NOREPLACE it looks
+ * first. */
+static bool rename_to_free(const char *from, const char *to) {
+  struct stat found;
+  if (!renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE)) return true;
+  if (errno != EINVAL && errno != ENOSYS) return false;
+  return lstat(to, &found) && errno == ENOENT && !rename(from, to);
+}
+
+/* Makes the only trace the file FILE. If a trace has come meanwhile, the folder is not empty, and all is
+ * put back. */
+static void become_file(struct folder *folder) {
+  char *beside, *path = strdup(folder->path);
+  struct folder_trace *trace = &folder->traces[folder->main];
+  if (asprintf(&beside, "%s.%d", folder->path, (int)getpid()) < 0) beside = NULL;
+  if (beside && path && rename_to_free(trace->path, beside)) {
+    if (rmdir(folder->path)) {
+      rename_to_free(beside, trace->path);
+    } else {
+      bool moved = rename_to_free(beside, path);
+      free(trace->path);
+      trace->path = moved ? path : beside;
+      *(moved ? &path : &beside) = NULL;
+      folder->exists = false;
+    }
+  }
+  free(beside);
+  free(path);
+}
+
+/* ---- shared ---- */
+
+wn_status folder_begin(struct folder *folder, const char *output) {
+  size_t length = strlen(output);
+  *folder = (struct folder){.stays = length > 1 && output[length - 1] == '/', .lock = -1};
+  while (length > 1 && output[length - 1] == '/') length--;
+  folder->path = strndup(output, length);
+  if (!folder->path) return error_set(WN_ENOMEM, "not enough memory");
+  wn_status status = make(folder);
+  bool made = folder->exists;
+  if (!status) status = lock(folder);
+  if (!status && !made) status = empty(folder);
+  folder->exists = !status;
+  if (status && made) rmdir(folder->path);
+  return status;
+}
+
+wn_status folder_finish(struct folder *folder, pid_t pid, const struct trace_finishing *finishing,
+                        struct unrecorded *unrecorded) {
+  wn_status status = list(folder);
+  if (status) return status;
+  for (size_t i = 0; i < folder->count; i++) read_origin(&folder->traces[i], pid);
+  if (folder->count) qsort(folder->traces, folder->count, sizeof *folder->traces, by_origin);
+  finish_all(folder, finishing, unrecorded);
+  remove_empty(folder);
+  thin_processes(folder);
+  remove_small(folder);
+  count_kept(folder);
+  if (!folder->kept) {
+    folder_abandon(folder);
+    return error_set(WN_EFORMAT, "%s has no trace", folder->path);
+  }
+  if (folder->kept == 1 && !folder->stays && is_kept(&folder->traces[folder->main])) become_file(folder);
+  return WN_OK;
+}
+
+void folder_abandon(struct folder *folder) {
+  if (!rmdir(folder->path)) folder->exists = false;
+}
+
+void folder_free(struct folder *folder) {
+  for (size_t i = 0; i < folder->count; i++) {
+    free(folder->traces[i].path);
+    free(folder->traces[i].program);
+  }
+  free(folder->traces);
+  free(folder->path);
+  if (folder->lock >= 0) close(folder->lock);
+}
+/* SPDX-License-Identifier: MIT */
