@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/input.h"
 #include "cli/load.h"
 #include "cli/output.h"
 #include "cli/text.h"
@@ -29,7 +30,7 @@ static int name_output(struct report_options *options, char name[FILENAME_MAX]) 
                       format->name);
   if (inputs_has_several(options->file) && source_begins(options->output))
     return fail_usage("export", "%s is a trace; give the output another name with -o FILE", options->output);
-  if (load_is_same_file(options->file, options->output))
+  if (input_is_same_file(options->file, options->output))
     return fail_usage("export", "%s is the trace; give the output another name with -o FILE",
                       options->output);
   return 0;

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/diff.h"
+#include "cli/input.h"
 #include "cli/load.h"
 #include "cli/output.h"
 #include "cli/page_address.h"
@@ -52,8 +53,8 @@ static int parse(struct report_options *options, char name[FILENAME_MAX], int ar
     return fail_usage("html", "a page is nothing for a terminal; give it a name with -o FILE");
   if (inputs_has_several(options->file) && source_begins(options->output))
     return fail_usage("html", "%s is a trace; give the page another name with -o FILE", options->output);
-  if (load_is_same_file(options->file, options->output) ||
-      (options->other && load_is_same_file(options->other, options->output)))
+  if (input_is_same_file(options->file, options->output) ||
+      (options->other && input_is_same_file(options->other, options->output)))
     return fail_usage("html", "%s is the trace; give the page another name with -o FILE", options->output);
   return 0;
 }

@@ -85,4 +85,10 @@ const char *input_error(const struct input *input, char buffer[512]) {
   snprintf(buffer, 512, "%.*s%s%s", (int)(at - text), text, input->name, at + length);
   return buffer;
 }
+
+bool input_is_same_file(const char *one, const char *other) {
+  struct stat left, right;
+  return !stat(one, &left) && !stat(other, &right) && left.st_dev == right.st_dev &&
+         left.st_ino == right.st_ino;
+}
 /* SPDX-License-Identifier: MIT */

@@ -27,5 +27,8 @@ bool input_is_growing(const char *path);
 /* wn_last_error, with the input's name instead of the copy's path. */
 const char *input_error(const struct input *input, char buffer[512]);
 
+/* Whether both names are of one file. False if one of them is of none. */
+bool input_is_same_file(const char *one, const char *other);
+
 #endif
 /* SPDX-License-Identifier: MIT */

@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "base/hash.h"
-#include "cli/load.h"
 #include "sources/source.h"
 #include <dirent.h>
 #include <errno.h>
@@ -192,7 +191,7 @@ bool inputs_are_growing(const struct inputs *inputs) {
 
 bool inputs_have_file(const struct inputs *inputs, const char *path) {
   for (size_t i = 0; i < inputs->count; i++)
-    if (load_is_same_file(inputs->parts[i].path, path)) return true;
+    if (input_is_same_file(inputs->parts[i].path, path)) return true;
   return false;
 }
 /* SPDX-License-Identifier: MIT */

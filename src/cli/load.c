@@ -6,7 +6,6 @@
 #include "cli/input.h"
 #include "cli/text.h"
 #include <stdio.h>
-#include <sys/stat.h>
 
 struct stages {
   struct progress progress;
@@ -139,15 +138,9 @@ wn_status load_report(const struct report_options *options, const struct recordi
   return report_ask(recording, &question, report);
 }
 
-bool load_is_same_file(const char *one, const char *other) {
-  struct stat left, right;
-  return !stat(one, &left) && !stat(other, &right) && left.st_dev == right.st_dev &&
-         left.st_ino == right.st_ino;
-}
-
 void load_warn_of_same(const char *before_name, const struct recording *before, const char *after_name,
                        const struct recording *after) {
-  if (!load_is_same_file(before_name, after_name) && !recording_is_same(before, after)) return;
+  if (!input_is_same_file(before_name, after_name) && !recording_is_same(before, after)) return;
   fputs("winnow: ", stderr);
   text_name(stderr, before_name);
   fputs(" and ", stderr);

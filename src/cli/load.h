@@ -31,9 +31,6 @@ wn_status load_refuse_time(const struct report_options *options, uint64_t end_ns
 wn_status load_report(const struct report_options *options, const struct recording *recording,
                       struct report *report);
 
-/* Whether both names are of one file. False if one of them is of none. */
-bool load_is_same_file(const char *one, const char *other);
-
 /* Says on standard error if both recordings are one, loaded from these names. */
 void load_warn_of_same(const char *before_name, const struct recording *before, const char *after_name,
                        const struct recording *after);
