@@ -64,8 +64,10 @@
  * before would be 8 bytes too large. */
 #define SLACK_BEFORE_GROWTH ((size_t)8)
 
-/* What a confined program's real allocator has at least: it may have made ready for the confinement
- * by blocks that were sampled, and so are not the real allocator's. glibc maps larger blocks. */
+/* SPARE: a program may have made ready for its confinement by what it allocated before, and frees
+ * before or afterwards. Where that was sampled, the real allocator has it neither in use nor free, and
+ * would call brk, which the program does without. So it gets as much free memory as the region has
+ * used, in pieces that glibc does not map, and a piece more. */
 #define SPARE_BYTES ((size_t)100 << 10)
 
 #define HUGE_BYTES    ((size_t)1 << 30)
@@ -516,12 +518,28 @@ wn_status host_discard(wn_profile *profile) {
   return status;
 }
 
+/* SPARE */
+static void make_spare(size_t bytes) {
+  void **last = NULL, **piece;
+  for (size_t made = 0; made <= bytes + SPARE_BYTES && (piece = real.malloc(SPARE_BYTES));
+       made += SPARE_BYTES) {
+    *piece = last;
+    last = piece;
+  }
+  if (!last) return;
+  piece = *last;
+  real.realloc(last, 1); /* stays: glibc gives free memory behind the last block back to the system */
+  while ((last = piece)) {
+    piece = *last;
+    real.free(last);
+  }
+}
+
 void host_confine(wn_profile *profile) {
   host_stop();
   host_discard(profile);
   atomic_store_explicit(&confined, true, memory_order_relaxed);
-  void *spare = real.malloc(SPARE_BYTES);
-  if (spare) real.free(spare);
+  make_spare(has_region ? region_confine() : 0);
 }
 
 uint32_t host_thread_number(wn_domain *domain) {

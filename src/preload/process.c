@@ -458,8 +458,7 @@ void process_leaves(void) {
 }
 
 /* After this, nothing here makes a system call that the C library would not make, but for what an
- * exec or a large sampled block's end takes. Other threads may still be in a callback of the
- * profile; those finish. */
+ * exec takes. Other threads may still be in a callback of the profile; those finish. */
 void process_is_confined(void) {
   struct recorder *active = process_is_recorded() ? atomic_exchange(&recorder, NULL) : NULL;
   if (!active) return;

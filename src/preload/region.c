@@ -280,6 +280,9 @@ bool region_release(struct sampled_place place) {
   return in_slot_area(place.address) ? slot_release(place) : runs_release(place);
 }
 void region_give_back_idle(void) { runs_give_back_idle(); }
+size_t region_confine(void) {
+  return runs_confine() + (atomic_load_explicit(&spans_used, memory_order_relaxed) << SPAN_SHIFT);
+}
 void region_before_fork(void) { runs_before_fork(); }
 void region_after_fork(void) { runs_after_fork(); }
 /* SPDX-License-Identifier: MIT */

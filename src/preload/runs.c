@@ -19,6 +19,9 @@
  * KEPT_LEAST. Kept pages above the new limit go back, too. Kept pages are counted as our own
  * memory.
  *
+ * CONFINED: the program forbids itself system calls (CONFINED of seccomp_calls.c). Pages of blocks that
+ * the C library would have in its heap stay. For larger blocks it calls munmap, so that is called here.
+ *
  * When realloc moves a block because it grows, the block gets as much address space again behind
  * it. So a block that grows step by step copies each byte a constant number of times on average.
  *
@@ -44,7 +47,9 @@ enum {
   BATCH = TINY ? 2 : 1024,
   KEPT_LEAST = TINY ? 4 : 256, /* pages; KEPT: least and most value of `limit` */
   KEPT_MOST = TINY ? 16 : 8192,
-  RUNS_AT_ONCE = 64 /* given back in one call; each takes a system call */
+  RUNS_AT_ONCE = 64,    /* given back in one call; each takes a system call */
+  HEAP_MOST = 32,       /* pages; CONFINED: the C library maps larger blocks */
+  HEAP_USED_MOST = 4096 /* pages; what runs_confine returns at most */
 };
 
 /* How many pages are made accessible at one time. Their entries in the map fill whole pages,
@@ -82,6 +87,7 @@ static _Atomic(size_t) kept, limit = KEPT_LEAST; /* pages; written under the loc
 /* Since runs_give_back_idle, in pages: the least value of `kept`; the pages that blocks took. */
 static size_t idle, taken;
 static _Atomic(struct run *) returned;
+static _Atomic(bool) confined;
 
 static size_t page_of(const void *address) { return ((uintptr_t)address - area) >> RUNS_PAGE_SHIFT; }
 static void *address_of(size_t page) { return (void *)(area + (page << RUNS_PAGE_SHIFT)); }
@@ -152,11 +158,14 @@ static void note_taken(bool clean, size_t pages) {
 }
 
 /* Gives pages that are being freed back to the system, if too many would be kept otherwise. True if
- * the pages then read as zeros. */
+ * they are gone, or read as zeros. */
 static bool drop(size_t first, size_t pages) {
-  if (load(&kept) + pages <= load(&limit)) return false;
+  bool unmaps = atomic_load_explicit(&confined, memory_order_relaxed);
+  if (unmaps ? pages <= HEAP_MOST : load(&kept) + pages <= load(&limit)) return false;
   int saved = errno;
-  bool dropped = madvise(address_of(first), pages << RUNS_PAGE_SHIFT, MADV_DONTNEED) == 0;
+  size_t bytes = pages << RUNS_PAGE_SHIFT;
+  bool dropped =
+      (unmaps ? munmap(address_of(first), bytes) : madvise(address_of(first), bytes, MADV_DONTNEED)) == 0;
   errno = saved;
   return dropped;
 }
@@ -478,6 +487,14 @@ void runs_give_back_idle(void) {
   taken = 0;
   errno = saved;
   leave();
+}
+
+size_t runs_confine(void) {
+  atomic_store_explicit(&confined, true, memory_order_relaxed);
+  if (!enter()) return 0;
+  size_t pages = top < HEAP_USED_MOST ? top : HEAP_USED_MOST;
+  leave();
+  return pages << RUNS_PAGE_SHIFT;
 }
 
 /* A signal handler may fork even if it interrupted the holder of the lock, or a thread that waits

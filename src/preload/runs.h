@@ -22,6 +22,9 @@ size_t runs_usable(struct sampled_place place);
 bool runs_resize(struct sampled_place place, size_t bytes);
 bool runs_release(struct sampled_place place);
 
+/* As region_confine, for the blocks that lie here. */
+size_t runs_confine(void);
+
 void runs_before_fork(void);
 void runs_after_fork(void);
 

@@ -343,6 +343,21 @@ static void addresses_that_find_no_room_are_refused(void **state) {
   assert_int_equal(inserted, 0);
 }
 
+static bool is_mapped(void *page) { return !msync(page, 4096, MS_ASYNC); }
+
+/* The last test of the region. */
+static void confined_ends_of_blocks_make_the_c_librarys_system_calls_alone(void **state) {
+  (void)state;
+  enum { MEDIUM = 60000 };
+  char *large = allocate(MEBIBYTE, 16), *medium[BLOCKS];
+  for (int i = 0; i < BLOCKS; i++) medium[i] = memset(allocate(MEDIUM, 16), 1, MEDIUM);
+  assert_true(region_confine() >= (size_t)BLOCKS * MEDIUM);
+  for (int i = 0; i < BLOCKS; i++) assert_true(release(medium[i]));
+  for (int i = 0; i < BLOCKS; i++) assert_true(is_mapped(medium[i]) && medium[i][MEDIUM / 2] == 1);
+  assert_true(release(large));
+  assert_false(is_mapped(large));
+}
+
 int main(void) {
   if (!region_reserve(&range)) return 77; /* the address space is limited here */
   const struct CMUnitTest tests[] = {
@@ -359,6 +374,7 @@ int main(void) {
       cmocka_unit_test(threads_may_free_each_others_blocks),
       cmocka_unit_test(of_two_threads_that_free_one_block_one_is_told),
       cmocka_unit_test(what_is_known_of_a_block_stays_with_it),
+      cmocka_unit_test(confined_ends_of_blocks_make_the_c_librarys_system_calls_alone),
       cmocka_unit_test(addresses_are_found_until_they_are_removed),
       cmocka_unit_test(addresses_that_find_no_room_are_refused),
   };

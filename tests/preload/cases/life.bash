@@ -311,11 +311,11 @@ core_dumps_have_the_programs_memory_and_no_reserve() {
 # The recording ends before calls of its own could kill the program, and goes on where they cannot.
 a_program_that_forbids_itself_system_calls_is_not_killed() {
   local rate how said='^winnow: the program forbids itself system calls that recording makes \(seccomp\); going on unprofiled$'
-  for how in strict few most all; do
+  for how in strict again few most all; do
     run_as bare "$programs/confined" $how
     [ "$(cat bare.code)" = 8 ] && skip "no filters here"
     [ "$(cat bare.code) $(cat bare.out)" = "0 $how: done" ] || fail "$how, alone: $(cat bare.code) $(cat bare.out)"
-    for rate in 1 1e-2 1e-4; do
+    for rate in 1 1e-1 1e-2 1e-4; do
       run_as confined "$winnow" record -q -o trace --rate $rate -- "$programs/confined" $how
       [ "$(cat confined.code) $(cat confined.out)" = "0 $how: done" ] || fail "$how, rate $rate: $(cat confined.code) $(cat confined.err)"
       opens trace

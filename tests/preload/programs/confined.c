@@ -1,6 +1,7 @@
-/* Forbids itself system calls, and then allocates:  confined strict | few | most | all | inherited
+/* Forbids itself system calls, and then allocates:  confined strict | again | few | most | all | inherited
  *
- * strict: read, write, _exit and sigreturn are left; few: what malloc and the exit need; most: all
+ * strict: read, write, _exit and sigreturn are left; again: the same, and what it allocates then has room only
+ * where blocks of before were; few: what malloc and the exit need; most: all
  * but those of a question to malloc; all: all are allowed, by a filter; inherited: as `most`, and
  * what allocates is the program that the process becomes then. Each call that is not allowed kills
  * the process. */
@@ -14,9 +15,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { KEPT = 500, ROUNDS = 200 };
+enum { KEPT = 500, ROUNDS = 200, MEDIUM = 40, MEDIUM_BYTES = 50000, SMALL = 2000, SMALL_BYTES = 1000 };
 
-static void *kept[KEPT];
+static void *kept[KEPT], *medium[MEDIUM], *small[SMALL], *volatile last;
 
 static int filter(const char *how) {
   int few = !strcmp(how, "few"), most = !strcmp(how, "most") || !strcmp(how, "inherited");
@@ -60,19 +61,49 @@ __attribute__((noinline)) void within(int grows) {
   for (int i = 0; i < KEPT; i++) free(kept[i]);
 }
 
+static void allocate_all(int less) {
+  for (int i = 0; i < MEDIUM; i++) medium[i] = malloc(MEDIUM_BYTES - less);
+  for (int i = 0; i < SMALL; i++) small[i] = malloc(SMALL_BYTES - less);
+}
+
+static void free_all(void) {
+  for (int i = 0; i < MEDIUM; i++) free(medium[i]);
+  for (int i = 0; i < SMALL; i++) free(small[i]);
+}
+
+/* malloc gives free memory behind the last block back to the system; that block stays. */
+static void make_ready(void) {
+  allocate_all(0);
+  last = malloc(SMALL_BYTES);
+  free_all();
+  allocate_all(0);
+}
+
+static void use_again(void) {
+  for (int round = 0; round < 3; round++) {
+    free_all();
+    allocate_all(round * 8);
+  }
+  free_all();
+}
+
 int main(int count, char **arguments) {
   static char line[100];
   const char *how = count > 1 ? arguments[1] : "all";
-  int strict = !strcmp(how, "strict");
+  int again = !strcmp(how, "again"), strict = again || !strcmp(how, "strict");
   if (!strcmp(how, "inherited") && count == 2) {
     if (filter(how)) return 8;
     execl("/proc/self/exe", "confined", how, "now", NULL);
     return 9;
   }
   before();
+  if (again) make_ready();
   free(malloc(60 << 10)); /* what malloc needs later it has now */
   if (count == 2 && (strict ? prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) : filter(how))) return 8;
-  within(!strict);
+  if (again)
+    use_again();
+  else
+    within(!strict);
   int length = snprintf(line, sizeof line, "%s: done\n", how);
   write(1, line, (size_t)length);
   if (strict) syscall(SYS_exit, 0);
