@@ -156,15 +156,17 @@ static void give_back_idle(void) {
     region_give_back_idle();
 }
 
-/* At the end, when the last look is a thousand times as long ago as it took, and before a forked child is
- * measured for the first time: what it has of its parent's blocks is not the recorder's. */
+/* Looks at all of our own pages at the end, when the last such look is a thousand times as long ago as it
+ * took, and before a forked child is measured for the first time: what it has of its parent's blocks is
+ * not the recorder's. Looks at new ones when there are many. */
 static void look_at_own(bool now) {
   static _Atomic(uint64_t) due;
-  uint64_t began = os_monotonic_ns(), then = atomic_load_explicit(&due, memory_order_relaxed);
+  uint64_t began = os_monotonic_ns();
+  bool all = now || began >= atomic_load_explicit(&due, memory_order_relaxed);
   metadata_of_others(info_held_bytes(true));
-  if (atomic_load_explicit(&filtered, memory_order_relaxed) || (!now && began < then)) return;
-  metadata_look(pagemap_private);
-  atomic_store_explicit(&due, question_next(began, os_monotonic_ns()), memory_order_relaxed);
+  if (atomic_load_explicit(&filtered, memory_order_relaxed) || (!all && !metadata_look_is_due())) return;
+  metadata_look(pagemap_private, all);
+  if (all) atomic_store_explicit(&due, question_next(began, os_monotonic_ns()), memory_order_relaxed);
 }
 
 static bool measure(uint64_t rss_bytes, bool last) {

@@ -295,6 +295,83 @@ static void core_dumps_have_what_is_used_of_a_reservation(void **state) {
   metadata_give_back(table, table_bytes);
 }
 
+static size_t all_resident(uintptr_t begin, uintptr_t end) { return end - begin; }
+static size_t none_resident(uintptr_t begin, uintptr_t end) { return 0 * (begin + end); }
+
+/* What the program has of our pages, and had at most, is known between two looks too. */
+static void metadata_that_the_program_used_first_is_touched(void **state) {
+  (void)state;
+  enum { PAGES = 1 << 20, SOME = 300000, LESS = 100000 };
+  metadata_look(all_resident, true);
+  size_t before = metadata_bytes();
+  char *pages = metadata_map(PAGES);
+  assert_int_equal(metadata_bytes(), before);
+  metadata_of_others(SOME);
+  assert_int_equal(metadata_bytes(), before);
+  metadata_of_others(LESS);
+  assert_int_equal(metadata_bytes(), before + SOME - LESS);
+  metadata_look(none_resident, true);
+  size_t then = metadata_bytes();
+  metadata_of_others(SOME);
+  assert_int_equal(metadata_bytes(), then < SOME - LESS ? 0 : then - (SOME - LESS));
+  metadata_of_others(0);
+  metadata_unmap(pages, PAGES);
+  metadata_look(all_resident, true);
+}
+
+static void a_look_is_due_after_growth_alone(void **state) {
+  (void)state;
+  enum { LARGE = 16 << 20 };
+  metadata_look(all_resident, true);
+  assert_false(metadata_look_is_due());
+  for (int round = 0; round < 3; round++) {
+    char *pages = metadata_map(LARGE);
+    assert_int_equal(metadata_look_is_due(), round == 0);
+    if (round == 0) metadata_look(all_resident, true);
+    metadata_unmap(pages, LARGE);
+    metadata_look(all_resident, true);
+  }
+  metadata_of_others((size_t)2 * LARGE);
+  assert_true(metadata_look_is_due());
+  metadata_look(all_resident, true);
+  metadata_of_others(0);
+  metadata_of_others((size_t)2 * LARGE);
+  assert_false(metadata_look_is_due());
+  metadata_of_others(0);
+}
+
+static uintptr_t asked_of;
+static size_t missing, times_asked;
+static size_t some_resident(uintptr_t begin, uintptr_t end) {
+  times_asked += begin == asked_of;
+  return end - begin - (begin == asked_of ? missing : 0);
+}
+
+static size_t asked(size_t is_missing, bool all) {
+  missing = is_missing;
+  times_asked = 0;
+  metadata_look(some_resident, all);
+  return times_asked;
+}
+
+/* Looks that growth makes due pass over what two looks found full, and ask of it again in the next at all. */
+static void full_ranges_are_passed_over(void **state) {
+  (void)state;
+  enum { PAGES = 1 << 20, PAGE = 4096 };
+  asked_of = (uintptr_t)metadata_map(PAGES);
+  for (int round = 0; round < 3; round++) assert_int_equal(asked(PAGES, false), 1); /* nobody touched it */
+  assert_int_equal(asked(PAGE, false), 1);
+  assert_int_equal(asked(PAGE, false), 1);
+  size_t bytes = metadata_bytes();
+  assert_int_equal(asked(PAGE, false), 0);
+  assert_int_equal(metadata_bytes(), bytes);
+  assert_int_equal(asked(2 * PAGE, true), 1);
+  assert_int_equal(metadata_bytes(), bytes - PAGE);
+  assert_int_equal(asked(2 * PAGE, false), 1);
+  metadata_unmap((void *)asked_of, PAGES);
+  metadata_look(all_resident, true);
+}
+
 static void metadata_is_zeroed_and_a_reservation_costs_nothing(void **state) {
   (void)state;
   char *page = metadata_map(1);
@@ -424,6 +501,9 @@ int main(void) {
       cmocka_unit_test(a_child_of_one_who_waits_gets_the_lock),
       cmocka_unit_test(last_error_keeps_the_message_of_this_thread),
       cmocka_unit_test(threads_are_spread_over_the_stripes),
+      cmocka_unit_test(metadata_that_the_program_used_first_is_touched),
+      cmocka_unit_test(a_look_is_due_after_growth_alone),
+      cmocka_unit_test(full_ranges_are_passed_over),
       cmocka_unit_test(metadata_is_zeroed_and_a_reservation_costs_nothing),
       cmocka_unit_test(core_dumps_have_what_is_used_of_a_reservation),
       cmocka_unit_test(of_a_light_and_a_heavy_side_one_sees_what_the_other_wrote),

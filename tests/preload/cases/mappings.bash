@@ -306,6 +306,19 @@ the_end_is_explained() {
     fail "$("$winnow" report --all --at end trace | head -20)"
 }
 
+# Its tables, and the slots of blocks, grow with each sampled block.
+what_winnow_itself_takes_is_its_own_while_it_grows() {
+  need jq
+  [ "$tiny" = 1 ] && skip "too few blocks are followed"
+  local rate
+  for rate in 1 1e-1; do
+    record --rate $rate -- "$programs/fragments" || fail "fragments failed"
+    parts_add_up peak
+    jq -e '.resident | ([.parts[] | select(.name | IN("rest", "unwritten")) | .bytes.estimate | fabs] | add) < .rss_bytes * 0.03 + 7e5' report.json >/dev/null ||
+      fail "at $rate: $(jq -c .resident report.json)"
+  done
+}
+
 what_was_never_written_is_taken_off() {
   need jq
   [ "$tiny" = 1 ] && skip "too few blocks are followed"
