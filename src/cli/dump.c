@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/input.h"
+#include "cli/load.h"
 #include "cli/options.h"
 #include "cli/text.h"
 #include "memtrace/reader.h"
@@ -154,14 +155,12 @@ static bool print_events(struct source *source) {
 /* ---- the command ---- */
 
 /* Says on standard error what the events that were printed lack. */
-static void say_damage(const struct input *input, uint64_t pieces, uint64_t bytes, uint64_t raised) {
-  char count[64], size[32], events[64];
-  if (pieces)
-    fail_job("%s is damaged: %s%s%s", input->name, text_number_of(count, (double)pieces, "piece"),
-             bytes ? ", left out: " : "", bytes ? text_bytes(size, (double)bytes) : "");
-  if (raised)
+static void say_damage(const struct input *input, const struct trace_damage *damage) {
+  char events[64];
+  load_say_missing(input->name, damage);
+  if (damage->times_raised)
     fail_job("%s: the clock was set back; %s had to be given a later time", input->name,
-             text_number_of(events, (double)raised, "event"));
+             text_number_of(events, (double)damage->times_raised, "event"));
 }
 
 static wn_status no_memory(const struct input *input) {
@@ -175,7 +174,9 @@ static wn_status dump_memtrace(const struct input *input) {
   print_memtrace_events(reader);
   const struct memtrace_loss *loss = memtrace_reader_loss(reader);
   bool done = !loss->out_of_memory;
-  say_damage(input, loss->packets_damaged, loss->bytes_skipped, loss->times_raised);
+  say_damage(input, &(struct trace_damage){.chunks_damaged = loss->packets_damaged,
+                                           .bytes_skipped = loss->bytes_skipped,
+                                           .times_raised = loss->times_raised});
   memtrace_reader_close(reader);
   return done ? WN_OK : no_memory(input);
 }
@@ -192,7 +193,7 @@ static wn_status dump_winnow(const struct input *input) {
   bool done = print_events(source);
   const struct trace_damage *damage = source_damage(source);
   done = done && !damage->out_of_memory;
-  say_damage(input, damage->chunks_damaged, damage->bytes_skipped, damage->times_raised);
+  say_damage(input, damage);
   source_close(source);
   return done ? WN_OK : no_memory(input);
 }

@@ -136,6 +136,8 @@ int command_export(int argc, char **argv) {
   int code = parse(&options, name, argc, argv);
   if (!code) code = load_files(&options, options.files, options.file_count, &recording);
   if (code) return code;
+  load_say_missing(options.file_count == 1 ? options.file : "the recording",
+                   source_damage(recording->samples->source));
   wn_status error = export_recording(&options, recording);
   recording_free(recording);
   if (error)

@@ -257,6 +257,10 @@ static wn_status make_page(const struct report_options *options, struct recordin
   return error;
 }
 
+static void say_missing(const char *name, const struct recording *recording) {
+  if (recording) load_say_missing(name, source_damage(recording->samples->source));
+}
+
 /* ---- shared ---- */
 
 void html_print_options(FILE *out) { options_print(out, FOR_HTML); }
@@ -270,6 +274,8 @@ int command_html(int argc, char **argv) {
   if (options.other) code = load_file(&options, options.other, &before);
   if (!code) code = load_file(&options, options.file, &recording);
   if (!code) {
+    say_missing(options.other, before);
+    say_missing(options.file, recording);
     wn_status error = make_page(&options, recording, before);
     if (!error && before) load_warn_of_same(options.other, before, options.file, recording);
     if (error)

@@ -61,6 +61,21 @@ size_t load_say_left_out(const struct inputs *inputs) {
   return count;
 }
 
+void load_say_missing(const char *name, const struct trace_damage *damage) {
+  char lost[160] = "", pieces[160] = "", number[64], size[32];
+  if (damage->records_lost)
+    snprintf(lost, sizeof lost, "%s lost%s%s", text_number_of(number, (double)damage->records_lost, "record"),
+             damage->loss_cause ? ", since " : "",
+             damage->loss_cause ? trace_cause_name(damage->loss_cause) : "");
+  if (damage->chunks_damaged)
+    snprintf(pieces, sizeof pieces, "%s damaged%s%s",
+             text_number_of(number, (double)damage->chunks_damaged, "piece"),
+             damage->bytes_skipped ? ", left out: " : "",
+             damage->bytes_skipped ? text_bytes(size, (double)damage->bytes_skipped) : "");
+  if (*lost || *pieces)
+    fail_job("%s is incomplete: %s%s%s", name, lost, *lost && *pieces ? "; " : "", pieces);
+}
+
 int load_files(struct report_options *options, const char *const *names, size_t count,
                struct recording **recording) {
   struct inputs inputs;

@@ -147,6 +147,9 @@ int command_view(int argc, char **argv) {
   if (!error) error = load_check_grouping(&options, live.recording, options.file);
   if (!error) error = check_time(&options, &live);
   if (!error && before) load_warn_of_same(options.other, before, options.file, live.recording);
+  if (!error && before) load_say_missing(options.other, source_damage(before->samples->source));
+  if (!error && !live.followed)
+    load_say_missing(options.file, source_damage(live.recording->samples->source));
   if (!error) error = serve(&options, &live);
   live_close(&live);
   recording_free(before);

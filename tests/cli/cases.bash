@@ -157,7 +157,7 @@ events_are_dumped_one_a_line() {
   [ "$(wc -l <out)" = 500 ] || fail "$(wc -l <out) lines"
   truncate -s -20 m
   run dump m
-  [ "$code" = 0 ] && grep -q 'm is damaged: 1 piece' err || fail "$code: $(cat err)"
+  [ "$code" = 0 ] && grep -q '^winnow: m is incomplete: 1 piece damaged' err || fail "$code: $(cat err)"
   refused 2 'which trace' dump
   refused 2 'which trace' dump a b
   refused 2 "option '--nothing' is not known" dump --nothing m
@@ -220,6 +220,39 @@ damaged_traces_are_reported() {
   done
   succeeds report --json hurt
   [ "$(jq .trace.damaged_chunks out)" = 1 ] && [ "$(jq .trace.complete out)" = false ] && [ "$(jq .trace.partial out)" = true ] || fail "JSON hides the damage"
+}
+
+tells_of_damage() { # FILE ARGUMENT...: it is no failure, and one line on standard error says what is missing
+  local file=$1
+  shift
+  run "$@"
+  [ "$code" = 0 ] && [ "$(wc -l <err)" = 1 ] || fail "winnow $*: code $code: $(cat err)"
+  grep -Eq "^winnow: $file is incomplete: .*[0-9]+ pieces? damaged, left out: [0-9.]+ k?B$" err || fail "winnow $*: $(cat err)"
+}
+
+commands_whose_text_says_nothing_of_damage_tell_it_in_a_line() {
+  make many t 20000
+  local format
+  cp t hurt
+  printf 'XXXXXXXX' | dd of=hurt bs=1 seek=$(($(stat -c %s t) / 2)) conv=notrunc 2>/dev/null
+  for format in $("$winnow" help export | sed -n '/^Formats:/,/^$/s/^  \([a-z0-9]*\) .*/\1/p'); do
+    tells_of_damage hurt export -f "$format" -o "out.$format" hurt
+    succeeds export -f "$format" -o "whole.$format" t
+  done
+  [ -e out.csv ] && [ -e out.pprof ] || fail "no formats: $(ls)"
+  tells_of_damage hurt export -f csv hurt
+  [ "$(wc -l <out)" -gt 1 ] || fail "nothing was written: $(cat out)"
+  make plain other
+  tells_of_damage 'the recording' export -f csv hurt other
+  tells_of_damage hurt html -o page.html hurt
+  tells_of_damage hurt html -o page.html hurt other
+  tells_of_damage hurt dump hurt
+  view hurt
+  grep -Eq '^winnow: hurt is incomplete: 1 piece damaged' complaints || fail "view: $(cat served complaints)"
+  : >complaints
+  end_view
+  succeeds html -o page.html t
+  succeeds dump t
 }
 
 # The members of docs/report-json.md, with their types.
@@ -531,7 +564,7 @@ help_is_everywhere() {
   [ "$code" = 2 ] && [ ! -s out ] || fail "winnow alone: code $code"
   succeeds help
   local commands
-  commands=$(sed -n 's/^  \([a-z]*\) .*/\1/p' out)
+  commands=$(sed -n 's/^  \([a-z0-9]*\) .*/\1/p' out)
   [ "$(echo $commands)" = "record report html view export diff info dump help" ] || fail "commands: $commands"
   for command in $commands; do
     succeeds help $command
@@ -604,7 +637,7 @@ completion_completes() {
   [ "$(complete_words winnow record -q ls f)" = "from 3" ] || fail "record PROGRAM: what the program completes"
   words=$(complete_words winnow "" | grep -v '^-' | sort | tr '\n' ' ')
   succeeds help
-  [ "$words" = "$(sed -n 's/^  \([a-z]*\) .*/\1/p' out | sort | tr '\n' ' ')" ] || fail "commands: $words"
+  [ "$words" = "$(sed -n 's/^  \([a-z0-9]*\) .*/\1/p' out | sort | tr '\n' ' ')" ] || fail "commands: $words"
   [ "$words" = "$(complete_words winnow help "" | sort | tr '\n' ' ')" ] || fail "help: commands"
   for command in $words; do
     succeeds help $command

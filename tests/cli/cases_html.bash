@@ -226,7 +226,7 @@ damaged_traces_have_pages() {
   size=$(stat -c %s t.trace)
   for at in 3 5 7; do printf '\125\125\125' | dd of=t.trace bs=1 seek=$((size * at / 10)) conv=notrunc status=none; done
   rm -f -- *.bin
-  succeeds html t.trace
+  tells_of_damage t.trace html t.trace
   unpack t.html >/dev/null
   grep -Eq 'damaged|partial|missing' t.html || fail "the text hides the damage"
 }

@@ -41,11 +41,16 @@ END
 # The program ran well, so its exit code stays; but nobody may take a part for the whole.
 a_full_disk_is_told_and_its_part_is_no_total() {
   privately tmpfs -o size=200k
+  local command
   [ "$tiny" = 1 ] && return # too few blocks are followed to fill a disk
   "$winnow" record -o trace --rate 1 -- "$programs/threads" storm >out 2>said || fail "ended with $?"
   grep -q '^winnow: the disk was full, so the trace is incomplete; make room, or write to another disk (-o), or record less' said || fail "$(cat said)"
   "$winnow" report --all trace | tr -s '\n ' ' ' >report
   grep -Eq 'INCOMPLETE +[0-9][0-9a-z., ]+ records lost \(the disk was full\): the numbers are of a part of the run' report || fail "$(head -c 900 report)"
+  for command in "export -f folded" dump; do
+    "$winnow" $command trace >out 2>said || fail "$command ended with $?"
+    one_line_of said '^winnow: trace is incomplete: [0-9][0-9a-z., ]+ records lost, since the disk was full$'
+  done
   facts | grep -q 'every block, but records are missing' || fail "$(facts)"
   ! grep -Eq 'IS MADE OF|malloc blocks' report || fail "the parts of a part do not add up: $(head -c 1500 report)"
   grep -Eq 'Resident at most +[0-9.]+ .?B +by the kernel.s count; what it was made of is not known' report || fail "$(head -c 1500 report)"
