@@ -6,15 +6,15 @@
  * that finds no place. A range may be unmapped, and another mapped at its place, while a thread looks: then
  * that one look is wrong.
  *
- * BETWEEN LOOKS: what the program has had of our pages is touched. So as far as the most that it had
- * at one time has risen since the last look, so many bytes are no longer untouched. The tables that
- * fill at the same time are not known before the next look, which is due when all that is mapped or
- * the program's has grown by a sixteenth. Such a look passes over ranges that are FULL, so it takes a time
- * proportional to what is new, and to large tables that fill; what was swapped out since is seen by the
- * next look at all of them.
+ * BETWEEN LOOKS: what the program has had of our pages is touched. So as far as the most that it
+ * had at one time has risen since the last look, so many bytes are no longer untouched. The tables
+ * that fill at the same time are not known before the next look, which is due when all that is
+ * mapped or the program's has grown by a sixteenth. Such a look passes over ranges that are FULL,
+ * so it takes a time proportional to what is new, and to large tables that fill; what was swapped
+ * out since is seen by the next look at all of them.
  *
- * FULL: two looks found the same of the range untouched, and not much: slots of some sizes leave the last page
- * of each span. */
+ * FULL: two looks found the same of the range untouched, and not much: slots of some sizes leave
+ * the last page of each span. */
 #include "base/metadata.h"
 
 #include "base/check.h"
@@ -47,7 +47,8 @@ static size_t whole_pages(size_t bytes) {
 /* Written by any thread. */
 static _Atomic(size_t) own, untouched, others, others_most;
 static _Atomic(bool) looked; /* from then on, new pages count as untouched */
-/* BETWEEN LOOKS: at the last look, the value of others_most, and the largest of all_counted at any. */
+/* BETWEEN LOOKS: at the last look, the value of others_most, and the largest of all_counted at
+ * any. */
 static _Atomic(size_t) most_then, counted_then;
 static struct {
   _Atomic(uintptr_t) begin; /* 0: a free place */

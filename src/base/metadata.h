@@ -17,10 +17,11 @@ void metadata_count_in(size_t bytes);
 void metadata_count_out(size_t bytes);
 void metadata_count_pages_in(void *address, size_t bytes); /* whole pages, for ever */
 
-/* How much of metadata_map's pages this process has, and of what is counted in; without the pages that
- * were untouched when metadata_look looked last, and without so many bytes that are the program's.
- * `resident` tells how many bytes of a range are resident, at most all. A look is due when so much was
- * counted in since the last one that metadata_bytes may be far off; one that is not at all ranges does. */
+/* How much of metadata_map's pages this process has, and of what is counted in; without the pages
+ * that were untouched when metadata_look looked last, and without so many bytes that are the
+ * program's. `resident` tells how many bytes of a range are resident, at most all. A look is due
+ * when so much was counted in since the last one that metadata_bytes may be far off; then it need
+ * not ask of all ranges. */
 size_t metadata_bytes(void);
 bool metadata_look_is_due(void);
 void metadata_look(size_t (*resident)(uintptr_t begin, uintptr_t end), bool all);

@@ -23,8 +23,8 @@ wn_status load_joined(struct inputs *inputs, const char *name, const struct reco
 /* Names the files that were left out, and returns how many of them are not copies. */
 size_t load_say_left_out(const struct inputs *inputs);
 
-/* Says on standard error what a trace lacks, if something is known to be lost. Commands call it whose own
- * text does not say it. It is no failure: what is there is right. */
+/* Says on standard error what a trace lacks, if something is known to be lost. Commands call it
+ * whose own text does not say it. It is no failure: what is there is right. */
 void load_say_missing(const char *name, const struct trace_damage *damage);
 
 /* Returns WN_EINVAL: the moment that the user asked for is after the end of the trace. */

@@ -65,9 +65,9 @@
 #define SLACK_BEFORE_GROWTH ((size_t)8)
 
 /* SPARE: a program may have made ready for its confinement by what it allocated before, and frees
- * before or afterwards. Where that was sampled, the real allocator has it neither in use nor free, and
- * would call brk, which the program does without. So it gets as much free memory as the region has
- * used, in pieces that glibc does not map, and a piece more. */
+ * before or afterwards. Where that was sampled, the real allocator has it neither in use nor free,
+ * and would call brk, which the program does without. So it gets as much free memory as the region
+ * has used, in pieces that glibc does not map, and a piece more. */
 #define SPARE_BYTES ((size_t)100 << 10)
 
 #define HUGE_BYTES    ((size_t)1 << 30)

@@ -156,9 +156,9 @@ static void give_back_idle(void) {
     region_give_back_idle();
 }
 
-/* Looks at all of our own pages at the end, when the last such look is a thousand times as long ago as it
- * took, and before a forked child is measured for the first time: what it has of its parent's blocks is
- * not the recorder's. Looks at new ones when there are many. */
+/* Looks at all of our own pages at the end, when the last such look is a thousand times as long ago
+ * as it took, and before a forked child is measured for the first time: what it has of its parent's
+ * blocks is not the recorder's. Looks at new ones when there are many. */
 static void look_at_own(bool now) {
   static _Atomic(uint64_t) due;
   uint64_t began = os_monotonic_ns();

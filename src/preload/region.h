@@ -73,10 +73,10 @@ bool region_release(struct sampled_place place);
  * called now and then. */
 void region_give_back_idle(void);
 
-/* The program forbids itself system calls: from now on no block is allocated here, and the end of a block
- * makes no system call that the C library would not make. Returns how many bytes the blocks that the C
- * library would have in its heap took together at most, with the room between them; of those that
- * are larger than a slot, 16 MiB at most. */
+/* The program forbids itself system calls: from now on no block is allocated here, and the end of a
+ * block makes no system call that the C library would not make. Returns how many bytes the blocks
+ * that the C library would have in its heap took together at most, with the room between them; of
+ * those that are larger than a slot, 16 MiB at most. */
 size_t region_confine(void);
 
 /* Called around fork, so that the child does not inherit a half-made change of another thread. */

@@ -19,8 +19,9 @@
  * KEPT_LEAST. Kept pages above the new limit go back, too. Kept pages are counted as our own
  * memory.
  *
- * CONFINED: the program forbids itself system calls (CONFINED of seccomp_calls.c). Pages of blocks that
- * the C library would have in its heap stay. For larger blocks it calls munmap, so that is called here.
+ * CONFINED: the program forbids itself system calls (CONFINED of seccomp_calls.c). Pages of blocks
+ * that the C library would have in its heap stay. For larger blocks it calls munmap, so that is
+ * called here.
  *
  * When realloc moves a block because it grows, the block gets as much address space again behind
  * it. So a block that grows step by step copies each byte a constant number of times on average.

@@ -354,7 +354,8 @@ static size_t asked(size_t is_missing, bool all) {
   return times_asked;
 }
 
-/* Looks that growth makes due pass over what two looks found full, and ask of it again in the next at all. */
+/* Looks that growth makes due pass over what two looks found full, and ask of it again in the next
+ * at all. */
 static void full_ranges_are_passed_over(void **state) {
   (void)state;
   enum { PAGES = 1 << 20, PAGE = 4096 };
