@@ -130,7 +130,8 @@ bool source_begins(const char *path) {
 
 wn_status source_open(const char *path, struct source **source) {
   memory_bound_begin(memory_bound_file_bytes(path));
-  return memory_bound_end(open_format(path, source));
+  wn_status error = memory_bound_end(open_format(path, source));
+  return error == WN_EINVAL ? WN_EFORMAT : error; /* it is the file, and no argument, that is wrong */
 }
 
 uint64_t source_stamp(const char *path) {

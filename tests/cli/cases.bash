@@ -66,6 +66,17 @@ wrong_files_are_refused() {
   head -c 100000 /bin/sh >foreign
   mkdir folder
   make plain t
+  gzip <foreign >packed
+  head -c 50 packed >cut
+  echo '{"dhatFileVersion":2' >dhat
+  printf 'heap profile: 1: 2 [3: 4] @ heapprofile\n' >gperftools
+  for command in report info 'export -f csv' 'html -o page' 'diff t' 'diff --json t' view; do
+    refused 1 'packed is compressed, but holds neither' $command packed
+    refused 1 'cut is a damaged compressed file' $command cut
+    refused 1 'dhat: a damaged file of DHAT' $command dhat
+    refused 1 'gperftools is a heap profile as text' $command gperftools
+    [ ! -e page ] || fail "a page of nothing"
+  done
   for command in report info; do
     refused 1 'missing: No such file' $command missing
     refused 1 'folder' $command folder
