@@ -69,8 +69,9 @@ struct shown_table {
   struct diff_columns columns;
   /* The next are of what is before and after. */
   bool has_lines[2];
-  struct table lines[2];   /* where rows are functions */
-  struct chains chains[2]; /* without a tree: rows have no callers */
+  struct table lines[2];    /* where rows are functions */
+  struct chains chains[2];  /* without a tree: rows have no callers */
+  struct fitted_rows texts; /* of the first rows of the comparison */
 };
 
 static void begin_name(const struct diff_columns *columns) {
@@ -94,7 +95,27 @@ static void write_suffix(struct shown_table *shown, const struct compared *row, 
     snprintf(suffix + length, size - length, "  %s", place);
 }
 
-static void print_row(struct shown_table *shown, const struct compared *row) {
+/* Sets the texts of so many rows. */
+static wn_status fit_rows(struct shown_table *shown, size_t count) {
+  wn_status error = WN_OK;
+  for (size_t i = 0; !error && i < count; i++) {
+    const struct compared *row = &shown->comparison->rows[i];
+    const struct table *table = comparison_table(shown->comparison, row);
+    const struct group *group = compared_group(row);
+    struct view view = {.report = table->report, .options = shown->diff->options};
+    char name[REPORT_NAME_MOST], suffix[PLACE_MOST + 32];
+    bool code = shown->diff->options->grouping <= BY_LINE;
+    table_name(table, group, name, sizeof name);
+    write_suffix(shown, row, &view, suffix, sizeof suffix);
+    error = name_rows_add(
+        &shown->texts, name, suffix,
+        code && !strchr(suffix, ':') ? report_module_worth_naming(&view, table_label(table, group)) : "");
+  }
+  return error ? error : name_rows_fit(&shown->texts, (size_t)shown->columns.name);
+}
+
+static void print_row(struct shown_table *shown, size_t number) {
+  const struct compared *row = &shown->comparison->rows[number];
   const struct table *table = comparison_table(shown->comparison, row);
   const struct group *group = compared_group(row);
   const struct diff_columns *columns = &shown->columns;
@@ -102,8 +123,8 @@ static void print_row(struct shown_table *shown, const struct compared *row) {
   struct chains *chains = &shown->chains[row->after != NULL];
   struct paragraph callers = {.length = 0};
   struct chain chain;
-  bool brief = columns->style == TABLE_BRIEF, code = shown->diff->options->grouping <= BY_LINE;
-  char name[REPORT_NAME_MOST], fitted[REPORT_NAME_MOST + FITTED_MOST], suffix[PLACE_MOST + 32];
+  bool brief = columns->style == TABLE_BRIEF;
+  const char *fitted = shown->texts.row[number].text;
   diff_print_bytes(shown->diff, columns, &row->bytes, row->sure);
   if (chains->tree && row->sure) {
     chains_follow(chains, group, &chain);
@@ -114,12 +135,6 @@ static void print_row(struct shown_table *shown, const struct compared *row) {
   }
   if (!row->sure) text_style(stdout, STYLE_DIM);
   begin_name(columns);
-  table_name(table, group, name, sizeof name);
-  write_suffix(shown, row, &view, suffix, sizeof suffix);
-  name_fit_module(fitted, sizeof fitted, name, suffix,
-                  code && !strchr(suffix, ':') ? report_module_worth_naming(&view, table_label(table, group))
-                                               : "",
-                  (size_t)columns->name);
   text_name(stdout, fitted);
   int left = columns->name - (int)text_columns(fitted) - 1;
   report_print_callers(callers.text, columns->style, (int)text_columns(callers.text) <= left,
@@ -131,8 +146,7 @@ static void print_sure(struct shown_table *shown, size_t count) {
   char number[64], what[64];
   for (int worse = 1; worse >= 0; worse--)
     for (size_t i = 0; i < count; i++)
-      if ((comparison->rows[i].bytes.difference.estimate > 0) == worse)
-        print_row(shown, &comparison->rows[i]);
+      if ((comparison->rows[i].bytes.difference.estimate > 0) == worse) print_row(shown, i);
   if (comparison->sure_count == count) return;
   text_style(stdout, STYLE_DIM);
   snprintf(what, sizeof what, "more %s", grouping_name(shown->diff->options->grouping));
@@ -141,26 +155,36 @@ static void print_sure(struct shown_table *shown, size_t count) {
   text_style(stdout, STYLE_PLAIN);
 }
 
+static size_t unsure_rows(const struct shown_table *shown) {
+  size_t count = shown->comparison->count - shown->comparison->sure_count;
+  return shown->columns.style != TABLE_FULL ? 0 : count < NOISE_ROWS ? count : NOISE_ROWS;
+}
+
 static void print_unsure(struct shown_table *shown) {
   const struct comparison *comparison = shown->comparison;
-  size_t count = comparison->count - comparison->sure_count, rows = 0;
+  size_t count = comparison->count - comparison->sure_count, rows = unsure_rows(shown);
   char number[64];
   if (!count) return;
-  if (shown->columns.style == TABLE_FULL) rows = count < NOISE_ROWS ? count : NOISE_ROWS;
   text_style(stdout, STYLE_DIM);
   printf("  %s %s%s\n", text_number_of(number, (double)count, grouping_name(shown->diff->options->grouping)),
          diff_unsure_word(shown->diff),
          !rows          ? ""
          : rows < count ? ", the largest:"
                         : ":");
-  for (size_t i = 0; i < rows; i++) print_row(shown, &comparison->rows[comparison->sure_count + i]);
+  for (size_t i = 0; i < rows; i++) print_row(shown, comparison->sure_count + i);
   text_style(stdout, STYLE_PLAIN);
+}
+
+/* How many of the sure rows are printed. */
+static size_t sure_rows(const struct shown_table *shown) {
+  const struct report_options *options = shown->diff->options;
+  size_t most = options->top ? options->top : ROWS, sure = shown->comparison->sure_count;
+  return sure < most + 1 ? sure : most;
 }
 
 static void print_rows(struct shown_table *shown, const char *title) {
   const struct report_options *options = shown->diff->options;
-  size_t most = options->top ? options->top : ROWS, sure = shown->comparison->sure_count,
-         count = sure < most + 1 ? sure : most;
+  size_t count = sure_rows(shown);
   bool full = shown->columns.style == TABLE_FULL;
   putchar('\n');
   if (full || count) {
@@ -289,10 +313,13 @@ wn_status diff_print_table(const struct diff *diff, enum measure measure,
   const struct table *both[] = {&tables->before, &tables->after};
   wn_status error = WN_OK;
   for (int i = 0; i < 2 && !error; i++) error = find_places(&shown, i, both[i]);
+  size_t unsure = unsure_rows(&shown), sure = unsure ? tables->comparison.sure_count : sure_rows(&shown);
+  if (!error) error = fit_rows(&shown, sure + unsure);
   if (!error) {
     print_rows(&shown, title_of(diff, measure));
     print_note(&tables->comparison, style, said);
   }
+  name_rows_free(&shown.texts);
   for (int i = 0; i < 2; i++) {
     if (shown.chains[i].tree) chains_destroy(&shown.chains[i]);
     if (shown.has_lines[i]) table_destroy(&shown.lines[i]);

@@ -3,6 +3,7 @@
 #define CLI_REPORT_NAME_H
 
 #include <stddef.h>
+#include <winnow/status.h>
 
 /* Writes a name that takes at most `columns` terminal columns (1 or more). It is the first of these
  * that fits: the whole name; the name without template arguments, as
@@ -20,6 +21,24 @@ const char *name_fit_paragraph(char *buffer, size_t size, const char *name, size
  * shortened for it. `module` may be empty, or already have brackets. */
 const char *name_fit_module(char *buffer, size_t size, const char *name, const char *suffix,
                             const char *module, size_t columns);
+
+/* The rows of a table: what name_fit_module takes, and what it makes of that. All zeros: no row yet. */
+struct fitted_row {
+  char *name, *suffix, *module, *text; /* from malloc */
+};
+struct fitted_rows {
+  struct fitted_row *row;
+  size_t count, capacity;
+};
+
+/* Adds a row with copies of these. WN_ENOMEM. */
+wn_status name_rows_add(struct fitted_rows *rows, const char *name, const char *suffix, const char *module);
+
+/* Sets the text of each row as name_fit_module does, but no two rows have one text. What is left out of
+ * their names has the words in which they differ, as in "map<…long…>::find"; where there is no room for
+ * these, rows are numbered. WN_ENOMEM. */
+wn_status name_rows_fit(struct fitted_rows *rows, size_t columns);
+void name_rows_free(struct fitted_rows *rows);
 
 #endif
 /* SPDX-License-Identifier: MIT */

@@ -315,12 +315,23 @@ static void print_callers(const struct shown_table *table, const struct describe
     report_print_callers(what->callers.text, table->columns.style, beside, columns_width(&table->columns));
 }
 
+/* Sets the texts of all rows. */
+static wn_status fit_rows(struct shown_table *table, int room, struct fitted_rows *fitted) {
+  struct described what;
+  wn_status error = WN_OK;
+  for (size_t i = 0; !error && i < table->count; i++) {
+    describe(table, &table->rows[i], &what);
+    write_suffix(&table->rows[i], room, &what);
+    error = name_rows_add(fitted, what.name, what.suffix, what.module);
+  }
+  return error ? error : name_rows_fit(fitted, (size_t)room);
+}
+
 static void print_row(struct shown_table *table, const struct shown_row *row, struct described *what,
-                      int room) {
+                      const char *fitted, int room) {
   const struct group *group = row->group;
   enum sites_order order = table->view->options->order;
   const struct sums *sums = sites_sums(order, group);
-  char fitted[REPORT_NAME_MOST + FITTED_MOST];
   struct estimate bytes = report_bytes(table->view->report, sums);
   if (table->columns.ranges && estimate_is_rough(&bytes)) text_style(stdout, STYLE_DIM);
   columns_print_line(&table->columns,
@@ -333,7 +344,6 @@ static void print_row(struct shown_table *table, const struct shown_row *row, st
                                     .mapped = row->mapped});
   fputs("  ", stdout);
   write_suffix(row, room, what);
-  name_fit_module(fitted, sizeof fitted, what->name, what->suffix, what->module, (size_t)room);
   text_name(stdout, fitted);
   print_callers(table, what, fitted, room);
   text_style(stdout, STYLE_PLAIN);
@@ -424,12 +434,14 @@ static wn_status print_rows(struct shown_table *table, int lines, int *printed) 
   enum sites_order order = table->view->options->order;
   struct sums rest = table->whole;
   struct described what;
+  struct fitted_rows fitted = {.row = NULL};
   size_t others, shown = 0;
   int room = table->columns.name < 12 ? 12 : table->columns.name;
   bool brief = is_brief(table);
   char heading[32];
   wn_status error = choose(table, &others);
-  if (error) return error;
+  if (!error) error = fit_rows(table, room, &fitted);
+  if (error) return name_rows_free(&fitted), error;
   if (!brief) print_above(table->view, &table->functions.tree, &table->sites[0]);
   columns_print_header(&table->columns,
                        table->functions.measure == MEASURE_ALLOCATED &&
@@ -440,10 +452,11 @@ static wn_status print_rows(struct shown_table *table, int lines, int *printed) 
     describe(table, &table->rows[shown], &what);
     int taken = lines_of(&what, room);
     if (brief && shown && !table->view->options->top && *printed + taken > lines - 1) break;
-    print_row(table, &table->rows[shown], &what, room);
+    print_row(table, &table->rows[shown], &what, fitted.row[shown].text, room);
     subtract(&rest, sites_sums(order, table->rows[shown].group));
     *printed += taken;
   }
+  name_rows_free(&fitted);
   if (!brief) return print_full_rest(table), WN_OK;
   if (order == SITES_BY_TOTAL) return WN_OK; /* whose rows have blocks in common */
   print_brief_rest(table, &rest, others - shown);

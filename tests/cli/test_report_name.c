@@ -128,6 +128,52 @@ static void modules_stand_behind_names_that_leave_room(void **state) {
                       "parse_docu… (f.cc:1)");
 }
 
+/* Fits the names as rows of one table, and frees the texts. */
+static void rows_fit(const char *const *names, const char *const *modules, size_t count, size_t columns,
+                     const char *const *expected) {
+  struct fitted_rows rows = {.row = NULL};
+  for (size_t i = 0; i < count; i++)
+    assert_int_equal(name_rows_add(&rows, names[i], "", modules ? modules[i] : ""), WN_OK);
+  assert_int_equal(name_rows_fit(&rows, columns), WN_OK);
+  for (size_t i = 0; i < count; i++) {
+    assert_true(text_columns(rows.row[i].text) <= columns);
+    if (expected) assert_string_equal(rows.row[i].text, expected[i]);
+    for (size_t k = 0; k < i; k++) assert_string_not_equal(rows.row[i].text, rows.row[k].text);
+  }
+  name_rows_free(&rows);
+}
+
+static void rows_of_a_table_differ(void **state) {
+  (void)state;
+  static const char *const stores[] = {"Store<std::map<std::string, std::vector<long>>>::add(int)",
+                                       "Store<std::map<std::string, std::vector<int>>>::add(int)",
+                                       "Store<std::map<std::wstring, std::vector<int>>>::add(int)", "main"};
+  static const char *const expected[] = {"Store<…string…long…>::add(int)", "Store<…string…int…>::add(int)",
+                                         "Store<…wstring…>::add(int)", "main"};
+  static const char *const overloads[] = {"tree::insert(node const&, long)", "tree::insert(node const&, int)",
+                                          "tree::insert(node*)"};
+  static const char *const cut[] = {"a_plain_name_that_is_far_too_long_for_its_column_one",
+                                    "a_plain_name_that_is_far_too_long_for_its_column_two"};
+  static const char *const results[] = {"std::vector<int> zoo::feed<lion>(lion&)",
+                                        "std::vector<long> zoo::feed<lion>(lion&)"};
+  static const char *const traits[] = {"<zoo::animal as zoo::Named>::name",
+                                       "<zoo::animal as zoo::Known>::name"};
+  static const char *const places[] = {"parse (one_folder_file.c:12)", "parse (two_folder_file.c:12)"};
+  static const char *const same[] = {"parse_document", "parse_document"}, *const modules[] = {"a.so", "b.so"};
+  static const char *const with_modules[] = {"parse_…  [a.so]", "parse_…  [b.so]"};
+  rows_fit(stores, NULL, 4, 32, expected);
+  for (size_t columns = 8; columns < 80; columns++) {
+    rows_fit(stores, NULL, 4, columns, NULL);
+    rows_fit(overloads, NULL, 3, columns, NULL);
+    rows_fit(cut, NULL, 2, columns, NULL);
+    rows_fit(results, NULL, 2, columns, NULL);
+    rows_fit(traits, NULL, 2, columns, NULL);
+    rows_fit(places, NULL, 2, columns, NULL);
+    rows_fit(same, modules, 2, columns, NULL);
+  }
+  rows_fit(same, modules, 2, 15, with_modules);
+}
+
 /* Thousands of brackets, and names longer than any buffer. */
 static void monstrous_names_do_no_harm(void **state) {
   (void)state;
@@ -154,6 +200,7 @@ int main(void) {
       cmocka_unit_test(places_stay_behind_names),
       cmocka_unit_test(no_name_shrinks_to_nothing),
       cmocka_unit_test(modules_stand_behind_names_that_leave_room),
+      cmocka_unit_test(rows_of_a_table_differ),
       cmocka_unit_test(monstrous_names_do_no_harm),
   };
   return RUN_TESTS(tests);
