@@ -14,25 +14,11 @@ enum {
   CALLERS_OUTER = 2    /* and so many outermost ones */
 };
 
-/* Whether a function is where a program or thread begins, or a runtime that calls it. Functions further
- * out tell nothing. */
-static bool is_beginning(const char *function) {
-  static const char *const names[] = {"main",   "_start",   "start_thread", "thread_start",
-                                      "clone3", "__clone3", "__clone",      "clone"};
-  static const char *const starts[] = {"__libc_start_",
-                                       "std::rt::", "std::sys::backtrace::__rust_begin_short",
-                                       "std::sys_common::backtrace::__rust_begin_short", "Builtins_"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (!strcmp(function, names[i])) return true;
-  for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
-    if (!strncmp(function, starts[i], strlen(starts[i]))) return true;
-  return false;
-}
-
 /* "main", and Rust's "program::main". */
 static bool is_main(const char *function) {
   size_t length = strlen(function);
-  return !strcmp(function, "main") || (length > 6 && !strcmp(function + length - 6, "::main"));
+  return !strcmp(function, "main") || !strncmp(function, "main (", 6) ||
+         (length > 6 && !strcmp(function + length - 6, "::main"));
 }
 
 /* The number of callers that are worth printing. */
@@ -41,7 +27,7 @@ static size_t callers_of(const struct view *view, const struct call_tree *tree, 
   for (size_t i = 0; i < count; i++) {
     const char *function = strings_text(view->report->names->strings, tree->labels[label[i]].function);
     if (is_main(function)) return i + 1;
-    if (is_beginning(function)) return i;
+    if (report_is_beginning(function)) return i;
   }
   return count;
 }
@@ -70,6 +56,21 @@ static void say_parts(struct paragraph *paragraph, const struct view *view, cons
 }
 
 /* ---- shared ---- */
+
+bool report_is_beginning(const char *function) {
+  static const char *const names[] = {"main",   "_start",   "start_thread", "thread_start",
+                                      "clone3", "__clone3", "__clone",      "clone"};
+  static const char *const starts[] = {"__libc_start_",
+                                       "std::rt::", "std::sys::backtrace::__rust_begin_short",
+                                       "std::sys_common::backtrace::__rust_begin_short", "Builtins_"};
+  const char *place = strstr(function, " ("); /* where rows are lines: "_start (shop+0x10a1)" */
+  size_t length = place ? (size_t)(place - function) : strlen(function);
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strlen(names[i]) == length && !memcmp(function, names[i], length)) return true;
+  for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+    if (!strncmp(function, starts[i], strlen(starts[i]))) return true;
+  return false;
+}
 
 const char *report_fit_label(const struct view *view, const struct call_tree *tree, uint32_t label,
                              char buffer[FITTED_MOST], size_t columns, int indent) {

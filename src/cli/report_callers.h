@@ -7,6 +7,10 @@
 
 enum { CALLERS_INDENT = 12, FITTED_MOST = 1024 /* of a name that fits; UTF-8, and room for the module */ };
 
+/* Whether a function is where a program or thread begins, or a runtime that calls it. Functions further
+ * out tell nothing. */
+bool report_is_beginning(const char *function);
+
 /* The name of a label, cut to so many columns, for a paragraph whose lines are indented by
  * `indent`. */
 const char *report_fit_label(const struct view *view, const struct call_tree *tree, uint32_t label,

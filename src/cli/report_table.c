@@ -466,13 +466,6 @@ static wn_status print_rows(struct shown_table *table, int lines, int *printed) 
 
 /* ---- shared ---- */
 
-void report_print_name(const char *name, int columns) {
-  char fitted[REPORT_NAME_MOST];
-  name_fit(fitted, sizeof fitted, name, columns < 12 ? 12 : (size_t)columns);
-  text_name(stdout, fitted);
-  putchar('\n');
-}
-
 void report_print_rest(size_t count, const char *what, size_t top, int columns) {
   char number[64], text[128];
   text_number_of(number, (double)count, what);

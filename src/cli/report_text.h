@@ -27,9 +27,6 @@ wn_status report_print_table(const struct view *view, const char *title, enum me
 /* Names the functions whose blocks become more and more, if there are any. */
 wn_status report_print_growth(const struct view *view);
 
-/* Prints the name of a row, in so many columns, and ends the line. */
-void report_print_name(const char *name, int columns);
-
 /* Prints the name of the last row and ends the line: how many `what`s no other row has, and the
  * value of --top that would show all. */
 void report_print_rest(size_t count, const char *what, size_t top, int columns);

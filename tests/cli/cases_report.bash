@@ -88,6 +88,17 @@ inclusive_totals_are_one_option_away() {
   says 'On every stack, allocating nothing themselves: _start > __libc_start_main'
 }
 
+# What calls main tells nothing, and the first lines of a tree are read first.
+trees_begin_at_main() {
+  local by
+  for by in function line; do
+    record_allocates wrapped 2
+    succeeds report --tree --by $by t
+    ! grep -Eq '(^|[^_])_start|__libc_start' out || fail "by $by: $(cat out)"
+    sed -n '/^Call tree/,/^$/p' out | sed -n 3p | grep -Eq ' main( |$)' || fail "by $by, the first line: $(cat out)"
+  done
+}
+
 rows_of_wide_ranges_look_uncertain() {
   make one t
   succeeds report --all --no-symbols t
