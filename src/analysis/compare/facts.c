@@ -59,6 +59,13 @@ static void add_sums(struct facts *facts, enum fact_name bytes, enum fact_name b
     estimate(facts, blocks, report_blocks(facts->report, sums));
 }
 
+/* Processes that ended at several times have no such bound. */
+static void bound_by_peak(struct facts *facts, enum fact_name name) {
+  struct estimate *value = &facts->fact[name].value;
+  if (facts->report->samples->process_count < 2 && facts->fact[FACT_TOTALS_peak_bytes].kind == FACT_ESTIMATE)
+    *value = report_within_peak(facts->report, *value);
+}
+
 static void add_brief(struct facts *facts) {
   const struct report *report = facts->report;
   if (source_limits(report->samples->source)->no_lives) return;
@@ -76,6 +83,7 @@ static void add_totals(struct facts *facts) {
   if (!limits->no_peak) add_sums(facts, FACT_TOTALS_peak_bytes, FACT_TOTALS_peak_blocks, &report->peak.live);
   if (!limits->no_end)
     add_sums(facts, FACT_TOTALS_live_at_end_bytes, FACT_TOTALS_live_at_end_blocks, &report->live_at_end);
+  bound_by_peak(facts, FACT_TOTALS_live_at_end_bytes);
 }
 
 /* What takes times to tell. */
@@ -90,6 +98,7 @@ static void add_course(struct facts *facts) {
   add_sums(facts, FACT_TOTALS_held_bytes, FACT_TOTALS_held_blocks, &report->asked.live);
   count(facts, FACT_TOTALS_held_at_ns, report->asked.time_ns);
   add_sums(facts, FACT_TOTALS_alive_bytes, FACT_TOTALS_alive_blocks, &report->alive);
+  bound_by_peak(facts, FACT_TOTALS_alive_bytes);
   count(facts, FACT_TOTALS_alive_at_ns, report->alive_ns);
   add_brief(facts);
 }

@@ -452,6 +452,15 @@ bool report_held_is_alive(const struct report *report) {
          report->alive_ns <= report->peak.last_ns;
 }
 
+struct estimate report_within_peak(const struct report *report, struct estimate bytes) {
+  struct estimate peak = report_bytes(report, &report->peak.live);
+  if (bytes.estimate <= peak.estimate) return bytes;
+  bytes.estimate = peak.estimate;
+  bytes.low = fmin(bytes.low, bytes.estimate);
+  bytes.high = fmax(fmin(bytes.high, peak.high), bytes.estimate);
+  return bytes;
+}
+
 bool report_has_rate(const struct report *report) {
   return report->samples->end_ns > RATE_TICKS * source_limits(report->samples->source)->tick_ns;
 }

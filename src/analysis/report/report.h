@@ -201,6 +201,11 @@ wn_status report_what_if(const struct report *report, struct what_if *what_if);
  * time. */
 bool report_peak_is_one(const struct report *report);
 
+/* An estimate of bytes that were held at one moment. No moment held more than the peak. The estimate of the
+ * peak is unbiased (peak.h), as is that of any other moment, so by their errors the latter may be the larger
+ * one. The peak is then the better estimate of both, since what it bounds is known to be below. */
+struct estimate report_within_peak(const struct report *report, struct estimate bytes);
+
 /* Whether two sums, neither of them empty, are of the same blocks. */
 bool report_is_same(const struct sums *one, const struct sums *other);
 

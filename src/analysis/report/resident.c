@@ -200,7 +200,8 @@ static double heap_bytes(const struct samples *samples, uint64_t time_ns) {
 /* Without an answer of malloc. What is left of the room is divided in turn. */
 static void fill_estimated(struct resident_parts *parts, const struct report *report,
                            const struct blocks *blocks, double room, uint64_t time_ns) {
-  struct estimate rest = remains(room, &blocks->bytes), bytes = blocks->bytes;
+  struct estimate bytes = report->query ? blocks->bytes : report_within_peak(report, blocks->bytes);
+  struct estimate rest = remains(room, &bytes);
   double heap = heap_bytes(report->samples, time_ns), garbage = fmin(blocks->garbage, bytes.estimate);
   double headers = fmin(blocks->headers, rest.estimate), left = rest.estimate - headers;
   double free = fmin(fmax(heap - blocks->major, 0), left);
