@@ -4,6 +4,7 @@
 #include "analysis/verdict_programs.h"
 #include "support/runs.h"
 
+#include "analysis/compare/facts.h"
 #include "analysis/report/verdict.h"
 
 enum { SEEDS = 5 };
@@ -53,6 +54,12 @@ static const struct program {
     PROGRAM(fills_a_cache_early, LEVEL, NULL),
     PROGRAM(fills_a_cache_by_half, LEVEL, NULL),
     PROGRAM(fills_a_cache_late, LEVEL, NULL),
+    PROGRAM(fills_four_fifths_at_random, LEVEL | GROWING, "fill_cache"),
+    PROGRAM(fills_a_half_at_random, LEVEL | GROWING, "fill_cache"),
+    PROGRAM(fills_a_quarter_at_random, LEVEL | GROWING, "fill_cache"),
+    PROGRAM(replaces_at_random_beside_a_table, LEVEL | GROWING, "fill_cache"),
+    PROGRAM(fills_a_cache_to_the_end, LEAK | GROWING, "fill_cache"),
+    PROGRAM(leaks_one_of_ten_sessions, LEAK, "open_session"),
     PROGRAM(fills_ever_more_slowly, LEVEL, NULL),
     PROGRAM(fills_a_late_cache, LEVEL, NULL),
     PROGRAM(fills_a_late_cache_longer, LEVEL, NULL),
@@ -125,6 +132,18 @@ static void run(const struct program *program, double rate, uint64_t seed) {
 
 static struct verdict verdict; /* the last one */
 
+/* What a reader of the first lines would take for a contradiction. */
+static void nothing_exceeds_the_peak(const struct report *report) {
+  static const enum fact_name bounded[] = {FACT_TOTALS_live_at_end_bytes, FACT_TOTALS_alive_bytes};
+  struct facts facts;
+  assert_int_equal(facts_find(report, &facts), WN_OK);
+  double peak = facts_number(&facts, FACT_TOTALS_peak_bytes);
+  for (size_t i = 0; i < sizeof bounded / sizeof *bounded; i++) {
+    const struct estimate *value = &facts.fact[bounded[i]].value;
+    assert_true(value->estimate <= peak && value->low <= value->estimate && value->estimate <= value->high);
+  }
+}
+
 static enum verdict_kind judged(const struct program *program, double rate, uint64_t seed, char culprit[64]) {
   struct recording_options options = {.names = {.symbols = false}};
   struct recording *recording;
@@ -134,6 +153,7 @@ static enum verdict_kind judged(const struct program *program, double rate, uint
   unlink(story_path());
   assert_int_equal(report_ask(recording, &(struct question){.closing = true}, &report), WN_OK);
   assert_int_equal(verdict_find(&report, &verdict), WN_OK);
+  nothing_exceeds_the_peak(&report);
   const char *name =
       verdict.culprits ? strings_text(recording->names.strings, verdict.culprit[0].function.function) : "";
   snprintf(culprit, 64, "%s", name);

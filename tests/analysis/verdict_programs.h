@@ -215,6 +215,22 @@ static void leaks_nothing_else(void) { spread(LEAKS, 30 MB, 0, 1, 300, FOR_EVER)
 static void fills_a_cache_early(void) { work(60), spread(CACHE, 60 MB, 0, 0.2, 1000, FOR_EVER); }
 static void fills_a_cache_by_half(void) { work(60), spread(CACHE, 60 MB, 0, 0.5, 1000, FOR_EVER); }
 static void fills_a_cache_late(void) { work(60), spread(CACHE, 60 MB, 0, 0.8, 1000, FOR_EVER); }
+/* Whatever key comes replaces a random one, so that a block lives as long on average as it takes to bring as
+ * many as the cache has room for. At the end it has 81 %, a half and a quarter of its size. */
+static void replaces_at_random(double room) {
+  work(60);
+  for (int i = 0; i < 20; i++) hold(CACHE, some_size(1000), lives(room * TICKS));
+}
+static void fills_four_fifths_at_random(void) { replaces_at_random(0.6); }
+static void fills_a_half_at_random(void) { replaces_at_random(1.44); }
+static void fills_a_quarter_at_random(void) { replaces_at_random(3.5); }
+static void replaces_at_random_beside_a_table(void) { table(20 MB), replaces_at_random(0.6); }
+/* A cache that is not full at the end, and has not replaced anything, is what a leak is until then. */
+static void fills_a_cache_to_the_end(void) { work(60), spread(CACHE, 60 MB, 0, 1, 1000, FOR_EVER); }
+static void leaks_one_of_ten_sessions(void) {
+  work(40);
+  for (int i = 0; i < 10; i++) hold(LEAKS, some_size(1000), i ? lives(100) : FOR_EVER);
+}
 static void fills_ever_more_slowly(void) {
   work(60);
   double rate = 60 MB * 4 * exp(-4 * part()) / TICKS;

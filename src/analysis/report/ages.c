@@ -69,6 +69,8 @@ static void add_gone(struct ages *ages, const struct row *row, struct stretch st
   for (enum trend trend = TREND_SINCE_WARM_UP; trend < TRENDS; trend++)
     if (was_there(row, trend, stretch))
       sum_add(&ages->trends[trend].loss, (double)row->size, row->probability);
+  if (was_there(row, TREND_SINCE_LAST, stretch) && class_of(row->born_ns, stretch) < OLD)
+    ages->old_gone += (double)row->size / row->probability;
 }
 
 /* Most blocks: one row, alive at the end, sampled at its birth. As the general case, only faster. */

@@ -19,6 +19,9 @@
  * may only be in use. The JUDGED classes between them are judged. */
 enum { AGE_CLASSES = 16, WARM_UP = 3, JUDGED = 12, QUARTERS = 4, QUARTER = JUDGED / QUARTERS };
 
+/* Blocks of the classes before this one are old as the last quarter begins. */
+enum { OLD = AGE_CLASSES / 2 };
+
 /* What is cut: the run, or a part of it up to its end. */
 struct stretch {
   uint64_t begin_ns, end_ns;
@@ -39,7 +42,8 @@ struct ages {
   double alive[AGE_CLASSES];     /* x_i: an estimate */
   uint64_t samples[AGE_CLASSES]; /* sampled blocks that were born or grew in the class */
   struct sum all;                /* bytes alive at the end */
-  double regrown; /* bytes by which their blocks grew again after they had shrunk: an estimate */
+  double old_gone; /* bytes of blocks from before OLD that went in the last quarter: an estimate */
+  double regrown;  /* bytes by which their blocks grew again after they had shrunk: an estimate */
   /* Of blocks that are alive at the end; and as a loss since a moment, those that were live then and are
    * not alive at the end. */
   struct trend_sums trends[TRENDS];
