@@ -43,9 +43,11 @@ void say_program_name(struct paragraph *paragraph, const struct view *view);
  * once. */
 void report_print_wrappers(const struct view *view);
 
-/* Prints charts of the memory over the run; of the first screen, one of held and resident bytes. */
+/* Prints charts of the memory over the run. */
 void report_print_time(const struct view *view);
-void report_print_chart(const struct view *view);
+
+/* Prints the chart of the first screen: resident, mapped and held bytes. Returns the number of its lines. */
+int report_print_chart(const struct view *view);
 
 #endif
 /* SPDX-License-Identifier: MIT */

@@ -3,17 +3,27 @@
  *
  * Each row has its own scale, from 0 to its largest value, which is printed after the bars: what is
  * held is often far less than what is resident, and the reader looks for its changes. A column
- * shows the largest value in its interval of time.
+ * shows the largest value in its interval of time. On the first screen all rows have one scale.
+ *
+ * The process is measured where it allocates. Where it does not for long, nothing is known of it, and the column
+ * has a dot, unless it is as large after that as before.
  */
 #include "cli/report_text.h"
 #include "cli/text.h"
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 
 enum { COLUMNS_MOST = 110, COLUMNS_LEAST = 16, WIDTH_LABEL = 15, WIDTH_BEHIND = 35 };
 
 /* Of the first screen. */
-enum { CHART_LABEL = 12, CHART_BEHIND = 11, CHART_COLUMNS = 76 };
+enum { CHART_LABEL = 12, CHART_BEHIND = 11, CHART_COLUMNS = 76, NOTED_COLUMNS = 30 };
+
+/* Mappings have a row if they had this part of the scale. */
+static const double MAPPED_LEAST = 0.1;
+
+/* Of the scale. */
+static const double ONE_BAR = 0.125;
 
 #define UNKNOWN (-1.0)
 
@@ -88,31 +98,75 @@ static void print_held(const struct view *view, size_t columns) {
   print_series("held", &series, columns, behind);
 }
 
-/* The process is measured where it allocates: a fortieth of the run after that, nothing is known. */
-static bool is_known(size_t column, size_t measured, size_t columns) {
+/* A fortieth of the run from a measurement, nothing is known. */
+static bool is_known(size_t apart, size_t columns) {
   size_t most = columns / 40;
-  return column - measured <= (most ? most : 1);
+  return apart <= (most ? most : 1);
 }
 
-/* Fills in the bars of measurements. A column without one repeats the one before, or is UNKNOWN. Columns before
- * the first are empty. Returns whether one is UNKNOWN. */
+/* Fills in the columns without a measurement. They repeat the one before if that is near, or if the next one is
+ * about the same; until the first one they are as that, if it is near. Others are UNKNOWN. Returns whether
+ * there is one. */
+static bool fill_gaps(struct series *series, const bool *seen, size_t columns) {
+  size_t last = columns, next = 0;
+  bool unknown = false;
+  for (size_t i = 0; i < columns; i++) {
+    if (seen[i]) {
+      last = i;
+      continue;
+    }
+    if (next <= i)
+      for (next = i; next < columns && !seen[next];) next++;
+    bool ends = last < columns && next < columns;
+    bool same = ends && fabs(series->value[next] - series->value[last]) <= ONE_BAR * series->most;
+    size_t from = last < columns ? last : next;
+    if (from == columns) return false; /* no measurement at all */
+    bool known = same || is_known(from < i ? i - from : from - i, columns);
+    series->value[i] = known ? series->value[from] : UNKNOWN;
+    unknown = unknown || !known;
+  }
+  return unknown;
+}
+
+/* Fills in the bars of measurements. Returns whether a column is UNKNOWN. */
 static bool fill_measured(const struct view *view, size_t columns, struct series *series,
                           uint64_t (*measured)(const struct memory_point *)) {
   const struct samples *samples = view->report->samples;
-  bool seen[COLUMNS_MOST] = {false}, unknown = false;
+  bool seen[COLUMNS_MOST] = {false};
   for (size_t i = 0; i < samples->memory_count; i++) {
     size_t column = column_of(samples->memory[i].time_ns, samples->end_ns, columns);
     add(series, column, (double)measured(&samples->memory[i]));
     seen[column] = true;
   }
-  for (size_t i = 0, last = columns; i < columns; i++) {
-    if (seen[i])
-      last = i;
-    else if (last < columns)
-      series->value[i] = is_known(i, last, columns) ? series->value[last] : UNKNOWN;
-    unknown = unknown || series->value[i] == UNKNOWN;
+  return fill_gaps(series, seen, columns);
+}
+
+/* What was resident of the program's own mappings. */
+static double mapped_then(const struct samples *samples, uint64_t time_ns) {
+  double bytes = 0;
+  for (size_t i = 0; i < samples->mapped.count; i++) {
+    const struct row *row = &samples->mapped.rows[i];
+    if (row->source != TRACE_MAP_STACK && row_is_live_at(row, time_ns))
+      bytes += mapped_resident(samples, row, time_ns);
   }
-  return unknown;
+  return bytes;
+}
+
+/* The same of mappings, of which a column has one measurement, that of the largest resident size. */
+static void fill_mapped(const struct view *view, size_t columns, struct series *series) {
+  const struct samples *samples = view->report->samples;
+  const struct memory_point *most[COLUMNS_MOST] = {NULL};
+  bool seen[COLUMNS_MOST] = {false};
+  if (!samples->mapped.count) return;
+  for (size_t i = 0; i < samples->memory_count; i++) {
+    const struct memory_point *point = &samples->memory[i];
+    size_t column = column_of(point->time_ns, samples->end_ns, columns);
+    if (point->complete && (!most[column] || point->rss_bytes > most[column]->rss_bytes))
+      most[column] = point;
+  }
+  for (size_t i = 0; i < columns; i++)
+    if ((seen[i] = most[i] != NULL)) add(series, i, mapped_then(samples, most[i]->time_ns));
+  fill_gaps(series, seen, columns);
 }
 
 static void print_measured(const struct view *view, const char *label, const struct series *series,
@@ -158,7 +212,7 @@ static size_t choose_width(void) {
 
 /* ---- the first screen ---- */
 
-/* One scale for both: what is between the rows is memory that malloc keeps, and mappings. */
+/* One scale for all: what is between the rows is memory that malloc keeps, code and files. */
 static void print_row(const char *label, const struct series *series, size_t columns, double scale) {
   char bytes[32];
   fputs("  ", stdout);
@@ -167,33 +221,34 @@ static void print_row(const char *label, const struct series *series, size_t col
   printf("  %s\n", text_bytes(bytes, series->most));
 }
 
-/* A column without a measurement repeats the one before, or is as the first. */
-static void repeat_unknown(struct series *series, size_t columns) {
-  size_t first = 0;
-  while (first + 1 < columns && series->value[first] <= 0) first++;
-  for (size_t i = 0; i < first; i++) series->value[i] = series->value[first];
-  for (size_t i = 1; i < columns; i++)
-    if (series->value[i] == UNKNOWN) series->value[i] = series->value[i - 1];
+static void print_axis(const struct view *view, size_t columns, bool several, bool unknown) {
+  static const char note[] = "   · not measured", scale[] = "  same scale";
+  char time[32];
+  int end = CHART_LABEL + (int)columns + (int)sizeof scale - 1;
+  bool noted = unknown && columns >= NOTED_COLUMNS;
+  text_time(time, view->report->samples->end_ns);
+  printf("%*s0 s%s%*s%s\n", CHART_LABEL, "", noted ? note : "",
+         (int)columns - 3 - (noted ? (int)text_columns(note) : 0), time,
+         several && end <= text_width() ? scale : "");
 }
 
 /* ---- shared ---- */
 
-void report_print_chart(const struct view *view) {
-  struct series held = {.most = 0}, resident = {.most = 0};
-  char time[32];
+int report_print_chart(const struct view *view) {
+  struct series held = {.most = 0}, resident = {.most = 0}, mapped = {.most = 0};
   int room = text_width() - CHART_LABEL - CHART_BEHIND;
   size_t columns = room > CHART_COLUMNS ? CHART_COLUMNS : room < COLUMNS_LEAST ? COLUMNS_LEAST : (size_t)room;
   fill_held(view, columns, &held);
-  fill_measured(view, columns, &resident, rss_of);
-  repeat_unknown(&resident, columns);
+  bool unknown = fill_measured(view, columns, &resident, rss_of);
+  fill_mapped(view, columns, &mapped);
   double scale = held.most > resident.most ? held.most : resident.most;
+  bool has_resident = resident.most > 0, has_mapped = has_resident && mapped.most >= MAPPED_LEAST * scale;
   putchar('\n');
-  if (resident.most > 0) print_row("resident", &resident, columns, scale);
+  if (has_resident) print_row("resident", &resident, columns, scale);
+  if (has_mapped) print_row("mapped", &mapped, columns, scale);
   print_row("held", &held, columns, scale);
-  text_time(time, view->report->samples->end_ns);
-  int end = CHART_LABEL + (int)columns + 12; /* behind "same scale" */
-  bool told = resident.most > 0 && end <= text_width();
-  printf("%*s0 s%*s%s\n", CHART_LABEL, "", (int)columns - 3, time, told ? "  same scale" : "");
+  print_axis(view, columns, has_resident, has_resident && unknown);
+  return 3 + has_resident + has_mapped;
 }
 
 void report_print_time(const struct view *view) {

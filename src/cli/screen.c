@@ -19,7 +19,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LABEL = 19, NOTE_INDENT = 38, CAUSE_INDENT = 21, CHART_LINES = 4, CULPRIT_COLUMNS = 60 };
+enum { LABEL = 19, NOTE_INDENT = 38, CAUSE_INDENT = 21, CULPRIT_COLUMNS = 60 };
+
+/* Memory that the program mapped itself is named beside malloc's if it is this part of it. */
+static const double MAPPED_LEAST = 0.1;
 
 /* ---- the title ---- */
 
@@ -53,6 +56,7 @@ static int print_title(const struct view *view) {
   say_program_name(&name, view);
   if (report_is_timed(view->report)) say(&run, "%s", text_time(time, view->report->samples->end_ns));
   say_end(&run, view);
+  run.text[text_that_fits(run.text, run.length, (size_t)text_width() - 24)] = 0;
   int room = text_width() - (int)text_columns(run.text) - 3;
   name.text[text_that_fits(name.text, name.length, (size_t)(room > 20 ? room : 20))] = 0;
   room -= (int)(text_columns(name.text) + text_columns(kind));
@@ -98,6 +102,14 @@ static int print_known(const struct view *view, enum fact_name name, const char 
   return print_fact(facts_label(facts, name), number, is_bound ? "" : screen_margin(margin, value), note);
 }
 
+/* Malloc counts its blocks, and the peak is an estimate: then the former can be the larger number. */
+static const char *part_label(const struct view *view, enum fact_name part) {
+  const struct fact *facts = view->facts->fact;
+  bool counted = part == FACT_PARTS_blocks && view->facts->parts.told && !view->report->samples->collected &&
+                 facts[part].value.estimate > facts[FACT_TOTALS_peak_bytes].value.estimate;
+  return counted ? "malloc blocks (counted)" : facts_label(view->facts, part);
+}
+
 /* What has a hundredth of the whole is named, so that the parts add up; --all names the others. */
 static void say_parts(struct paragraph *note, const struct view *view) {
   char text[40];
@@ -108,18 +120,18 @@ static void say_parts(struct paragraph *note, const struct view *view) {
   if (strcmp(text_bytes(size, whole), text_bytes(text, most))) say(note, "%s ", size);
   say(note, "at %s", text_time(text, facts->resident.time_ns));
   const char *glue = ": ";
-  double other = 0;
+  double other = 0, unwritten = 0;
   for (int part = FACT_PARTS_blocks; part < FACT_PARTS_blocks + RESIDENT_PARTS; part++) {
     double bytes = facts_number(facts, (enum fact_name)part);
-    if (fabs(bytes) < 0.01 * whole) {
-      other += bytes;
+    if (bytes < 0.01 * whole) {
+      *(bytes < 0 ? &unwritten : &other) += bytes;
       continue;
     }
-    if (bytes < 0) glue = *glue == ':' ? ": -" : " - ";
-    say(note, "%s%s %s", glue, text_bytes(text, fabs(bytes)), facts_label(facts, (enum fact_name)part));
+    say(note, "%s%s %s", glue, text_bytes(text, bytes), part_label(view, (enum fact_name)part));
     glue = " + ";
   }
   if (other > 0.003 * whole) say(note, "%s%s other", glue, text_bytes(text, other));
+  if (-unwritten >= 0.01 * whole) say(note, "; %s of that was never written", text_bytes(text, -unwritten));
 }
 
 static int print_resident(const struct view *view) {
@@ -148,6 +160,7 @@ static int print_held(const struct view *view) {
   const struct report *report = view->report;
   struct paragraph note = {.length = 0};
   char time[32], last[32];
+  double mapped = facts_number(view->facts, FACT_PARTS_mapped);
   if (report_is_timed(report) && report_peak_is_one(report))
     say(&note, "at %s", text_time(time, report->peak.median_ns));
   else if (report_is_timed(report))
@@ -155,6 +168,8 @@ static int print_held(const struct view *view) {
         text_time(last, report->peak.last_ns));
   if (note.length && report->peak.live.bytes.samples) say(&note, ", ");
   say_blocks(&note, view, FACT_TOTALS_peak_blocks);
+  if (mapped > MAPPED_LEAST * facts_number(view->facts, FACT_RESIDENT_rss_bytes) && !report->query)
+    say(&note, "%sand %s that it mapped itself", note.length ? ", " : "", text_bytes(time, mapped));
   return print_known(view, FACT_TOTALS_peak_bytes, note.text);
 }
 
@@ -169,7 +184,7 @@ static int print_left(const struct view *view) {
     say(&note, "when each process ended"); /* not at one time: it can be more than the peak */
   else if (left > 0 && peak > 0)
     say(&note, "%s of the peak%s", text_share(text, fmin(left / peak, 1)),
-        report->samples->collected ? "" : "; may still be in use");
+        report->samples->collected ? "" : "; in use at the end, or leaked");
   if (report->alive_ns < report->samples->end_ns && closing > 0)
     say(&note, "%s%s was freed only at the exit", note.length ? "; " : "", text_bytes(text, closing));
   return print_known(view, FACT_TOTALS_live_at_end_bytes, note.text);
@@ -180,7 +195,8 @@ static int print_allocated(const struct view *view) {
   struct paragraph note = {.length = 0};
   char text[32], rate[FACT_TEXT_MOST];
   const struct estimate *brief = &facts->fact[FACT_TOTALS_brief_share].value;
-  if (report_has_rate(view->report) && facts->fact[FACT_TOTALS_allocated_bytes].value.samples)
+  if (report_is_timed(view->report) && report_has_rate(view->report) &&
+      facts->fact[FACT_TOTALS_allocated_bytes].value.samples)
     say(&note, "%s ",
         fact_text(rate, facts, FACT_TOTALS_allocated_bytes_per_second,
                   facts_number(facts, FACT_TOTALS_allocated_bytes_per_second)));
@@ -304,7 +320,8 @@ static void say_growth(struct paragraph *text, const struct view *view, const st
     say(text, kind == VERDICT_LEAK ? " from start to end"
               : verdict->begun     ? " to the end of a run of less than a second"
                                    : " to the end, and little is freed");
-  if (kind == VERDICT_GROWING) say(text, ": a leak, or data that it collects");
+  say(text, kind == VERDICT_GROWING ? ": a leak, or data that it collects"
+                                    : ": a leak, or a cache that is not full yet");
 }
 
 /* Beside a verdict on resident memory: whether malloc's blocks leak. */
@@ -339,14 +356,22 @@ static void say_heap_tool(struct paragraph *text, const struct view *view) {
   say(text, "; rows whose trend is \"mapped\" say where");
 }
 
+/* Ten times the rate. */
+static void say_higher_rate(struct paragraph *text, const struct view *view, const char *before,
+                            const char *after) {
+  double rate = fmin(fmax(10 * view->report->recording->rate, 1e-4), 1);
+  say(text, view->report->samples->collected ? "%sWINNOW_RATE=%g%s" : "%s--rate %g%s", before, rate, after);
+}
+
 static void say_why(struct paragraph *text, const struct view *view, const struct verdict *verdict) {
   char time[32], share[32];
   switch (verdict->kind) {
   case VERDICT_LEAK:
   case VERDICT_GROWING: say_growth(text, view, verdict, verdict->kind); return;
   case VERDICT_UNDECIDED:
-    say(text, "growth is neither sure nor ruled out; a longer run%s may tell",
-        view->report->recording->rate < 1 ? ", or a higher rate," : "");
+    say(text, "growth is neither sure nor ruled out; a longer run");
+    if (view->report->recording->rate < 1) say_higher_rate(text, view, ", or ", ",");
+    say(text, " may tell");
     return;
   case VERDICT_LEVEL:
     say(text, "level since %s; a leak of a tenth of the peak would show", text_time(time, verdict->time_ns));
@@ -358,10 +383,10 @@ static void say_why(struct paragraph *text, const struct view *view, const struc
         text_time(time, view->report->brief_ns));
     return;
   case VERDICT_FEW:
-    say(text,
-        view->report->samples->collected ? "run it again with WINNOW_RATE=%g"
-                                         : "record it again with --rate %g",
-        fmin(fmax(10 * view->report->recording->rate, 1e-4), 1));
+    if (!view->report->allocated.bytes.samples)
+      say(text, "it allocated next to nothing, less than %s in all; ",
+          text_bytes(share, view->facts->fact[FACT_TOTALS_allocated_bytes].value.high));
+    say_higher_rate(text, view, "record it again with ", "");
     return;
   case VERDICT_KEPT:
     say(text,
@@ -444,7 +469,10 @@ static void print_names_hint(const struct view *view) {
     say(&text, "%s is stripped. %s; or --debuginfod.", name,
         package_say_symbols(package, "/etc/os-release", where, sizeof where));
   else if (names)
-    say(&text, "%s is stripped; each row is a call. --search FOLDER or --debuginfod finds names.", name);
+    say(&text,
+        "%s is stripped; each row is a call. For names keep the file that was not yet stripped, and give its "
+        "folder with --search.",
+        name);
   else
     say(&text, "%s was built without -g.", name);
   text_paragraph(stdout, text.text, 2);
@@ -534,7 +562,7 @@ wn_status screen_print(const struct view *view) {
   wn_status error = foot ? WN_OK : error_set(WN_ENOMEM, "not enough memory for the report");
   if (error) return error;
   int left = SCREEN_LINES - count_lines(foot) - screen_print_head(view);
-  if (report_is_timed(report)) report_print_chart(view), left -= CHART_LINES;
+  if (report_is_timed(report)) left -= report_print_chart(view);
   snprintf(title, sizeof title, "HELD AT %s", text_time(time, report->asked.time_ns));
   bool ended = limits->totals && !limits->no_end;
   if (!limits->totals || report->at == AT_PEAK)

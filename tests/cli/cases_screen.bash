@@ -38,6 +38,39 @@ screens_have_one_size() {
   done
 }
 
+# No number that means nothing, no minus in a sum, and what to do next by the name of the option.
+the_screen_says_what_to_do() {
+  make none t
+  COLUMNS=160 run report --no-symbols t
+  says 'TOO FEW SAMPLES +it allocated next to nothing, less than [0-9.]+ kB in all; record it again with --rate 0[.]01'
+  make one t
+  succeeds report --no-symbols t
+  says 'TOO FEW SAMPLES +record it again with --rate 0[.]01 '
+  make killed t
+  succeeds report --no-symbols t
+  says 'NOT DECIDED .*; a longer run, or --rate 0[.]01, may tell'
+  make plain t
+  COLUMNS=160 run report --no-symbols t
+  says 'Resident at most [^-]* at 500 us: [^-]* [+] [^-]*; [0-9.]+ MB of that was never written'
+  says 'Never freed .* 100 % of the peak; in use at the end, or leaked'
+  run export --no-symbols -f dhat -o dhat t
+  succeeds report dhat
+  says 'Allocated +[0-9.]+ MB +in [0-9,]+ '
+  ! grep -q 'B/s' out || fail "a rate without times: $(cat out)"
+}
+
+# Where it is not measured, a line that goes on would say that nothing has changed.
+the_chart_has_dots_where_nothing_was_measured() {
+  make plain t
+  succeeds report --no-symbols t
+  says ' resident +·+█+·+  12[.]0 MB '
+  says ' 0 s   · not measured +3[.]00 ms  same scale '
+  make named t
+  COLUMNS=160 run report --no-symbols t
+  says ' mapped +·+[▁▂▃▄▅▆▇█]+·+  [0-9.]+ MB '
+  says 'Held at the peak .*, and 15[.]7 MB that it mapped itself'
+}
+
 rows_of_the_screen_account_for_all_bytes() {
   make exact t
   local by
