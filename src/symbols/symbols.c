@@ -151,17 +151,33 @@ static const char *function_name(struct symbols *symbols, const struct known_mod
   return name && depth < DEPTH_MOST ? qualified(symbols, known, place, entry, name, depth + 1) : name;
 }
 
+/* Of a skeleton without its folder libdw asks the split unit, and opens whatever file it names. */
+static bool has_folder(Dwarf_Die *unit) {
+  Dwarf_Attribute found;
+  return !split_is_skeleton(unit) || dwarf_attr(unit, DW_AT_comp_dir, &found);
+}
+
+/* The file in which a function is declared. The entry that says so may be of another unit. */
+static const char *home_of(Dwarf_Die *entry) {
+  Dwarf_Attribute found;
+  Dwarf_Word file;
+  Dwarf_Files *files;
+  Dwarf_Die unit;
+  size_t count;
+  if (dwarf_formudata(dwarf_attr_integrate(entry, DW_AT_decl_file, &found), &file) != 0 ||
+      !dwarf_cu_die(found.cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) || !has_folder(&unit) ||
+      dwarf_getsrcfiles(&unit, &files, &count) != 0 || file >= count)
+    return NULL;
+  const char *path = dwarf_filesrc(files, (size_t)file, NULL, NULL);
+  return path ? last_part(path) : NULL;
+}
+
 static void name_entry(struct symbols *symbols, const struct known_module *known,
                        const struct unit_place *place, Dwarf_Die *entry, struct symbol_frame *frame) {
   const char *linkage = linkage_of(entry);
   frame->linkage = linkage ? linkage : string_of(entry, DW_AT_name);
   frame->function = function_name(symbols, known, place, entry, 0);
-}
-
-/* Of a skeleton without its folder libdw asks the split unit, and opens whatever file it names. */
-static bool has_folder(Dwarf_Die *unit) {
-  Dwarf_Attribute found;
-  return !split_is_skeleton(unit) || dwarf_attr(unit, DW_AT_comp_dir, &found);
+  frame->home = home_of(entry);
 }
 
 /* Sets the file and line of the frame around an inlined call: those of the call. DWARF 5 counts

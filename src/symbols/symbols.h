@@ -39,6 +39,7 @@ struct symbol_frame {
   const char *linkage;  /* the linker's name; NULL if there is none */
   const char *file;     /* NULL if unknown */
   int line;             /* 0 if unknown */
+  const char *home;     /* the file that declares the function, without its folder; NULL if unknown */
   bool inlined;         /* was inlined into the next frame */
   bool nameless;        /* `function` is "module+0xaddress" */
   uint32_t bytes;       /* of the function's code; 0: unknown, or inlined */

@@ -99,6 +99,18 @@ trees_begin_at_main() {
   done
 }
 
+# The files tell static functions apart. A function of a header is one, whichever path leads to it.
+functions_of_one_name_have_rows_of_their_own() {
+  need_recording
+  "$winnow" record -q --rate 1 -o t -- "$build/tests/cli/programs/namesakes" || fail "no trace"
+  succeeds report t
+  says ' 1[.]00 MB .* grow [(]namesakes[.]c[)]  namesakes[.]c:[0-9]+ '
+  says ' 500 kB .* grow [(]namesakes_other[.]c[)]  namesakes_other[.]c:[0-9]+ '
+  says ' 2[.]00 MB .* keep  namesakes[.]h:[0-9]+ '
+  succeeds report --where 'fn = "grow (namesakes.c)"' t
+  says 'Held at the peak +1[.]00 MB '
+}
+
 rows_of_wide_ranges_look_uncertain() {
   make one t
   succeeds report --all --no-symbols t

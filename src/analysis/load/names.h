@@ -7,7 +7,7 @@
 #include "analysis/load/strings.h"
 #include <winnow/status.h>
 
-/* One function at one place. `function`, `linkage`, `module`, `file` and `place` are numbers of
+/* One function at one place. `function`, `linkage`, `module`, `file`, `home` and `place` are numbers of
  * strings. */
 struct frame {
   uint32_t function; /* demangled, or module+0xaddress */
@@ -17,6 +17,8 @@ struct frame {
   uint32_t line;     /* 0: unknown */
   uint32_t first_column, last_column; /* 0: unknown */
   uint32_t bytes;                     /* of the function's code; 0: unknown, or inlined */
+  uint32_t home;                      /* the file that declares the function, without its folder, or empty;
+                                       * recordings of a page have none */
   uint32_t place;                     /* if no line is known: "function (module+0xaddress)" */
   bool inlined;                       /* the function was inlined into that of the next frame */
   bool wrapper;                       /* the function allocates for its callers; set by wrappers_find */

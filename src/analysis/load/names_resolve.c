@@ -86,6 +86,7 @@ static bool append_symbols(struct resolving *resolving, uint32_t number, uint64_
                           .linkage = intern(resolving, found[i].linkage),
                           .module = name,
                           .file = intern(resolving, found[i].file),
+                          .home = intern(resolving, found[i].home),
                           .line = found[i].line > 0 ? (uint32_t)found[i].line : 0,
                           .bytes = found[i].bytes,
                           .inlined = found[i].inlined};

@@ -3,6 +3,7 @@
 #include "analysis/load/recording.h"
 
 #include "analysis/load/nameless.h"
+#include "analysis/load/namesakes.h"
 #include "analysis/load/reduce.h"
 #include "base/error.h"
 #include "sources/filtered.h"
@@ -35,6 +36,7 @@ static wn_status name_rows(struct recording *recording, const struct recording_o
   if (error) return error;
   error = wrappers_find(recording->samples, &recording->names, &options->wrappers, &recording->wrappers);
   if (!error) error = nameless_split(recording->samples, &recording->names);
+  if (!error) error = namesakes_rename(&recording->names, source_stack_count(recording->samples->source));
   if (error || !options->lines || listing_read(recording, options->names.search)) return error;
   return error_set(WN_ENOMEM, "not enough memory for the source lines");
 }
