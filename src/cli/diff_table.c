@@ -111,7 +111,7 @@ static wn_status fit_rows(struct shown_table *shown, size_t count) {
         &shown->texts, name, suffix,
         code && !strchr(suffix, ':') ? report_module_worth_naming(&view, table_label(table, group)) : "");
   }
-  return error ? error : name_rows_fit(&shown->texts, (size_t)shown->columns.name);
+  return error ? error : name_rows_fit(&shown->texts, (size_t)shown->columns.name, true);
 }
 
 static void print_row(struct shown_table *shown, size_t number) {

@@ -394,7 +394,7 @@ wn_status name_rows_add(struct fitted_rows *rows, const char *name, const char *
   return error_set(WN_ENOMEM, "not enough memory for the names");
 }
 
-wn_status name_rows_fit(struct fitted_rows *rows, size_t columns) {
+wn_status name_rows_fit(struct fitted_rows *rows, size_t columns, bool numbered) {
   char text[TEXT_MOST];
   struct fitted_row **order = malloc((rows->count + 1) * sizeof *order);
   bool done = order != NULL;
@@ -404,7 +404,7 @@ wn_status name_rows_fit(struct fitted_rows *rows, size_t columns) {
     done = set_text(row, text);
   }
   done = done && tell_apart(order, rows->count, false, text, columns) &&
-         tell_apart(order, rows->count, true, text, columns);
+         (!numbered || tell_apart(order, rows->count, true, text, columns));
   free(order);
   return done ? WN_OK : error_set(WN_ENOMEM, "not enough memory for the names");
 }

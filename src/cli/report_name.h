@@ -2,6 +2,7 @@
 #ifndef CLI_REPORT_NAME_H
 #define CLI_REPORT_NAME_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <winnow/status.h>
 
@@ -36,8 +37,8 @@ wn_status name_rows_add(struct fitted_rows *rows, const char *name, const char *
 
 /* Sets the text of each row as name_fit_module does, but no two rows have one text. What is left out of
  * their names has the words in which they differ, as in "map<…long…>::find"; where there is no room for
- * these, rows are numbered. WN_ENOMEM. */
-wn_status name_rows_fit(struct fitted_rows *rows, size_t columns);
+ * these, and `numbered`, rows are numbered. WN_ENOMEM. */
+wn_status name_rows_fit(struct fitted_rows *rows, size_t columns, bool numbered);
 void name_rows_free(struct fitted_rows *rows);
 
 #endif

@@ -324,7 +324,9 @@ static wn_status fit_rows(struct shown_table *table, int room, struct fitted_row
     write_suffix(&table->rows[i], room, &what);
     error = name_rows_add(fitted, what.name, what.suffix, what.module);
   }
-  return error ? error : name_rows_fit(fitted, (size_t)room);
+  return error
+             ? error
+             : name_rows_fit(fitted, (size_t)room, !has_stack_rows(table->view)); /* a stack goes on below */
 }
 
 static void print_row(struct shown_table *table, const struct shown_row *row, struct described *what,

@@ -79,7 +79,7 @@ fit_names(const struct printing *printing, const struct nodes *nodes, int room, 
                     sizeof name);
     error = name_rows_add(fitted, name, "", "");
   }
-  return error ? error : name_rows_fit(fitted, room < 12 ? 12 : (size_t)room);
+  return error ? error : name_rows_fit(fitted, room < 12 ? 12 : (size_t)room, true);
 }
 
 static wn_status print_children(const struct printing *printing, uint32_t node, int depth) {

@@ -319,9 +319,10 @@ static void say_growth(struct paragraph *text, const struct view *view, const st
   else
     say(text, kind == VERDICT_LEAK ? " from start to end"
               : verdict->begun     ? " to the end of a run of less than a second"
+              : verdict->replaced  ? " to the end, while old ones are freed"
                                    : " to the end, and little is freed");
-  say(text, kind == VERDICT_GROWING ? ": a leak, or data that it collects"
-                                    : ": a leak, or a cache that is not full yet");
+  say(text, kind == VERDICT_GROWING && !verdict->replaced ? ": a leak, or data that it collects"
+                                                          : ": a leak, or a cache that is not full yet");
 }
 
 /* Beside a verdict on resident memory: whether malloc's blocks leak. */
@@ -383,10 +384,11 @@ static void say_why(struct paragraph *text, const struct view *view, const struc
         text_time(time, view->report->brief_ns));
     return;
   case VERDICT_FEW:
-    if (!view->report->allocated.bytes.samples)
+    if (!view->report->allocated.bytes.samples && view->report->recording->rate > 0)
       say(text, "it allocated next to nothing, less than %s in all; ",
           text_bytes(share, view->facts->fact[FACT_TOTALS_allocated_bytes].value.high));
-    say_higher_rate(text, view, "record it again with ", "");
+    say_higher_rate(text, view,
+                    view->report->samples->collected ? "run it again with " : "record it again with ", "");
     return;
   case VERDICT_KEPT:
     say(text,
@@ -470,8 +472,8 @@ static void print_names_hint(const struct view *view) {
         package_say_symbols(package, "/etc/os-release", where, sizeof where));
   else if (names)
     say(&text,
-        "%s is stripped; each row is a call. For names keep the file that was not yet stripped, and give its "
-        "folder with --search.",
+        "%s is stripped; each row is a call. For names keep the file from before strip, and give its folder "
+        "with --search; or --debuginfod.",
         name);
   else
     say(&text, "%s was built without -g.", name);

@@ -222,6 +222,7 @@ void json_verdict(struct json *json, const struct report *report, const struct v
   if (verdict->kind == VERDICT_KEPT || verdict->kind == VERDICT_UNWRITTEN || verdict->kind == VERDICT_MAPPED)
     json_string(json, "blocks", verdict_word(verdict->blocks));
   if (verdict->culprits) json_bool(json, "begun", verdict->begun);
+  if (verdict->culprits) json_bool(json, "replaced", verdict->replaced);
   json_number(json, "bytes", verdict->bytes);
   json_integer(json, "at_ns", verdict->time_ns);
   json_end(json, '}');

@@ -231,7 +231,7 @@ what_was_not_measured_is_not_drawn() {
   make plain t
   succeeds report --all t
   says 'each row by its own scale; ·: not measured'
-  grep -Eq '^  resident {13}██·{40}  12\.0 MB after 500 us$' out || fail "$(grep resident out)"
+  grep -Eq '^  resident {5}·{7}███·{40}  12\.0 MB after 500 us$' out || fail "$(grep resident out)"
 }
 
 leaks_are_told_where_the_program_frees_all_as_it_exits() {

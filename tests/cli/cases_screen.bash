@@ -292,7 +292,7 @@ stripped_code_is_said_to_be() {
   cp "$build/tests/cli/programs/leaks" stripped && strip stripped
   record_by_steps --rate 1e-3 -o t -- ./stripped || fail "$(cat said)"
   succeeds report t
-  says 'No names: stripped is stripped; each row is a call. --search FOLDER or --debuginfod finds names[.]'
+  says 'No names: stripped is stripped; each row is a call. For +names +keep +the +file +from +before +strip, +and +give +its +folder +with +--search; +or +--debuginfod[.]'
   says 'LEAK LIKELY +stripped\+0x'
   printf '%s\n' '#!/bin/sh' 'echo "diversion by other from: $3"' 'echo "leaks:amd64: $3"' >dpkg-query
   chmod +x dpkg-query

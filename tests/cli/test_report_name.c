@@ -134,7 +134,7 @@ static void rows_fit(const char *const *names, const char *const *modules, size_
   struct fitted_rows rows = {.row = NULL};
   for (size_t i = 0; i < count; i++)
     assert_int_equal(name_rows_add(&rows, names[i], "", modules ? modules[i] : ""), WN_OK);
-  assert_int_equal(name_rows_fit(&rows, columns), WN_OK);
+  assert_int_equal(name_rows_fit(&rows, columns, true), WN_OK);
   for (size_t i = 0; i < count; i++) {
     assert_true(text_columns(rows.row[i].text) <= columns);
     if (expected) assert_string_equal(rows.row[i].text, expected[i]);

@@ -39,10 +39,11 @@
  * SURE: a verdict needs more than a word in a column. It takes only growth of the last quarter that is at
  * least SURE_LAST of the mean quarter's, and whose interval is above SURE_LOW of that. A cache that filled
  * until 80 % of the run has a third of the mean quarter there.
- *  REPLACED: and of the blocks that came before OLD and were there as the last quarter began, at most GONE_MOST
- * are gone at the end. A leaked block stays. A cache that replaces entries at random grows ever more slowly,
- * which hardly shows beside the errors of what came and what went; but its old entries go as the others do.
- * tests/analysis/test_verdict.c measures both.
+ *
+ * REPLACED: of the blocks that came before OLD and were there as the last quarter began, more than GONE_MOST are
+ * gone at the end. A leaked block stays. A cache that replaces entries at random grows ever more slowly, which
+ * hardly shows beside the errors of what came and what went; but its old entries go as the others do. So
+ * may those of a site that leaks, and has blocks that live for a quarter of the run besides.
  */
 #include "analysis/report/growth.h"
 
@@ -88,15 +89,15 @@ static bool has_grown(const struct ages *ages, double unit) {
          ages->regrown <= QUARTERS * mean;
 }
 
-/* REPLACED */
-static bool is_replaced(const struct ages *ages) {
-  return ages->old_gone > GONE_MOST * (ages->old_gone + bytes_in(ages, 0, OLD));
-}
-
 /* SURE */
 static bool grows_surely(const struct ages *ages, const struct estimate *lately) {
   double mean = bytes_in(ages, WARM_UP, JUDGED) / QUARTERS;
-  return lately->estimate >= SURE_LAST * mean && lately->low > SURE_LOW * mean && !is_replaced(ages);
+  return lately->estimate >= SURE_LAST * mean && lately->low > SURE_LOW * mean;
+}
+
+/* REPLACED */
+static bool is_replaced(const struct ages *ages) {
+  return ages->old_gone > GONE_MOST * (ages->old_gone + bytes_in(ages, 0, OLD));
 }
 
 /* Most groups have no block that takes from the trend. Then it is a sum like any other. */
@@ -161,6 +162,7 @@ struct growth growth_of(const struct ages *ages, struct stretch stretch, double 
                           .net = net_of(&ages->trends[TREND_SINCE_WARM_UP], unit),
                           .lately = net_of(&ages->trends[TREND_SINCE_LAST], unit)};
   growth.sure = growth.kind == GROWTH_STEADY && grows_surely(ages, &growth.lately);
+  growth.replaced = is_replaced(ages);
   double seconds = (double)(stretch.end_ns - stretch.begin_ns) / 1e9 / AGE_CLASSES;
   struct estimate slope = trend_of(&ages->trends[TREND_SLOPE], unit / JUDGED); /* the mean weight */
   if (seconds > 0)

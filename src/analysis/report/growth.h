@@ -27,6 +27,7 @@ const char *growth_text(enum growth_kind kind);
 struct growth {
   enum growth_kind kind;
   bool sure;                 /* STEADY, and to the end for certain: SURE in growth.c */
+  bool replaced;             /* old blocks go, too: REPLACED */
   struct estimate bytes;     /* alive at the end */
   struct estimate middle;    /* of these, what came after the warm-up and before the last quarter */
   struct estimate lately;    /* by how much it grew in the last quarter of the run; may be below 0 */

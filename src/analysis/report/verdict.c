@@ -9,6 +9,8 @@
  * A function is a culprit if its growth is sure (SURE in growth.c) and it has CULPRIT_LEAST of the peak.
  * Of a function and its callers, the pair is named only where the function as a whole is no culprit.
  *   LEAK: the program frees, in general: LEAK_FREES times what is alive at the end; and it is not BEGUN.
+ * Culprits whose old blocks stay (REPLACED in growth.c) come first. If there are none, those whose old blocks go,
+ * too, are GROWING: a cache that replaces its entries and is not full yet does the same.
  *   GROWING: it does not. A program that reads its input into a table looks the same as one that leaks.
  *
  * BEGUN: a process that ran for less than LEAK_RUN_NS. It reads its input and fills its caches for the first
@@ -234,8 +236,8 @@ static bool grows_late(struct key *key, const struct growth *growth, double leas
          growth->bytes.estimate - held_before(key, growth) >= LATE_RISEN * least;
 }
 
-static bool is_culprit(struct key key, const struct growth *growth, double least) {
-  if (!growth->sure || growth->bytes.estimate < least) return false;
+static bool is_culprit(struct key key, const struct growth *growth, double least, bool replaced) {
+  if (!growth->sure || growth->replaced != replaced || growth->bytes.estimate < least) return false;
   return !key.suspects->late || grows_late(&key, growth, least);
 }
 
@@ -277,17 +279,26 @@ static void add_suspect(struct verdict *verdict, const struct suspects *suspects
 }
 
 /* Label 0 is that of stacks without frames, which name no culprit. */
-static void find_culprits(struct verdict *verdict, const struct suspects *suspects, double least) {
+static void add_culprits(struct verdict *verdict, const struct suspects *suspects, double least,
+                         bool replaced) {
   for (uint32_t label = 1; label < suspects->table.tree.label_count; label++)
-    if (is_culprit((struct key){suspects, NULL, label}, &suspects->functions[label], least))
+    if (is_culprit((struct key){suspects, NULL, label}, &suspects->functions[label], least, replaced))
       add_suspect(verdict, suspects, &suspects->functions[label], label, main_caller(suspects, label));
   for (uint32_t pair = 0; pair < suspects->pairs; pair++) {
     uint32_t label = label_of_pair(suspects, pair);
     if (label &&
-        is_culprit((struct key){suspects, suspects->pair_of_node, pair}, &suspects->paths[pair], least) &&
-        !is_culprit((struct key){suspects, NULL, label}, &suspects->functions[label], least))
+        is_culprit((struct key){suspects, suspects->pair_of_node, pair}, &suspects->paths[pair], least,
+                   replaced) &&
+        !is_culprit((struct key){suspects, NULL, label}, &suspects->functions[label], least, replaced))
       add_suspect(verdict, suspects, &suspects->paths[pair], label, caller_of_pair(suspects, pair));
   }
+}
+
+static void find_culprits(struct verdict *verdict, const struct suspects *suspects, double least) {
+  add_culprits(verdict, suspects, least, false);
+  if (verdict->culprits) return;
+  add_culprits(verdict, suspects, least, true);
+  verdict->replaced = verdict->culprits > 0;
 }
 
 /* ---- level ---- */
@@ -404,7 +415,7 @@ static wn_status judge_growth(const struct report *report, double peak, struct v
     if (!error && stretch != LEVEL_SKIPS) *is_sure = *is_sure && is_level(&suspects, least);
     if (!verdict->culprits) continue;
     verdict->begun = report->alive_ns - report->since_ns < LEAK_RUN_NS;
-    bool leaks = stretch <= LEAK_LATEST && !verdict->begun && frees(&suspects.report);
+    bool leaks = stretch <= LEAK_LATEST && !verdict->begun && !verdict->replaced && frees(&suspects.report);
     verdict->kind = leaks ? VERDICT_LEAK : VERDICT_GROWING;
   }
   verdict->time_ns = verdict->culprits ? verdict->culprit[0].since_ns : 0;
@@ -509,8 +520,10 @@ static void add_up(const struct verdict *found, size_t count, enum verdict_kind 
   for (size_t i = 0; i < functions; i++)
     if (sums[i].bytes.estimate >= least) add_culprit(verdict, &sums[i]);
   if (verdict->culprits) verdict->kind = kind;
-  for (size_t i = 0; i < count; i++)
+  for (size_t i = 0; i < count; i++) {
     verdict->begun = verdict->begun || (found[i].kind == kind && found[i].begun);
+    verdict->replaced = verdict->replaced || (found[i].kind == kind && found[i].replaced);
+  }
 }
 
 static wn_status judge_processes(const struct report *report, struct verdict *verdict) {

@@ -11,7 +11,7 @@
   VERDICT(UNDECIDED, "not_decided", "NOT DECIDED", "growth is neither sure nor ruled out")                 \
   VERDICT(LEAK, "leak_likely", "LEAK LIKELY", "functions hold more and more, while others free")           \
   VERDICT(GROWING, "still_growing", "STILL GROWING",                                                       \
-          "the same, of a program that frees little, that has just begun, or that grows only since late")  \
+          "the same, if it frees little, has just begun, grows only since late, or frees old blocks, too") \
   VERDICT(KEPT, "freed_not_given_back", "FREED, NOT GIVEN BACK", "most resident memory is free in malloc") \
   VERDICT(UNWRITTEN, "reserved_never_written", "RESERVED, NEVER WRITTEN",                                  \
           "most held bytes are not resident")                                                              \
@@ -52,6 +52,7 @@ struct verdict {
   struct culprit culprit[VERDICT_CULPRITS]; /* largest first */
   size_t culprits;
   bool begun;       /* GROWING: in a process that ran for less than a second */
+  bool replaced;    /* GROWING: the culprits' old blocks are freed, too (REPLACED in growth.c) */
   double bytes;     /* KEPT: free; UNWRITTEN: not written; MAPPED: mapped and resident. At least */
   uint64_t time_ns; /* KEPT, UNWRITTEN, MAPPED: the moment; LEVEL: level since then;
                      * LEAK, GROWING: since_ns of the first culprit */

@@ -169,6 +169,7 @@ export interface Verdict {
   blocks?: string;
   /** A process of less than a second grows. */
   begun?: boolean;
+  replaced?: boolean;
   bytes: number;
   at_ns: number;
 }

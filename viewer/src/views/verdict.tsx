@@ -44,9 +44,10 @@ const growthOf = ({ kind, blocks }: Verdict) => blocks ?? kind;
 function sinceText(verdict: Verdict): string {
   const leaks = growthOf(verdict) === 'leak_likely';
   const at = verdict.culprits[0]!.since_ns;
-  const toEnd = verdict.begun ? 'to the end of a run of less than a second' : 'to the end, and little is freed';
+  const { begun, replaced } = verdict;
+  const toEnd = `to the end${begun ? ' of a run of less than a second' : replaced ? ', while old ones are freed' : ', and little is freed'}`;
   const since = at ? `since ${duration(at)}` : leaks ? 'from start to end' : toEnd;
-  return leaks ? since : `${since}: a leak, or data that it collects`;
+  return `${since}: a leak, or ${leaks || replaced ? 'a cache that is not full yet' : 'data that it collects'}`;
 }
 
 const BLOCKS: Record<string, string> = { leak_likely: 'leak likely', still_growing: 'still growing', no_leak_seen: 'no leak seen' };
@@ -54,15 +55,16 @@ const BLOCKS: Record<string, string> = { leak_likely: 'leak likely', still_growi
 /** Why it is so, where no function is to blame. */
 function reasonOf({ kind, bytes: amount, at_ns }: Verdict, { totals }: Totals, { trace, collected }: Head): string {
   const rate = Number(Math.min(1, Math.max(1e-4, 10 * trace.rate)).toPrecision(6));
+  const higher = `${collected ? 'WINNOW_RATE=' : '--rate '}${rate}`;
   switch (kind) {
     case 'not_decided':
-      return `growth is neither sure nor ruled out; a longer run${trace.rate < 1 ? ', or a higher rate,' : ''} may tell`;
+      return `growth is neither sure nor ruled out; a longer run${trace.rate < 1 ? `, or ${higher},` : ''} may tell`;
     case 'no_leak_seen':
       return `level since ${duration(at_ns)}; a leak of a tenth of the peak would show`;
     case 'mostly_short_lived':
       return `${share(totals.brief_share?.estimate ?? 0)} of what it allocated lived less than ${duration(totals.brief_ns ?? 0)}, and the peak is small beside that`;
     case 'too_few_samples':
-      return collected ? `run it again with WINNOW_RATE=${rate}` : `record it again with --rate ${rate}`;
+      return `${collected ? 'run' : 'record'} it again with ${higher}`;
     case 'freed_not_given_back':
       return `malloc keeps about ${bytes(amount)} that is free, among blocks that live on; try malloc_trim, or a pool`;
     case 'reserved_never_written':
