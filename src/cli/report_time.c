@@ -153,11 +153,11 @@ static double mapped_then(const struct samples *samples, uint64_t time_ns) {
 }
 
 /* The same of mappings, of which a column has one measurement, that of the largest resident size. */
-static void fill_mapped(const struct view *view, size_t columns, struct series *series) {
+static bool fill_mapped(const struct view *view, size_t columns, struct series *series) {
   const struct samples *samples = view->report->samples;
   const struct memory_point *most[COLUMNS_MOST] = {NULL};
   bool seen[COLUMNS_MOST] = {false};
-  if (!samples->mapped.count) return;
+  if (!samples->mapped.count) return false;
   for (size_t i = 0; i < samples->memory_count; i++) {
     const struct memory_point *point = &samples->memory[i];
     size_t column = column_of(point->time_ns, samples->end_ns, columns);
@@ -166,7 +166,7 @@ static void fill_mapped(const struct view *view, size_t columns, struct series *
   }
   for (size_t i = 0; i < columns; i++)
     if ((seen[i] = most[i] != NULL)) add(series, i, mapped_then(samples, most[i]->time_ns));
-  fill_gaps(series, seen, columns);
+  return fill_gaps(series, seen, columns);
 }
 
 static void print_measured(const struct view *view, const char *label, const struct series *series,
@@ -239,15 +239,15 @@ int report_print_chart(const struct view *view) {
   int room = text_width() - CHART_LABEL - CHART_BEHIND;
   size_t columns = room > CHART_COLUMNS ? CHART_COLUMNS : room < COLUMNS_LEAST ? COLUMNS_LEAST : (size_t)room;
   fill_held(view, columns, &held);
-  bool unknown = fill_measured(view, columns, &resident, rss_of);
-  fill_mapped(view, columns, &mapped);
+  bool unknown = fill_measured(view, columns, &resident, rss_of),
+       unknown_mapped = fill_mapped(view, columns, &mapped);
   double scale = held.most > resident.most ? held.most : resident.most;
   bool has_resident = resident.most > 0, has_mapped = has_resident && mapped.most >= MAPPED_LEAST * scale;
   putchar('\n');
   if (has_resident) print_row("resident", &resident, columns, scale);
   if (has_mapped) print_row("mapped", &mapped, columns, scale);
   print_row("held", &held, columns, scale);
-  print_axis(view, columns, has_resident, has_resident && unknown);
+  print_axis(view, columns, has_resident, has_resident && (unknown || (has_mapped && unknown_mapped)));
   return 3 + has_resident + has_mapped;
 }
 

@@ -1,4 +1,4 @@
-/* Prints the head, the verdict, the chart and the foot of the first screen. A fact is a line of its own with
+/* Prints the head and the foot of the first screen, and puts its parts together. A fact is a line of its own with
  * one number; what stands behind it explains that number. Uncertainty is one number, too: the larger
  * side of the interval in percent. */
 #include "cli/screen.h"
@@ -12,6 +12,7 @@
 #include "cli/report_name.h"
 #include "cli/report_place.h"
 #include "cli/report_processes.h"
+#include "cli/screen_verdict.h"
 #include "cli/text.h"
 #include <limits.h>
 #include <math.h>
@@ -19,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LABEL = 19, NOTE_INDENT = 38, CAUSE_INDENT = 21, CULPRIT_COLUMNS = 60 };
+enum { LABEL = 19, NOTE_INDENT = 38, CAUSE_INDENT = 21, WRAPPER_COLUMNS = 60 };
 
 /* Memory that the program mapped itself is named beside malloc's if it is this part of it. */
 static const double MAPPED_LEAST = 0.1;
@@ -104,9 +105,10 @@ static int print_known(const struct view *view, enum fact_name name, const char 
 
 /* Malloc counts its blocks, and the peak is an estimate: then the former can be the larger number. */
 static const char *part_label(const struct view *view, enum fact_name part) {
-  const struct fact *facts = view->facts->fact;
+  double bytes = facts_number(view->facts, part), peak = facts_number(view->facts, FACT_TOTALS_peak_bytes);
+  char one[32], other[32];
   bool counted = part == FACT_PARTS_blocks && view->facts->parts.told && !view->report->samples->collected &&
-                 facts[part].value.estimate > facts[FACT_TOTALS_peak_bytes].value.estimate;
+                 bytes > peak && strcmp(text_bytes(one, bytes), text_bytes(other, peak)) != 0;
   return counted ? "malloc blocks (counted)" : facts_label(view->facts, part);
 }
 
@@ -271,167 +273,6 @@ static int print_other_heap(const struct view *view) {
   return text_continue(stdout, note.text, CAUSE_INDENT);
 }
 
-/* The path of the first module whose file has that name, or with `versions` that name and a version
- * behind it; NULL: the trace has none. */
-static const char *find_module(const struct view *view, const char *name, bool versions) {
-  size_t length = strlen(name);
-  struct source *source = view->report->samples->source;
-  for (uint32_t i = 1; i <= source_module_count(source); i++) {
-    const struct trace_module *module = source_module(source, i);
-    const char *slash = module->path.length ? strrchr(module->path.bytes, '/') : NULL;
-    if (slash && !strncmp(slash + 1, name, length) &&
-        (!slash[1 + length] || (versions && strchr(".0123456789", slash[1 + length]))))
-      return module->path.bytes;
-  }
-  return NULL;
-}
-
-/* ---- the verdict ---- */
-
-static void say_culprit(struct paragraph *text, const struct view *view, const struct culprit *culprit) {
-  const struct strings *strings = view->report->names->strings;
-  char place[256], fitted[FITTED_MOST];
-  say(text, "%s",
-      name_fit_paragraph(fitted, FITTED_MOST, strings_text(strings, culprit->function.function),
-                         CULPRIT_COLUMNS, CAUSE_INDENT));
-  if (!place_of_function(view, MEASURE_ALIVE, &culprit->function, place, sizeof place) && *place)
-    say(text, " (%s)", place);
-  if (culprit->caller.function)
-    say(text, ", called by %s",
-        name_fit_paragraph(fitted, FITTED_MOST, strings_text(strings, culprit->caller.function),
-                           CULPRIT_COLUMNS, CAUSE_INDENT));
-  if (culprit->process != NO_PROCESS)
-    say(text, ", in %.60s", names_of_process(view->report->names, culprit->process));
-  if (culprit->processes > 1)
-    say(text, " and %s", text_number_of(place, culprit->processes - 1, "other process"));
-}
-
-static void say_growth(struct paragraph *text, const struct view *view, const struct verdict *verdict,
-                       enum verdict_kind kind) {
-  char bytes[32];
-  for (size_t i = 0; i < verdict->culprits; i++) {
-    if (i) say(text, "; ");
-    say_culprit(text, view, &verdict->culprit[i]);
-    say(text, ": %s/s", text_bytes(bytes, verdict->culprit[i].rate.estimate));
-  }
-  if (verdict->culprit[0].since_ns)
-    say(text, " since %s", text_time(bytes, verdict->culprit[0].since_ns));
-  else
-    say(text, kind == VERDICT_LEAK ? " from start to end"
-              : verdict->begun     ? " to the end of a run of less than a second"
-              : verdict->replaced  ? " to the end, while old ones are freed"
-                                   : " to the end, and little is freed");
-  say(text, kind == VERDICT_GROWING && !verdict->replaced ? ": a leak, or data that it collects"
-                                                          : ": a leak, or a cache that is not full yet");
-}
-
-/* Beside a verdict on resident memory: whether malloc's blocks leak. */
-static void say_verdict_on_blocks(struct paragraph *text, const struct view *view,
-                                  const struct verdict *verdict) {
-  if (verdict->blocks == VERDICT_NONE) return;
-  say(text, "%s blocks: %s", view->report->samples->collected ? "the heap's" : "malloc's",
-      verdict->blocks == VERDICT_LEAK    ? "leak likely, "
-      : verdict->blocks == VERDICT_LEVEL ? "no leak seen"
-                                         : "still growing, ");
-  if (verdict->blocks != VERDICT_LEVEL) say_growth(text, view, verdict, verdict->blocks);
-}
-
-/* Which tool looks into the heap of a language's runtime. */
-static void say_heap_tool(struct paragraph *text, const struct view *view) {
-  static const struct {
-    const char *module, *tool;
-  } tools[] = {{"python3", "set PYTHONMALLOC=malloc to see Python's objects, or use memray"},
-               {"libpython3", "set PYTHONMALLOC=malloc to see Python's objects, or use memray"},
-               {"node", "node --heapsnapshot-signal looks into JavaScript's heap"},
-               {"nodejs", "node --heapsnapshot-signal looks into JavaScript's heap"},
-               {"libjvm.so", "jcmd GC.class_histogram looks into Java's heap"},
-               {"libcoreclr.so", "dotnet-gcdump looks into .NET's heap"},
-               {"ruby", "ObjectSpace looks into Ruby's heap"},
-               {"libruby", "ObjectSpace looks into Ruby's heap"},
-               {"libruby-", "ObjectSpace looks into Ruby's heap"}};
-  for (size_t i = 0; i < sizeof tools / sizeof *tools; i++)
-    if (find_module(view, tools[i].module, true)) {
-      say(text, "; %s", tools[i].tool);
-      return;
-    }
-  say(text, "; rows whose trend is \"mapped\" say where");
-}
-
-/* Ten times the rate. */
-static void say_higher_rate(struct paragraph *text, const struct view *view, const char *before,
-                            const char *after) {
-  double rate = fmin(fmax(10 * view->report->recording->rate, 1e-4), 1);
-  say(text, view->report->samples->collected ? "%sWINNOW_RATE=%g%s" : "%s--rate %g%s", before, rate, after);
-}
-
-static void say_why(struct paragraph *text, const struct view *view, const struct verdict *verdict) {
-  char time[32], share[32];
-  switch (verdict->kind) {
-  case VERDICT_LEAK:
-  case VERDICT_GROWING: say_growth(text, view, verdict, verdict->kind); return;
-  case VERDICT_UNDECIDED:
-    say(text, "growth is neither sure nor ruled out; a longer run");
-    if (view->report->recording->rate < 1) say_higher_rate(text, view, ", or ", ",");
-    say(text, " may tell");
-    return;
-  case VERDICT_LEVEL:
-    say(text, "level since %s; a leak of a tenth of the peak would show", text_time(time, verdict->time_ns));
-    return;
-  case VERDICT_BRIEF:
-    say(text, "%s of what it allocated lived less than %s, and the peak is small beside that",
-        text_share(share,
-                   report_share(view->report, &view->report->brief, &view->report->allocated).estimate),
-        text_time(time, view->report->brief_ns));
-    return;
-  case VERDICT_FEW:
-    if (!view->report->allocated.bytes.samples && view->report->recording->rate > 0)
-      say(text, "it allocated next to nothing, less than %s in all; ",
-          text_bytes(share, view->facts->fact[FACT_TOTALS_allocated_bytes].value.high));
-    say_higher_rate(text, view,
-                    view->report->samples->collected ? "run it again with " : "record it again with ", "");
-    return;
-  case VERDICT_KEPT:
-    say(text,
-        "at %s malloc keeps about %s that is free, among blocks that live on; try malloc_trim, or a pool "
-        "for those (listed by --at end)",
-        text_time(time, verdict->time_ns), text_bytes(share, verdict->bytes));
-    return;
-  case VERDICT_UNWRITTEN:
-    say(text, "at least %s of what is held was never written, and takes no memory",
-        text_bytes(share, verdict->bytes));
-    return;
-  case VERDICT_MAPPED:
-    say(text, "%s of what is resident is memory that the program mapped itself",
-        text_bytes(share, verdict->bytes));
-    say_heap_tool(text, view);
-    return;
-  case VERDICT_NONE:
-  case VERDICT_KINDS: return;
-  }
-}
-
-static int print_verdict(const struct view *view) {
-  const struct verdict *verdict = view->verdict;
-  struct paragraph text = {.length = 0}, blocks = {.length = 0};
-  if (verdict->kind == VERDICT_NONE) return 0;
-  say_why(&text, view, verdict);
-  say_verdict_on_blocks(&blocks, view, verdict);
-  putchar('\n');
-  fputs("  ", stdout);
-  text_style(stdout, verdict->kind == VERDICT_LEAK        ? STYLE_ALARM
-                     : verdict->kind == VERDICT_LEVEL     ? STYLE_GOOD
-                     : verdict->kind == VERDICT_UNDECIDED ? STYLE_DIM
-                                                          : STYLE_WARNING);
-  int indent = 4 + (int)strlen(verdict_title(verdict->kind));
-  if (indent < CAUSE_INDENT) indent = CAUSE_INDENT;
-  text_pad(stdout, verdict_title(verdict->kind), indent - 2);
-  text_style(stdout, STYLE_PLAIN);
-  int lines = 1 + text_continue(stdout, text.text, indent);
-  if (!blocks.length) return lines;
-  printf("%*s", indent, "");
-  return lines + text_continue(stdout, blocks.text, indent);
-}
-
 /* ---- the foot ---- */
 
 enum { FILES_NAMED = 3 };
@@ -460,7 +301,7 @@ static void print_names_hint(const struct view *view) {
   const struct lacking *of =
       (names ? held.names >= LACKING : held.lines >= LACKING_LINES) ? &held : &allocated;
   const char *name = strings_text(view->report->names->strings, names ? of->nameless : of->lineless),
-             *path = find_module(view, name, false), *hint = view->report->names->hint;
+             *path = screen_find_module(view, name, false), *hint = view->report->names->hint;
   if (names && hint && strstr(hint, " not ")) { /* files that are missing, or other ones */
     text_paragraph(stdout, hint, 2);
     return;
@@ -495,7 +336,7 @@ void screen_print_foot(const struct view *view) {
         name_fit_paragraph(
             fitted, FITTED_MOST,
             strings_text(view->report->names->strings, view->report->recording->wrappers.functions[0]),
-            CULPRIT_COLUMNS, 2),
+            WRAPPER_COLUMNS, 2),
         wrappers - 1);
   if (wrappers) text_paragraph(stdout, text.text, 2);
   print_names_hint(view);
@@ -505,6 +346,19 @@ void screen_print_foot(const struct view *view) {
 }
 
 /* ---- shared ---- */
+
+const char *screen_find_module(const struct view *view, const char *name, bool versions) {
+  size_t length = strlen(name);
+  struct source *source = view->report->samples->source;
+  for (uint32_t i = 1; i <= source_module_count(source); i++) {
+    const struct trace_module *module = source_module(source, i);
+    const char *slash = module->path.length ? strrchr(module->path.bytes, '/') : NULL;
+    if (slash && !strncmp(slash + 1, name, length) &&
+        (!slash[1 + length] || (versions && strchr(".0123456789", slash[1 + length]))))
+      return module->path.bytes;
+  }
+  return NULL;
+}
 
 const char *screen_margin(char buffer[16], const struct estimate *estimate) {
   const double sure = 10; /* percent: one large block is certain, and is one sample */
@@ -517,9 +371,9 @@ const char *screen_margin(char buffer[16], const struct estimate *estimate) {
 }
 
 int screen_print_head(const struct view *view) {
-  static int (*const head[])(const struct view *view) = {print_title,   print_resident,   print_held,
-                                                         print_left,    print_allocated,  print_collected,
-                                                         print_missing, print_other_heap, print_verdict};
+  static int (*const head[])(const struct view *view) = {
+      print_title,     print_resident, print_held,       print_left,          print_allocated,
+      print_collected, print_missing,  print_other_heap, screen_print_verdict};
   int used = 0;
   for (size_t i = 0; i < sizeof head / sizeof *head; i++) used += head[i](view);
   return used;

@@ -21,5 +21,9 @@ wn_status screen_print_table(const struct view *view, const char *title, enum me
  * larger side of the interval, in percent of the number. Empty for an exact number. */
 const char *screen_margin(char buffer[16], const struct estimate *estimate);
 
+/* The path of the first module whose file has that name, or with `versions` that name and a version
+ * behind it; NULL: the trace has none. */
+const char *screen_find_module(const struct view *view, const char *name, bool versions);
+
 #endif
 /* SPDX-License-Identifier: MIT */
