@@ -101,6 +101,8 @@ static wn_status print_numbers(const struct diff *diff) {
   text_style(stdout, STYLE_PLAIN);
   if (diff->pair.moments) return print_held(diff, &columns);
   print_fact(diff, &columns, FACT_TOTALS_peak_rss_bytes);
+  if (diff->pair.before.recording->rate != diff->pair.after.recording->rate)
+    print_fact(diff, &columns, FACT_PARTS_winnow); /* a part of it that the program did not change */
   for (int i = 0; i < REGRESSION_FACTS; i++)
     if (i == 0 || decide[i] != decide[0]) print_fact(diff, &columns, decide[i]);
   print_fact(diff, &columns, FACT_HEAP_promoted_words);

@@ -26,6 +26,23 @@ differences_have_ranges_and_noise_is_last() {
   done
 }
 
+# At a higher rate the recorder takes more memory. That is said, and is no regression of the program.
+the_memory_of_the_recorder_is_no_regression() {
+  need_many_blocks
+  need_recording
+  local rate
+  for rate in 1e-4 1e-2; do
+    "$winnow" record -q --seed 1 --rate $rate -o t$rate -- "$build/tests/cli/programs/leaks" || fail "no trace"
+  done
+  succeeds diff t1e-4 t1e-2
+  says "Resident at most .* Winnow's own .* [+][0-9.]+ [kM]B .* Held at the peak"
+  says ' NO CHANGE BEYOND NOISE '
+  mv t1e-2 other
+  "$winnow" record -q --seed 2 --rate 1e-4 -o t -- "$build/tests/cli/programs/leaks" || fail "no trace"
+  succeeds diff t1e-4 t
+  ! grep -q "Winnow's own" out || fail "at one rate: $(cat out)"
+}
+
 a_trace_does_not_differ_from_itself() {
   need jq
   make plain t
