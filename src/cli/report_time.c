@@ -105,8 +105,8 @@ static bool is_known(size_t apart, size_t columns) {
 }
 
 /* Fills in the columns without a measurement. They repeat the one before if that is near, or if the next one is
- * about the same; until the first one they are as that, if it is near. Others are UNKNOWN. Returns whether
- * there is one. */
+ * about the same; until the first one they are as that, if it is near or small. Others are UNKNOWN. Returns
+ * whether there is one. */
 static bool fill_gaps(struct series *series, const bool *seen, size_t columns) {
   size_t last = columns, next = 0;
   bool unknown = false;
@@ -117,8 +117,8 @@ static bool fill_gaps(struct series *series, const bool *seen, size_t columns) {
     }
     if (next <= i)
       for (next = i; next < columns && !seen[next];) next++;
-    bool ends = last < columns && next < columns;
-    bool same = ends && fabs(series->value[next] - series->value[last]) <= ONE_BAR * series->most;
+    double before = last < columns ? series->value[last] : 0; /* a process begins with nearly nothing */
+    bool same = next < columns && fabs(series->value[next] - before) <= ONE_BAR * series->most;
     size_t from = last < columns ? last : next;
     if (from == columns) return false; /* no measurement at all */
     bool known = same || is_known(from < i ? i - from : from - i, columns);
