@@ -48,8 +48,8 @@ a_full_disk_is_told_and_its_part_is_no_total() {
   "$winnow" report --all trace | tr -s '\n ' ' ' >report
   grep -Eq 'INCOMPLETE +[0-9][0-9a-z., ]+ records lost \(the disk was full\): the numbers are of a part of the run' report || fail "$(head -c 900 report)"
   for command in "export -f folded" dump; do
-    "$winnow" $command trace >out 2>said || fail "$command ended with $?"
-    one_line_of said '^winnow: trace is incomplete: [0-9][0-9a-z., ]+ records lost, since the disk was full$'
+    "$winnow" $command trace/* >out 2>said || fail "$command ended with $?"
+    one_line_of said '^winnow: trace/.* is incomplete: [0-9][0-9a-z., ]+ records lost, since the disk was full$'
   done
   facts | grep -q 'every block, but records are missing' || fail "$(facts)"
   ! grep -Eq 'IS MADE OF|malloc blocks' report || fail "the parts of a part do not add up: $(head -c 1500 report)"
