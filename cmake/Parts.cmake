@@ -53,7 +53,7 @@ set(PART_LIBRARIES_symbols PkgConfig::ELFUTILS PkgConfig::ZSTD ZLIB::ZLIB ${IBER
 set(PART_LIBRARIES_sources PkgConfig::JANSSON PkgConfig::ZSTD ZLIB::ZLIB)
 set(PART_LIBRARIES_export PkgConfig::PROTOBUF_C ZLIB::ZLIB)
 set(PART_LIBRARIES_page ZLIB::ZLIB)
-set(PART_LIBRARIES_cli PkgConfig::MICROHTTPD)
+set(PART_LIBRARIES_cli/serve PkgConfig::MICROHTTPD)
 
 # Sets ${out} to whether a file, or one of our headers that it includes, mentions TINY: whether it
 # is compiled differently in the tiny build. base/check.h defines the name and does not count.

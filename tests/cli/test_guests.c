@@ -1,7 +1,7 @@
 /* Connections without the token give way to newcomers, those with it do not. */
 #include "support/test.h"
 
-#include "cli/guests.h"
+#include "cli/serve/guests.h"
 #include <sys/socket.h>
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 /* Names that are too long for their column. */
 #include "support/test.h"
 
-#include "cli/report_name.h"
+#include "cli/report/report_name.h"
 #include "cli/text.h"
 #include <string.h>
 

@@ -14,7 +14,7 @@ import type { ServerState, Source } from './source.ts';
 
 const RETRY_MS = 2000;
 const PROBE_MS = 5000;
-const TOGETHER_MOST = 16; // src/cli/server.h
+const TOGETHER_MOST = 16; // src/cli/serve/server.h
 
 const post = (request: string, signal?: AbortSignal): Promise<Response> =>
   fetch('answer', { method: 'POST', body: request, ...(signal && { signal }) });

@@ -1,0 +1,94 @@
+/* Finds the lines of functions, and the code that has no names. */
+#include "cli/report/report_place.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Code without a name is called "module+0x12". */
+static bool has_no_name(const struct view *view, const struct label *label) {
+  const char *module = strings_text(view->report->names->strings, label->module),
+             *function = strings_text(view->report->names->strings, label->function);
+  size_t length = strlen(module);
+  return length && !strncmp(function, module, length) && function[length] == '+';
+}
+
+static bool is_file(const struct view *view, uint32_t module) {
+  const char *name = strings_text(view->report->names->strings, module);
+  return *name && *name != '[';
+}
+
+static bool is_of_function(const struct label *line, const struct label *function) {
+  return line->function == function->function && line->module == function->module;
+}
+
+/* ---- shared ---- */
+
+const struct group *place_main_line(const struct call_tree *lines, const struct label *function,
+                                    size_t *count) {
+  const struct group *best = NULL;
+  *count = 0;
+  for (size_t i = 0; i < lines->group_count; i++) {
+    const struct group *group = &lines->groups[i];
+    const struct label *label = &lines->labels[group->label];
+    if (!label->line || !group->self.bytes.samples || !is_of_function(label, function)) continue;
+    ++*count;
+    if (!best || group->self.bytes.total > best->self.bytes.total) best = group;
+  }
+  return best;
+}
+
+void place_write(const struct view *view, const struct call_tree *lines, const struct group *line,
+                 size_t count, char *buffer, size_t size) {
+  const struct label *label = &lines->labels[line->label];
+  const char *file = strings_text(view->report->names->strings, label->file), *slash = strrchr(file, '/');
+  int length = snprintf(buffer, size, "%s:%u", slash ? slash + 1 : file, label->line);
+  if (count > 1 && length > 0 && (size_t)length < size)
+    snprintf(buffer + length, size - (size_t)length, " +%zu line%s", count - 1, count > 2 ? "s" : "");
+}
+
+/* The program's own file is the one that is no library. It may have another name than the command, as behind
+ * a link. */
+const char *report_module_worth_naming(const struct view *view, const struct label *label) {
+  const struct strings *strings = view->report->names->strings;
+  const char *module = strings_text(strings, label->module),
+             *function = strings_text(strings, label->function);
+  bool own = view->report->samples->process_count < 2 && *module != '[' && !strstr(module, ".so");
+  return own || !strncmp(function, module, strlen(module)) ? "" : module;
+}
+
+wn_status place_of_function(const struct view *view, enum measure measure, const struct label *label,
+                            char *buffer, size_t size) {
+  struct table lines;
+  size_t count;
+  *buffer = 0;
+  wn_status error = report_table(view->report, measure, BY_WHOLE_LINE, TABLE_SUMS, &lines);
+  if (error) return error;
+  const struct group *line = place_main_line(&lines.tree, label, &count);
+  if (line) place_write(view, &lines.tree, line, 1, buffer, size);
+  table_destroy(&lines);
+  return WN_OK;
+}
+
+wn_status place_lacking(const struct view *view, enum measure measure, struct lacking *lacking) {
+  struct table table;
+  double names = 0, lines = 0, most_names = 0, most_lines = 0;
+  *lacking = (struct lacking){.names = 0};
+  wn_status error = report_table(view->report, measure, BY_WHOLE_LINE, TABLE_SUMS, &table);
+  if (error) return error;
+  for (size_t i = 0; i < table.tree.group_count; i++) {
+    const struct label *label = &table.tree.labels[table.tree.groups[i].label];
+    double bytes = table.tree.groups[i].self.bytes.total;
+    if (has_no_name(view, label)) {
+      names += bytes;
+      if (bytes > most_names) most_names = bytes, lacking->nameless = label->module;
+    } else if (!label->line && is_file(view, label->module)) {
+      lines += bytes;
+      if (bytes > most_lines) most_lines = bytes, lacking->lineless = label->module;
+    }
+  }
+  double whole = table.tree.nodes[0].total.bytes.total;
+  if (whole > 0) lacking->names = names / whole, lacking->lines = lines / whole;
+  table_destroy(&table);
+  return WN_OK;
+}
+/* SPDX-License-Identifier: MIT */

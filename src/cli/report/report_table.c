@@ -1,0 +1,551 @@
+/* Prints the tables of the report: of the first screen, and of --all.
+ *
+ * A row is a function (or a line, file, module, stack ...) with what it allocated itself, the line where
+ * most of that was allocated, and its callers. The last row adds up what no other row has, so that a table
+ * accounts for all bytes (ACCOUNT in sites.h).
+ *
+ * TABLE_BRIEF. The program's own mappings have rows among malloc's blocks. Callers are those of the line if
+ * it has nearly all of the function's bytes, and then have lines, too; else those of the function. A row
+ * takes one line, or two if its callers have no room beside it; a stack takes up to STACK_LINES more. Rows
+ * below LEAST of the whole have none, unless ROWS_LEAST larger ones are not there. With --top there are as
+ * many rows as it says, whatever the lines of a screen.
+ *
+ * TABLE_FULL. All callers that nearly all bytes have in common, and the shares of those where paths part. A
+ * row whose number is rough (estimate_is_rough) is dim, and the number has a ≈. */
+#include "analysis/report/resident.h"
+#include "analysis/report/trend.h"
+#include "base/error.h"
+#include "cli/report/report_callers.h"
+#include "cli/report/report_columns.h"
+#include "cli/report/report_name.h"
+#include "cli/report/report_place.h"
+#include "cli/report/screen.h"
+#include "cli/text.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  ROWS = 10,
+  ROWS_LEAST = 4,
+  STACK_MOST = 512,
+  STACK_LINES = 3,
+  STACK_LINES_FULL = 12,
+  NAME_COLUMNS = 60, /* of a name in a paragraph */
+  NAME_LEAST = 14,   /* a place that leaves a name less room is not printed */
+  SUFFIX_LEAST = 28  /* a narrower name is followed by " < +3" instead of " < +3 callers" */
+};
+static const double LEAST = 0.02, LEAST_FULL = 0.01, ONE_LINE = 0.9;
+
+/* A tree with what finds callers in it. */
+struct traced {
+  struct call_tree *tree;
+  struct chains chains;
+};
+
+struct shown_row {
+  const struct group *group;
+  struct traced *of;
+  bool mapped;
+  size_t callers; /* that have no rows of their own, since they have the same bytes */
+};
+
+struct shown_table {
+  const struct view *view;
+  struct columns columns;
+  struct table functions, lines; /* lines: only where rows are functions or stacks */
+  struct table alive;            /* has_alive: what was alive last, which is not what was held */
+  struct call_tree mappings;
+  struct traced function, line, mapping;
+  struct sums whole;     /* of blocks and mappings */
+  struct sites sites[2]; /* of both trees */
+  struct shown_row *rows;
+  size_t count;
+  bool grows, has_lines, has_mappings, has_alive;
+};
+
+static bool is_brief(const struct shown_table *table) { return table->columns.style == TABLE_BRIEF; }
+
+/* ---- the rows ---- */
+
+static bool has_stack_rows(const struct view *view) { return view->options->grouping == BY_STACK; }
+
+static wn_status trace_callers(struct traced *traced, struct call_tree *tree) {
+  traced->tree = tree;
+  return chains_create(tree, &traced->chains);
+}
+
+static wn_status make_mappings(struct shown_table *table) {
+  const struct report *report = table->view->report;
+  const struct resident *resident = &table->view->facts->resident;
+  if (table->functions.measure != MEASURE_HELD || report->query || !resident->measured ||
+      resident->mapped_bytes <= 0 || table->view->options->order != SITES_BY_SELF ||
+      has_stack_rows(table->view))
+    return WN_OK;
+  wn_status error =
+      resident_tree(report, resident, RESIDENT_MAPPINGS, table->view->options->grouping, &table->mappings);
+  if (error) return error;
+  table->has_mappings = true;
+  sum_merge(&table->whole.bytes, &table->mappings.nodes[0].total.bytes);
+  return trace_callers(&table->mapping, &table->mappings);
+}
+
+/* What rows tell besides sums. */
+static unsigned details_of(const struct report *report, enum measure measure, enum table_style style,
+                           bool grows) {
+  bool lives = !source_limits(report->samples->source)->no_lives;
+  switch (measure) {
+  case MEASURE_HELD: return grows && report_held_is_alive(report) ? TABLE_GROWTH : TABLE_SUMS;
+  case MEASURE_ALIVE: return grows ? TABLE_GROWTH : TABLE_SUMS;
+  case MEASURE_PROMOTED: return TABLE_FATES;
+  case MEASURE_ALLOCATED:
+    if (report->samples->collected)
+      return TABLE_FATES | (style == TABLE_FULL ? TABLE_WORD_LIVES : lives ? TABLE_LIVES : 0);
+    return lives ? TABLE_LIVES : TABLE_SUMS;
+  default: return TABLE_LIVES;
+  }
+}
+
+static wn_status table_make(struct shown_table *table, const struct view *view, enum measure measure,
+                            enum table_style style) {
+  const struct report *report = view->report;
+  enum grouping grouping = view->options->grouping;
+  bool grows = (measure == MEASURE_HELD || measure == MEASURE_ALIVE) && report->samples->process_count < 2 &&
+               !source_limits(report->samples->source)->no_lives;
+  unsigned details = details_of(report, measure, style, grows);
+  *table = (struct shown_table){.view = view, .grows = grows};
+  wn_status error = report_table(report, measure, grouping, details, &table->functions);
+  if (error) return error;
+  table->whole = table->functions.tree.nodes[0].total;
+  if (grows && !(details & TABLE_GROWTH)) {
+    error = report_table(report, MEASURE_ALIVE, grouping, TABLE_GROWTH, &table->alive);
+    if (error) return error;
+    table->has_alive = true;
+  }
+  if (!has_stack_rows(view)) error = trace_callers(&table->function, &table->functions.tree);
+  if (!error && (grouping == BY_FUNCTION || has_stack_rows(view))) {
+    error = report_table(report, measure, BY_WHOLE_LINE, TABLE_SUMS, &table->lines);
+    table->has_lines = !error;
+    if (!error && !has_stack_rows(view)) error = trace_callers(&table->line, &table->lines.tree);
+  }
+  if (!error && style == TABLE_BRIEF) error = make_mappings(table);
+  table->columns = columns_of(view, &table->functions, style, grows || table->has_mappings);
+  return error;
+}
+
+static void table_free(struct shown_table *table) {
+  if (table->function.tree) chains_destroy(&table->function.chains);
+  if (table->line.tree) chains_destroy(&table->line.chains);
+  if (table->mapping.tree) chains_destroy(&table->mapping.chains);
+  if (table->has_mappings) call_tree_destroy(&table->mappings);
+  if (table->has_lines) table_destroy(&table->lines);
+  if (table->has_alive) table_destroy(&table->alive);
+  for (int i = 0; i < 2; i++) sites_destroy(&table->sites[i]);
+  table_destroy(&table->functions);
+  free(table->rows);
+}
+
+static void add_row(struct shown_table *table, const struct shown_row *row, enum sites_order order) {
+  size_t at = table->count++;
+  double bytes = sites_sums(order, row->group)->bytes.total;
+  for (; row->mapped && at && sites_sums(order, table->rows[at - 1].group)->bytes.total < bytes; at--)
+    table->rows[at] = table->rows[at - 1];
+  table->rows[at] = *row;
+}
+
+static bool is_worth_a_row(const struct shown_table *table, size_t place, const struct group *group) {
+  enum sites_order order = table->view->options->order;
+  return table->view->options->top || place < ROWS_LEAST || !is_brief(table) ||
+         sites_sums(order, group)->bytes.total >= LEAST * table->whole.bytes.total;
+}
+
+/* The rows of both trees, mappings put among the blocks by size. *others: how many have no row. */
+static wn_status choose(struct shown_table *table, size_t *others) {
+  const struct report_options *options = table->view->options;
+  bool full = !is_brief(table);
+  struct sites_options wanted = {.order = options->order,
+                                 .most = options->top ? options->top : ROWS,
+                                 .least = full && !options->top ? LEAST_FULL : 0,
+                                 .last = full && !has_stack_rows(table->view)};
+  struct traced *of[] = {&table->function, &table->mapping};
+  struct call_tree *trees[] = {&table->functions.tree, table->has_mappings ? &table->mappings : NULL};
+  *others = 0;
+  for (int i = 0; i < 2 && trees[i]; i++) {
+    struct sites *sites = &table->sites[i];
+    wn_status error = sites_choose(trees[i], &wanted, sites);
+    if (error) return error;
+    *others += sites->rest_count + sites->count;
+    struct shown_row *rows = realloc(table->rows, (table->count + sites->count + 1) * sizeof *rows);
+    if (!rows) return error_set(WN_ENOMEM, "not enough memory for the table");
+    table->rows = rows;
+    for (size_t k = 0; k < sites->count; k++)
+      add_row(table, &(struct shown_row){sites->shown[k].group, of[i], i == 1, sites->shown[k].callers},
+              options->order);
+  }
+  size_t shown = 0, most = full ? table->count : wanted.most;
+  while (shown < table->count && shown < most && is_worth_a_row(table, shown, table->rows[shown].group))
+    shown++;
+  table->count = shown;
+  return WN_OK;
+}
+
+static const char *trend_of_row(struct shown_table *table, const struct shown_row *row) {
+  if (row->mapped) return "mapped";
+  if (!table->grows) return NULL;
+  return trend_of(&table->functions, table->has_alive ? &table->alive : NULL, row->group,
+                  table->view->options->order, table->view->verdict);
+}
+
+/* ---- names and callers ---- */
+
+/* The name of a row, its line, and its callers. */
+struct described {
+  char name[REPORT_NAME_MOST], suffix[PLACE_MOST + 32];
+  char place[PLACE_MOST];
+  struct paragraph callers;
+  int lines; /* of a stack's callers */
+  const char *module;
+};
+
+/* The stack of lines with most of the bytes of a stack of functions. */
+static uint32_t lines_of_stack(const struct shown_table *table, uint32_t stack) {
+  const struct call_tree *lines = &table->lines.tree;
+  uint32_t best = 0;
+  for (size_t i = 0; i < table->view->report->samples->row_count; i++) {
+    uint32_t node = lines->node_of_row[i];
+    if (table->functions.tree.node_of_row[i] != stack || node == NO_NODE) continue;
+    if (!best || lines->nodes[node].self.bytes.total > lines->nodes[best].self.bytes.total) best = node;
+  }
+  return best;
+}
+
+static void describe_stack(struct shown_table *table, const struct group *group, struct described *what) {
+  const struct call_tree *lines = &table->lines.tree;
+  uint32_t node = lines_of_stack(table, group->label), label[STACK_MOST];
+  size_t count = 0;
+  const struct group innermost = {.label = lines->nodes[node].label};
+  table_name(&table->functions, group, what->name, sizeof what->name);
+  if (lines->labels[innermost.label].line)
+    place_write(table->view, lines, &innermost, 1, what->place, sizeof what->place);
+  while (node && (node = lines->nodes[node].parent) && count < STACK_MOST)
+    label[count++] = lines->nodes[node].label;
+  what->lines = report_say_stack(&what->callers, table->view, lines, label, count,
+                                 is_brief(table) ? STACK_LINES : STACK_LINES_FULL,
+                                 (size_t)text_width() - CALLERS_INDENT);
+}
+
+static void describe(struct shown_table *table, const struct shown_row *row, struct described *what) {
+  const struct view *view = table->view;
+  enum grouping grouping = view->options->grouping;
+  const struct group *group = row->group;
+  struct traced *of = row->of;
+  struct chain chain;
+  what->callers.length = 0;
+  what->lines = 0;
+  *what->callers.text = *what->place = 0;
+  what->module = "";
+  if (has_stack_rows(view)) {
+    describe_stack(table, group, what);
+    return;
+  }
+  const struct label *label = &of->tree->labels[group->label];
+  call_tree_label(of->tree, view->report->names, group->label, what->name, sizeof what->name);
+  if (table->has_lines && !row->mapped) {
+    size_t count;
+    const struct group *line = place_main_line(&table->lines.tree, label, &count);
+    if (line) place_write(view, &table->lines.tree, line, count, what->place, sizeof what->place);
+    if (line && line->self.bytes.total >= ONE_LINE * group->self.bytes.total) of = &table->line, group = line;
+  }
+  bool code = grouping == BY_FUNCTION || grouping == BY_LINE;
+  if (code && !*what->place) what->module = report_module_worth_naming(view, label);
+  if (!strcmp(what->name, "main") || view->options->order == SITES_BY_TOTAL ||
+      (!code && (grouping != BY_PROCESS || is_brief(table))))
+    return;
+  if (is_brief(table)) {
+    chains_follow(&of->chains, group, &chain);
+    report_say_callers_briefly(&what->callers, view, of->tree, &chain);
+  } else {
+    chains_follow(&row->of->chains, row->group, &chain);
+    report_say_callers(&what->callers, view, row->of->tree, &chain, view->report->recording->byte_unit);
+  }
+}
+
+/* ---- printing ---- */
+
+static bool fits_one_line(const struct described *what, int room) {
+  size_t columns = text_columns(what->name) + text_columns(what->place) + text_columns(what->callers.text) +
+                   (*what->place ? 2 : 0) + (*what->module ? text_columns(what->module) + 4 : 0) +
+                   (what->callers.length ? 1 : 0);
+  return (int)columns <= room;
+}
+
+static int lines_of(const struct described *what, int room) {
+  return 1 + (!what->callers.length || fits_one_line(what, room) ? 0 : what->lines ? what->lines : 1);
+}
+
+static void print_stack(const char *lines) {
+  putchar('\n');
+  text_style(stdout, STYLE_DIM);
+  for (const char *line = lines; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+    printf("%*s", CALLERS_INDENT, "");
+    text_plain(stdout, line, strcspn(line, "\n"));
+    putchar('\n');
+  }
+  text_style(stdout, STYLE_PLAIN);
+}
+
+/* Of a row by totals, how many callers have no rows since they have the same bytes. */
+static void write_suffix(const struct shown_row *row, int room, struct described *what) {
+  bool brief = room < SUFFIX_LEAST;
+  if ((int)text_columns(what->place) > room - NAME_LEAST) *what->place = 0;
+  int length = snprintf(what->suffix, sizeof what->suffix, *what->place ? "  %s" : "%s", what->place);
+  if (row->callers)
+    snprintf(what->suffix + length, sizeof what->suffix - (size_t)length, " < +%zu%s%s", row->callers,
+             brief ? "" : " caller", brief || row->callers == 1 ? "" : "s");
+}
+
+static void print_callers(const struct shown_table *table, const struct described *what, const char *fitted,
+                          int room) {
+  int used = (int)text_columns(fitted) + 1;
+  bool beside =
+      is_brief(table) ? fits_one_line(what, room) : used + (int)text_columns(what->callers.text) - 1 < room;
+  if (what->lines && !beside && what->callers.length)
+    print_stack(what->callers.text);
+  else
+    report_print_callers(what->callers.text, table->columns.style, beside, columns_width(&table->columns));
+}
+
+/* Sets the texts of all rows. */
+static wn_status fit_rows(struct shown_table *table, int room, struct fitted_rows *fitted) {
+  struct described what;
+  wn_status error = WN_OK;
+  for (size_t i = 0; !error && i < table->count; i++) {
+    describe(table, &table->rows[i], &what);
+    write_suffix(&table->rows[i], room, &what);
+    error = name_rows_add(fitted, what.name, what.suffix, what.module);
+  }
+  return error
+             ? error
+             : name_rows_fit(fitted, (size_t)room, !has_stack_rows(table->view)); /* a stack goes on below */
+}
+
+static void print_row(struct shown_table *table, const struct shown_row *row, struct described *what,
+                      const char *fitted, int room) {
+  const struct group *group = row->group;
+  enum sites_order order = table->view->options->order;
+  const struct sums *sums = sites_sums(order, group);
+  struct estimate bytes = report_bytes(table->view->report, sums);
+  if (table->columns.ranges && estimate_is_rough(&bytes)) text_style(stdout, STYLE_DIM);
+  columns_print_line(&table->columns,
+                     &(struct line){.sums = sums,
+                                    .whole = &table->whole,
+                                    .other = order == SITES_BY_TOTAL ? &group->self : &group->total,
+                                    .group = group,
+                                    .table = &table->functions,
+                                    .trend = trend_of_row(table, row),
+                                    .mapped = row->mapped});
+  fputs("  ", stdout);
+  write_suffix(row, room, what);
+  text_name(stdout, fitted);
+  print_callers(table, what, fitted, room);
+  text_style(stdout, STYLE_PLAIN);
+}
+
+/* Of the first screen, whose rows stop where it ends. */
+static void print_brief_rest(const struct shown_table *table, const struct sums *rest, size_t count) {
+  char text[64], number[64];
+  if (!count || rest->bytes.total <= 0) return;
+  columns_print_line(&table->columns, &(struct line){.sums = rest,
+                                                     .whole = &table->whole,
+                                                     .mapped = true,
+                                                     .table = (struct table *)&table->functions});
+  text_style(stdout, STYLE_DIM);
+  snprintf(text, sizeof text, "more %s", grouping_name(table->view->options->grouping));
+  printf("  %s\n", text_number_of(number, (double)count, text));
+  text_style(stdout, STYLE_PLAIN);
+}
+
+/* Prints what no row has. In a table by totals only self sums can be added up. */
+static void print_full_rest(const struct shown_table *table) {
+  const struct sites *sites = &table->sites[0];
+  if (!sites_have_rest(&table->functions.tree, sites)) return;
+  if (table->columns.order == SITES_BY_TOTAL)
+    columns_print_line(&table->columns, &(struct line){.other = &sites->rest});
+  else
+    columns_print_line(&table->columns, &(struct line){.sums = &sites->rest, .whole = &table->whole});
+  fputs("  ", stdout);
+  if (sites->rest_count)
+    report_print_rest(sites->rest_count, grouping_name(table->functions.tree.grouping),
+                      sites->count + sites->rest_count, table->columns.name);
+  else
+    puts("rest"); /* at the peak: bytes at moments when no sampled block of a row was held */
+}
+
+/* ---- functions on every stack ---- */
+
+enum { ABOVE_NAMED = 8 };
+
+static bool is_above(const struct sites *sites, uint32_t label) {
+  for (size_t i = 0; i < sites->above_count; i++)
+    if (sites->above[i]->label == label) return true;
+  return false;
+}
+
+/* The callee with the largest total; 0 if there is none. */
+static uint32_t largest_child(const struct call_tree *tree, uint32_t node) {
+  uint32_t largest = 0;
+  for (uint32_t child = tree->nodes[node].first_child; child; child = tree->nodes[child].next_sibling)
+    if (!largest || tree->nodes[child].total.bytes.total > tree->nodes[largest].total.bytes.total)
+      largest = child;
+  return largest;
+}
+
+/* Names the functions that are on every stack and allocate nothing themselves, callers first. */
+static void print_above(const struct view *view, const struct call_tree *tree, const struct sites *sites) {
+  struct paragraph paragraph = {.length = 0};
+  char fitted[FITTED_MOST];
+  size_t named = 0;
+  if (!sites->above_count) return;
+  say(&paragraph, "On every stack, allocating nothing themselves:");
+  for (uint32_t node = largest_child(tree, 0); node && named < ABOVE_NAMED; node = largest_child(tree, node))
+    if (is_above(sites, tree->nodes[node].label))
+      say(&paragraph, "%s %s", named++ ? " >" : "",
+          report_fit_label(view, tree, tree->nodes[node].label, fitted, NAME_COLUMNS, 0));
+  if (sites->above_count > named) say(&paragraph, " and %zu more", sites->above_count - named);
+  text_paragraph(stdout, paragraph.text, 0);
+}
+
+/* ---- tables ---- */
+
+static void subtract(struct sums *rest, const struct sums *shown) {
+  rest->bytes.total -= shown->bytes.total;
+  rest->bytes.samples -=
+      shown->bytes.samples < rest->bytes.samples ? shown->bytes.samples : rest->bytes.samples;
+}
+
+/* What a row is, and the sign before its callers. */
+static const char *write_heading(const struct shown_table *table, char heading[32]) {
+  enum grouping grouping = table->view->options->grouping;
+  bool callers = grouping <= BY_LINE && table->view->options->order != SITES_BY_TOTAL;
+  snprintf(heading, 32, "%s%s", grouping_name(grouping), callers ? "  < callers" : "");
+  return heading;
+}
+
+/* Prints at most so many lines of rows with their header; *printed: how many. */
+static wn_status print_rows(struct shown_table *table, int lines, int *printed) {
+  enum sites_order order = table->view->options->order;
+  struct sums rest = table->whole;
+  struct described what;
+  struct fitted_rows fitted = {.row = NULL};
+  size_t others, shown = 0;
+  int room = table->columns.name < 12 ? 12 : table->columns.name;
+  bool brief = is_brief(table);
+  char heading[32];
+  wn_status error = choose(table, &others);
+  if (!error) error = fit_rows(table, room, &fitted);
+  if (error) return name_rows_free(&fitted), error;
+  if (!brief) print_above(table->view, &table->functions.tree, &table->sites[0]);
+  columns_print_header(&table->columns,
+                       table->functions.measure == MEASURE_ALLOCATED &&
+                           !table->view->report->samples->collected,
+                       write_heading(table, heading));
+  *printed = 1;
+  for (; shown < table->count; shown++) {
+    describe(table, &table->rows[shown], &what);
+    int taken = lines_of(&what, room);
+    if (brief && shown && !table->view->options->top && *printed + taken > lines - 1) break;
+    print_row(table, &table->rows[shown], &what, fitted.row[shown].text, room);
+    subtract(&rest, sites_sums(order, table->rows[shown].group));
+    *printed += taken;
+  }
+  name_rows_free(&fitted);
+  if (!brief) return print_full_rest(table), WN_OK;
+  if (order == SITES_BY_TOTAL) return WN_OK; /* whose rows have blocks in common */
+  print_brief_rest(table, &rest, others - shown);
+  ++*printed;
+  return WN_OK;
+}
+
+/* ---- shared ---- */
+
+void report_print_rest(size_t count, const char *what, size_t top, int columns) {
+  char number[64], text[128];
+  text_number_of(number, (double)count, what);
+  snprintf(text, sizeof text, "rest: %s (--top %zu)", number, top);
+  if ((int)text_columns(text) > columns) snprintf(text, sizeof text, "rest: %s", number);
+  if ((int)text_columns(text) > columns) snprintf(text, sizeof text, "%zu more", count);
+  puts(text);
+}
+
+void report_print_title(const char *text) {
+  text_style(stdout, STYLE_BOLD);
+  text_paragraph(stdout, text, 0);
+  text_style(stdout, STYLE_PLAIN);
+}
+
+static void say_title(struct paragraph *paragraph, const struct view *view, const char *title,
+                      enum measure measure, const struct sums *total) {
+  say(paragraph, "%s: ", title);
+  if (total->bytes.samples && measure == MEASURE_ALLOCATED)
+    say_allocated(paragraph, view, total);
+  else if (total->bytes.samples)
+    say_amount(paragraph, view, total);
+  else
+    say(paragraph, "%s",
+        source_limits(view->report->samples->source)->totals ? "nothing" : "nothing that was sampled");
+  if (total->bytes.samples && view->report->recording->partial)
+    say(paragraph, " in the part that was recorded");
+}
+
+wn_status report_print_table(const struct view *view, const char *title, enum measure measure,
+                             const struct sums *before) {
+  struct shown_table table;
+  struct paragraph paragraph = {.length = 0};
+  int printed;
+  wn_status error = table_make(&table, view, measure, TABLE_FULL);
+  const struct sums *total = error ? NULL : &table.functions.tree.nodes[0].total;
+  if (!error) {
+    bool repeated = before && report_is_same(total, before) && total->bytes.samples;
+    say_title(&paragraph, view, title, measure, total);
+    if (repeated)
+      say(&paragraph, ", %sthe same blocks as above",
+          report_is_same(total, &view->report->asked.live) ? "" : "nearly ");
+    putchar('\n');
+    report_print_title(paragraph.text);
+    if (table.functions.tree.group_count && !repeated) error = print_rows(&table, 0, &printed);
+  }
+  table_free(&table);
+  return error;
+}
+
+/* The mappings are those of the measurement that the resident size is of. */
+static void print_moment_of_mappings(const struct shown_table *table) {
+  const struct report *report = table->view->report;
+  uint64_t held = report->at == AT_PEAK ? report->peak.median_ns : report->asked.time_ns,
+           mapped = table->view->facts->resident.time_ns,
+           apart = held > mapped ? held - mapped : mapped - held;
+  char time[32];
+  fputs(", AND MAPPED", stdout);
+  if (apart > report->samples->end_ns / 100) printf(" AT %s", text_time(time, mapped));
+}
+
+wn_status screen_print_table(const struct view *view, const char *title, enum measure measure, int lines,
+                             int *printed) {
+  struct shown_table table;
+  char bytes[32];
+  *printed = 0;
+  wn_status error = table_make(&table, view, measure, TABLE_BRIEF);
+  if (!error && (table.functions.tree.group_count || table.has_mappings)) {
+    putchar('\n');
+    text_style(stdout, STYLE_BOLD);
+    fputs(title, stdout);
+    if (table.has_mappings) print_moment_of_mappings(&table);
+    printf(", %s\n", text_bytes(bytes, table.whole.bytes.total));
+    text_style(stdout, STYLE_PLAIN);
+    error = print_rows(&table, lines - 2, printed);
+    *printed += 2;
+  }
+  table_free(&table);
+  return error;
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,232 @@
+/* Prints all that `winnow report --all` says: the facts, a line each with its interval, then what is no
+ * number, then charts and tables. Numbers have intervals, except in a trace with every block, and except
+ * for what was held in a trace with missing records.
+ */
+#include "cli/report/report_text.h"
+
+#include "cli/process_name.h"
+#include "cli/report/report_facts.h"
+#include "cli/report/report_name.h"
+#include "cli/report/report_processes.h"
+#include "cli/report/report_resident.h"
+#include "cli/report/screen.h"
+#include "cli/text.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WRAPPERS_NAMED = 6, WRAPPER_COLUMNS = 44 };
+
+/* ---- what is no number ---- */
+
+static bool tells_lives(const struct view *view) {
+  return !source_limits(view->report->samples->source)->no_lives;
+}
+
+/* Of several processes it is not known how the blocks of one function became more. */
+static bool tells_growth(const struct view *view) { return tells_lives(view) && !report_has_processes(view); }
+
+static void say_run(struct paragraph *paragraph, const struct view *view) {
+  const struct samples *samples = view->report->samples;
+  const char *note = source_limits(samples->source)->note;
+  if (*note)
+    say(paragraph, "%s", note);
+  else if (report_has_processes(view))
+    report_say_ends(paragraph, view);
+  else if (source_is_foreign(samples->source))
+    say(paragraph,
+        "The trace is of %s, which records no collections, no size of the heap and no end of the program; "
+        "its last moments may be missing.",
+        source_run(samples->source)->writer.bytes);
+}
+
+static void print_run(const struct view *view) {
+  struct paragraph paragraph = {.length = 0};
+  say_run(&paragraph, view);
+  if (!paragraph.length) return;
+  putchar('\n');
+  text_paragraph(stdout, paragraph.text + strspn(paragraph.text, " "), 0);
+}
+
+/* ---- phrases that the parts of the report share ---- */
+
+void say(struct paragraph *paragraph, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  size_t room = sizeof paragraph->text - paragraph->length;
+  int written = vsnprintf(paragraph->text + paragraph->length, room, format, arguments);
+  va_end(arguments);
+  if (written > 0) paragraph->length += (size_t)written < room ? (size_t)written : room - 1;
+}
+
+/* `what`: what the sums count, "block" or "call". */
+static void say_amount_of(struct paragraph *paragraph, const struct view *view, const struct sums *sums,
+                          const char *what) {
+  struct estimate bytes = report_bytes(view->report, sums), blocks = report_blocks(view->report, sums);
+  char range[64], number[160], value[32];
+  if (!bytes.samples && bytes.high > 0) {
+    say(paragraph, "less than %s", text_bytes(value, bytes.high));
+    return;
+  }
+  say(paragraph, "%s", text_bytes(value, bytes.estimate));
+  if (bytes.low != bytes.high) say(paragraph, " (%s)", text_range(range, &bytes));
+  if (source_limits(view->report->samples->source)->no_blocks) return;
+  say(paragraph, " in %s", text_estimated_number(number, &blocks, what));
+}
+
+void say_program_name(struct paragraph *paragraph, const struct view *view) {
+  const struct trace_run *run = source_run(view->report->samples->source);
+  const char *command = run->command.length && run->command.bytes[0] ? run->command.bytes : "The program";
+  const char *slash = strrchr(command, '/');
+  int title = process_name_title(run);
+  if (report_has_processes(view))
+    report_say_processes(paragraph, view->report->samples);
+  else if (title)
+    say(paragraph, "%.*s", title, run->title.bytes);
+  else
+    say(paragraph, "%s", slash && slash[1] ? slash + 1 : command);
+}
+
+void report_print_wrappers(const struct view *view) {
+  struct paragraph paragraph = {.length = 0};
+  char fitted[WRAPPERS_NAMED][256];
+  size_t named = 0, more = 0;
+  for (size_t i = 0; i < view->report->recording->wrappers.count; i++) {
+    char name[256];
+    size_t same = 0;
+    name_fit_paragraph(
+        name, sizeof name,
+        strings_text(view->report->names->strings, view->report->recording->wrappers.functions[i]),
+        WRAPPER_COLUMNS, 0);
+    while (same < named && strcmp(fitted[same], name) != 0) same++;
+    if (same == named && named < WRAPPERS_NAMED)
+      strcpy(fitted[named++], name);
+    else
+      more += same == named;
+  }
+  if (!named) return;
+  say(&paragraph, "Passed over, since they only allocate for their callers: ");
+  for (size_t i = 0; i < named; i++) say(&paragraph, "%s%s", i ? ", " : "", fitted[i]);
+  if (more) say(&paragraph, " and %zu more", more);
+  say(&paragraph, " (--show-wrappers gives them rows).");
+  putchar('\n');
+  text_paragraph(stdout, paragraph.text, 0);
+}
+
+void say_amount(struct paragraph *paragraph, const struct view *view, const struct sums *sums) {
+  say_amount_of(paragraph, view, sums, "block");
+}
+
+void say_allocated(struct paragraph *paragraph, const struct view *view, const struct sums *sums) {
+  bool calls = !view->report->samples->collected && !source_limits(view->report->samples->source)->totals;
+  say_amount_of(paragraph, view, sums, calls ? "call" : "block");
+}
+
+/* ---- tables ---- */
+
+static wn_status print_alive(const struct view *view) {
+  const struct report *report = view->report;
+  char title[128], time[32], bytes[32];
+  double freed = report->alive.bytes.total - report->live_at_end.bytes.total;
+  bool several = report_has_processes(view);
+  snprintf(title, sizeof title,
+           several ? "Not freed when the processes ended, or their traces did" : "Still alive at the end");
+  if (report->alive_ns < report->samples->end_ns)
+    snprintf(title, sizeof title, "Alive after %s, before the program freed %s as it ended",
+             text_time(time, report->alive_ns), text_bytes(bytes, freed));
+  return report_print_table(view, title, MEASURE_ALIVE,
+                            report_held_is_alive(report) ? &report->alive : &report->asked.live);
+}
+
+/* Of a collected heap, lives are in bytes that were allocated meanwhile. */
+static wn_status print_allocated(const struct view *view) {
+  if (!view->report->samples->collected)
+    return report_print_table(view, "Allocated over the run", MEASURE_ALLOCATED, &view->report->asked.live);
+  wn_status error = report_print_table(view,
+                                       "Allocated, with the share of it that was promoted, and its median "
+                                       "life in bytes that were allocated meanwhile",
+                                       MEASURE_ALLOCATED, NULL);
+  return error ? error : report_print_table(view, "Promoted", MEASURE_PROMOTED, NULL);
+}
+
+/* The title of what was held. */
+static void write_held_title(const struct view *view, char title[128]) {
+  static const char *const when[] = {" (the peak)", " (the end)", ""};
+  const struct report *report = view->report;
+  char time[32], last[32];
+  if (report->at != AT_TIME && !report_is_timed(report))
+    snprintf(title, 128, "Held at %s", report->at == AT_PEAK ? "the peak" : "the end");
+  else if (report->at == AT_PEAK && !report_peak_is_one(report))
+    snprintf(title, 128, "Held at moments between %s and %s (the peak)",
+             text_time(time, report->peak.first_ns), text_time(last, report->peak.last_ns));
+  else
+    snprintf(title, 128, "Held after %s%s", text_time(time, report->asked.time_ns), when[report->at]);
+}
+
+static wn_status print_tables(const struct view *view) {
+  const struct report *report = view->report;
+  char held[128], lasting[128], time[32];
+  write_held_title(view, held);
+  snprintf(lasting, sizeof lasting, "Long-lived: at least %s", text_time(time, report->long_ns));
+  wn_status error = report_print_processes(view, held);
+  if (!error) error = report_print_table(view, held, MEASURE_HELD, NULL);
+  if (!error && view->options->tree) error = report_print_tree(view);
+  if (!error) error = print_allocated(view);
+  if (!error) error = print_alive(view);
+  if (!error && tells_growth(view)) error = report_print_growth(view);
+  if (!error && tells_lives(view)) error = report_print_table(view, lasting, MEASURE_LASTING, NULL);
+  return error;
+}
+
+/* Of a profile that has totals alone: neither lives nor times. */
+static wn_status print_totals(const struct view *view) {
+  const struct source_limits *limits = source_limits(view->report->samples->source);
+  bool at_peak = view->report->at == AT_PEAK;
+  wn_status error = WN_OK;
+  if (at_peak) error = report_print_table(view, "Held at the peak", MEASURE_HELD, NULL);
+  if (!error && view->options->tree && (at_peak || !limits->no_end)) error = report_print_tree(view);
+  if (!error && !limits->no_total)
+    error = report_print_table(view, "Allocated over the run", MEASURE_ALLOCATED, NULL);
+  if (!error && !limits->no_end)
+    error = report_print_table(
+        view, limits->no_peak ? "Held at the moment of the profile" : "Held at the end", MEASURE_ALIVE, NULL);
+  return error;
+}
+
+static wn_status print_tree(const struct view *view) {
+  screen_print_head(view);
+  wn_status error = report_print_tree(view);
+  if (!error) screen_print_foot(view);
+  return error;
+}
+
+static wn_status print_all(const struct view *view) {
+  bool totals = source_limits(view->report->samples->source)->totals;
+  screen_print_head(view);
+  report_print_facts(view->facts);
+  print_run(view);
+  wn_status error = totals ? WN_OK : report_print_resident(view);
+  if (error || (!totals && !view->report->allocated.bytes.samples)) return error;
+  if (report_is_timed(view->report)) report_print_time(view);
+  error = totals ? print_totals(view) : print_tables(view);
+  if (error) return error;
+  report_print_wrappers(view);
+  if (!view->report->names->hint) return WN_OK;
+  putchar('\n');
+  text_paragraph(stdout, view->report->names->hint, 0);
+  return WN_OK;
+}
+
+/* ---- shared ---- */
+
+wn_status view_print_text(const struct report *report, const struct report_options *options) {
+  struct facts facts;
+  struct verdict verdict;
+  wn_status error = facts_find(report, &facts);
+  if (!error) error = verdict_find(report, &verdict);
+  if (error) return error;
+  struct view view = {report, options, &facts, &verdict};
+  return options->all ? print_all(&view) : options->tree ? print_tree(&view) : screen_print(&view);
+}
+/* SPDX-License-Identifier: MIT */

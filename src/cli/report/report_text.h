@@ -1,0 +1,53 @@
+/* Functions that the parts of the text report share. */
+#ifndef CLI_REPORT_REPORT_TEXT_H
+#define CLI_REPORT_REPORT_TEXT_H
+
+#include "cli/report/report.h"
+
+enum { REPORT_NAME_MOST = 4096 };
+
+struct paragraph {
+  char text[4096];
+  size_t length;
+};
+
+/* Appends formatted text; cuts what does not fit. */
+void say(struct paragraph *paragraph, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* "98.1 MB (92.0–104 MB) in 1,230 blocks (1,080–1,410; 37 samples)". say_allocated says "in 1,230
+ * calls" for malloc. */
+void say_amount(struct paragraph *paragraph, const struct view *view, const struct sums *sums);
+void say_allocated(struct paragraph *paragraph, const struct view *view, const struct sums *sums);
+
+/* Prints a table with its title and its sum. If `before`, the sum of a table that was printed (or NULL), is
+ * of the same blocks, the rows are not printed again. */
+wn_status report_print_table(const struct view *view, const char *title, enum measure measure,
+                             const struct sums *before);
+
+/* Names the functions whose blocks become more and more, if there are any. */
+wn_status report_print_growth(const struct view *view);
+
+/* Prints the name of the last row and ends the line: how many `what`s no other row has, and the
+ * value of --top that would show all. */
+void report_print_rest(size_t count, const char *what, size_t top, int columns);
+
+void report_print_title(const char *text);
+
+/* Prints the call tree of what was held. */
+wn_status report_print_tree(const struct view *view);
+
+/* What the program calls itself, or is called. */
+void say_program_name(struct paragraph *paragraph, const struct view *view);
+
+/* Names the wrappers at the ends of stacks, which have no rows. Instances of one template are named
+ * once. */
+void report_print_wrappers(const struct view *view);
+
+/* Prints charts of the memory over the run. */
+void report_print_time(const struct view *view);
+
+/* Prints the chart of the first screen: resident, mapped and held bytes. Returns the number of its lines. */
+int report_print_chart(const struct view *view);
+
+#endif
+/* SPDX-License-Identifier: MIT */

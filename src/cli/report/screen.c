@@ -1,0 +1,436 @@
+/* Prints the head and the foot of the first screen, and puts its parts together. A fact is a line of its own with
+ * one number; what stands behind it explains that number. Uncertainty is one number, too: the larger
+ * side of the interval in percent. */
+#include "cli/report/screen.h"
+
+#include "base/error.h"
+#include "cli/heaps_of_file.h"
+#include "cli/inputs.h"
+#include "cli/package.h"
+#include "cli/report/report_callers.h"
+#include "cli/report/report_facts.h"
+#include "cli/report/report_name.h"
+#include "cli/report/report_place.h"
+#include "cli/report/report_processes.h"
+#include "cli/report/screen_verdict.h"
+#include "cli/text.h"
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LABEL = 19, NOTE_INDENT = 38, CAUSE_INDENT = 21, WRAPPER_COLUMNS = 60 };
+
+/* Memory that the program mapped itself is named beside malloc's if it is this part of it. */
+static const double MAPPED_LEAST = 0.1;
+
+/* ---- the title ---- */
+
+static void say_end(struct paragraph *paragraph, const struct view *view) {
+  const struct samples *samples = view->report->samples;
+  if (report_has_processes(view)) return;
+  if (view->options->growing)
+    say(paragraph, ", still runs");
+  else if (!samples->ended)
+    say(paragraph, source_is_foreign(samples->source) ? "" : ", no end recorded");
+  else if (samples->end.kind == TRACE_END_EXIT)
+    say(paragraph, ", exit %d", samples->end.code);
+  else if (samples->end.kind == TRACE_END_SIGNAL)
+    say(paragraph, ", signal %d (%s)", samples->end.code, strsignal(samples->end.code));
+  else if (samples->end.kind == TRACE_END_LEFT)
+    say(paragraph, ", _exit(%d)", samples->end.code);
+  else if (samples->end.kind == TRACE_END_EXEC)
+    say(paragraph, ", became %s", samples->became ? samples->became : "another program");
+  else
+    say(paragraph, ", recording stopped");
+}
+
+static int print_title(const struct view *view) {
+  struct paragraph name = {.length = 0}, run = {.length = 0};
+  char time[32];
+  const struct source_limits *limits = source_limits(view->report->samples->source);
+  const char *kind = limits->estimated                    ? "estimates of another profiler"
+                     : limits->totals                     ? "totals of another profiler"
+                     : view->report->recording->rate >= 1 ? "every block recorded"
+                                                          : "sampled, ± is the 95 % range";
+  say_program_name(&name, view);
+  if (report_is_timed(view->report)) say(&run, "%s", text_time(time, view->report->samples->end_ns));
+  say_end(&run, view);
+  run.text[text_that_fits(run.text, run.length, (size_t)text_width() - 24)] = 0;
+  int room = text_width() - (int)text_columns(run.text) - 3;
+  name.text[text_that_fits(name.text, name.length, (size_t)(room > 20 ? room : 20))] = 0;
+  room -= (int)(text_columns(name.text) + text_columns(kind));
+  text_style(stdout, STYLE_BOLD);
+  text_name(stdout, name.text);
+  text_style(stdout, STYLE_PLAIN);
+  fputs("   ", stdout);
+  text_name(stdout, run.text);
+  if (room > 1) {
+    text_style(stdout, STYLE_DIM);
+    printf("%*s%s", room, "", kind);
+    text_style(stdout, STYLE_PLAIN);
+  }
+  putchar('\n');
+  if (view->options->where) text_entry(stdout, "only blocks with ", view->options->where, 17);
+  putchar('\n');
+  return view->options->where ? 3 : 2;
+}
+
+/* ---- the numbers ---- */
+
+static int print_fact(const char *label, const char *value, const char *margin, const char *note) {
+  fputs("  ", stdout);
+  text_pad(stdout, label, LABEL - 2);
+  text_style(stdout, STYLE_BOLD);
+  text_pad(stdout, value, -9);
+  text_style(stdout, STYLE_DIM);
+  if (*margin || *note) printf(*margin ? "  ± %-5s" : "         ", margin);
+  text_style(stdout, STYLE_PLAIN);
+  if (*note) fputc(' ', stdout);
+  return text_continue(stdout, note, NOTE_INDENT);
+}
+
+/* "none" where the recording does not have it, "< 95 kB" if there is no sample. */
+static int print_known(const struct view *view, enum fact_name name, const char *note) {
+  const struct facts *facts = view->facts;
+  const struct estimate *value = &facts->fact[name].value;
+  char text[FACT_TEXT_MOST], number[FACT_TEXT_MOST + 2] = "", margin[16];
+  bool is_bound = facts->fact[name].kind == FACT_ESTIMATE && !value->samples && value->high > 0;
+  if (!facts_have(facts, name)) return print_fact(facts_label(facts, name), "none", "", "not recorded");
+  if (is_bound) strcpy(number, "< ");
+  strcat(number, fact_text(text, facts, name, is_bound ? value->high : value->estimate));
+  return print_fact(facts_label(facts, name), number, is_bound ? "" : screen_margin(margin, value), note);
+}
+
+/* Malloc counts its blocks, and the peak is an estimate: then the former can be the larger number. */
+static const char *part_label(const struct view *view, enum fact_name part) {
+  double bytes = facts_number(view->facts, part), peak = facts_number(view->facts, FACT_TOTALS_peak_bytes);
+  char one[32], other[32];
+  bool counted = part == FACT_PARTS_blocks && view->facts->parts.told && !view->report->samples->collected &&
+                 bytes > peak && strcmp(text_bytes(one, bytes), text_bytes(other, peak)) != 0;
+  return counted ? "malloc blocks (counted)" : facts_label(view->facts, part);
+}
+
+/* What has a hundredth of the whole is named, so that the parts add up; --all names the others. */
+static void say_parts(struct paragraph *note, const struct view *view) {
+  char text[40];
+  const struct facts *facts = view->facts;
+  double whole = facts_number(facts, FACT_RESIDENT_rss_bytes),
+         most = facts_number(facts, FACT_RESIDENT_most_bytes);
+  char size[40];
+  if (strcmp(text_bytes(size, whole), text_bytes(text, most))) say(note, "%s ", size);
+  say(note, "at %s", text_time(text, facts->resident.time_ns));
+  const char *glue = ": ";
+  double other = 0, unwritten = 0;
+  for (int part = FACT_PARTS_blocks; part < FACT_PARTS_blocks + RESIDENT_PARTS; part++) {
+    double bytes = facts_number(facts, (enum fact_name)part);
+    if (bytes < 0.01 * whole) {
+      *(bytes < 0 ? &unwritten : &other) += bytes;
+      continue;
+    }
+    say(note, "%s%s %s", glue, text_bytes(text, bytes), part_label(view, (enum fact_name)part));
+    glue = " + ";
+  }
+  if (other > 0.003 * whole) say(note, "%s%s other", glue, text_bytes(text, other));
+  if (-unwritten >= 0.01 * whole) say(note, "; %s of that was never written", text_bytes(text, -unwritten));
+}
+
+static int print_resident(const struct view *view) {
+  struct paragraph note = {.length = 0};
+  if (facts_number(view->facts, FACT_TOTALS_peak_rss_bytes) <= 0)
+    return print_fact("Resident at most", "none", "", "not measured");
+  bool has_parts = false;
+  for (int part = FACT_PARTS_blocks; part < FACT_PARTS_blocks + RESIDENT_PARTS; part++)
+    has_parts = has_parts || facts_have(view->facts, (enum fact_name)part);
+  if (has_parts)
+    say_parts(&note, view);
+  else if (view->facts->resident.counted && view->facts->resident.rss_bytes)
+    say(&note, "by the kernel's count; what it was made of is not known");
+  return print_known(view, FACT_TOTALS_peak_rss_bytes, note.text);
+}
+
+/* "in 305,000 blocks". */
+static void say_blocks(struct paragraph *note, const struct view *view, enum fact_name name) {
+  char text[64];
+  const struct estimate *blocks = &view->facts->fact[name].value;
+  bool calls = !strncmp(facts_label(view->facts, name), "Calls", 5);
+  if (blocks->samples) say(note, "in %s", text_about(text, blocks, calls ? "call" : "block"));
+}
+
+static int print_held(const struct view *view) {
+  const struct report *report = view->report;
+  struct paragraph note = {.length = 0};
+  char time[32], last[32];
+  double mapped = facts_number(view->facts, FACT_PARTS_mapped);
+  if (report_is_timed(report) && report_peak_is_one(report))
+    say(&note, "at %s", text_time(time, report->peak.median_ns));
+  else if (report_is_timed(report))
+    say(&note, "between %s and %s", text_time(time, report->peak.first_ns),
+        text_time(last, report->peak.last_ns));
+  if (note.length && report->peak.live.bytes.samples) say(&note, ", ");
+  say_blocks(&note, view, FACT_TOTALS_peak_blocks);
+  if (mapped > MAPPED_LEAST * facts_number(view->facts, FACT_RESIDENT_rss_bytes) && !report->query)
+    say(&note, "%sand %s that it mapped itself", note.length ? ", " : "", text_bytes(time, mapped));
+  return print_known(view, FACT_TOTALS_peak_bytes, note.text);
+}
+
+static int print_left(const struct view *view) {
+  const struct report *report = view->report;
+  struct paragraph note = {.length = 0};
+  char text[32];
+  double left = facts_number(view->facts, FACT_TOTALS_live_at_end_bytes),
+         peak = report->peak.live.bytes.total,
+         closing = fmin(facts_number(view->facts, FACT_TOTALS_alive_bytes), peak) - left;
+  if (left > 0 && report->samples->process_count > 1)
+    say(&note, "when each process ended"); /* not at one time: it can be more than the peak */
+  else if (left > 0 && peak > 0)
+    say(&note, "%s of the peak%s", text_share(text, fmin(left / peak, 1)),
+        report->samples->collected ? "" : "; in use at the end, or leaked");
+  if (report->alive_ns < report->samples->end_ns && closing > 0)
+    say(&note, "%s%s was freed only at the exit", note.length ? "; " : "", text_bytes(text, closing));
+  return print_known(view, FACT_TOTALS_live_at_end_bytes, note.text);
+}
+
+static int print_allocated(const struct view *view) {
+  const struct facts *facts = view->facts;
+  struct paragraph note = {.length = 0};
+  char text[32], rate[FACT_TEXT_MOST];
+  const struct estimate *brief = &facts->fact[FACT_TOTALS_brief_share].value;
+  if (report_is_timed(view->report) && report_has_rate(view->report) &&
+      facts->fact[FACT_TOTALS_allocated_bytes].value.samples)
+    say(&note, "%s ",
+        fact_text(rate, facts, FACT_TOTALS_allocated_bytes_per_second,
+                  facts_number(facts, FACT_TOTALS_allocated_bytes_per_second)));
+  say_blocks(&note, view, FACT_TOTALS_allocated_blocks);
+  if (brief->samples)
+    say(&note, "; %s of bytes lived < %s", text_share((char[32]){0}, brief->estimate),
+        text_time(text, view->report->brief_ns));
+  return print_known(view, FACT_TOTALS_allocated_bytes, note.text);
+}
+
+/* Of a collected heap: what was promoted, and how long it paused. */
+static int print_collected(const struct view *view) {
+  const struct facts *facts = view->facts;
+  struct paragraph note = {.length = 0};
+  char value[32] = "none", text[32];
+  if (!view->report->samples->collected) return 0;
+  struct estimate promoted = report_promoted_share(view->report, &view->report->generations);
+  if (promoted.samples) text_share(value, promoted.estimate);
+  say(&note, "of what was born in the minor heap");
+  if (facts_number(facts, FACT_PAUSES_count) > 0) {
+    say(&note, "; pauses");
+    if (facts_have(facts, FACT_PAUSES_share))
+      say(&note, " %s of the run,", text_share(text, facts_number(facts, FACT_PAUSES_share)));
+    say(&note, " at most %s", text_time(text, (uint64_t)facts_number(facts, FACT_PAUSES_longest_ns)));
+  }
+  return print_fact("Promoted", value, "", note.text);
+}
+
+/* What is missing must be known before a number is believed. */
+static int print_missing(const struct view *view) {
+  const struct trace_damage *damage = source_damage(view->report->samples->source);
+  struct paragraph note = {.length = 0};
+  char count[64];
+  if (!view->report->recording->partial) return 0;
+  if (damage->records_lost)
+    say(&note, "%s lost", text_number_of(count, (double)damage->records_lost, "record"));
+  if (damage->records_lost && damage->loss_cause) say(&note, " (%s)", trace_cause_name(damage->loss_cause));
+  if (damage->chunks_damaged)
+    say(&note, "%s%s of the trace damaged", note.length ? ", " : "",
+        text_number_of(count, (double)damage->chunks_damaged, "piece"));
+  say(&note, ": the numbers are of a part of the run");
+  text_style(stdout, STYLE_WARNING);
+  text_pad(stdout, "  INCOMPLETE", CAUSE_INDENT);
+  int lines = text_continue(stdout, note.text, CAUSE_INDENT);
+  text_style(stdout, STYLE_PLAIN);
+  return lines;
+}
+
+/* Whether the trace is of malloc, and the program also has a collected heap. */
+static enum collected find_other_heap(const struct view *view) {
+  struct source *source = view->report->samples->source;
+  enum collected found = COLLECTED_NONE;
+  if (source_heap(source) != SOURCE_HEAP_MALLOC || !view->options->recording.names.symbols)
+    return COLLECTED_NONE;
+  for (uint32_t i = 1; i <= source_module_count(source) && found != COLLECTED_ASKS; i++) {
+    const struct trace_module *module = source_module(source, i);
+    enum collected here = COLLECTED_NONE;
+    if (module->path.length && !trace_is_language(module))
+      here = collected_in_file(module->path.bytes, module->build_id, module->build_id_bytes);
+    if (here > found) found = here;
+  }
+  return found;
+}
+
+/* Of a trace of malloc: a collected heap that the program has besides, and how to look into it. */
+static int print_other_heap(const struct view *view) {
+  enum collected found = find_other_heap(view);
+  struct paragraph note = {.length = 0};
+  if (found == COLLECTED_NONE) return 0;
+  say(&note, "%s; %s", collected_heap_name(found), collected_advice(found));
+  text_pad(stdout, "  NOT IN THE TRACE", CAUSE_INDENT);
+  return text_continue(stdout, note.text, CAUSE_INDENT);
+}
+
+/* ---- the foot ---- */
+
+enum { FILES_NAMED = 3 };
+
+/* Prints a command about the same traces, for a shell. */
+static void print_command(const struct view *view, const char *command, const char *behind) {
+  fputs(command, stdout);
+  for (size_t i = 0; i < view->options->file_count && i < FILES_NAMED; i++) {
+    fputc(' ', stdout);
+    text_file(stdout, view->options->files[i]);
+  }
+  printf("%s%s\n", view->options->file_count > FILES_NAMED ? " ..." : "", behind);
+}
+
+/* How to get names, or else lines, where code without them has LACKING of what is held or allocated. */
+static void print_names_hint(const struct view *view) {
+  static const double LACKING = 0.1, LACKING_LINES = 0.5;
+  struct paragraph text = {.length = 0};
+  struct lacking held, allocated;
+  char package[256], where[320];
+  if (!view->options->recording.names.symbols || view->options->grouping == BY_THREAD ||
+      place_lacking(view, MEASURE_HELD, &held) || place_lacking(view, MEASURE_ALLOCATED, &allocated))
+    return;
+  bool names = held.names >= LACKING || allocated.names >= LACKING;
+  if (!names && held.lines < LACKING_LINES && allocated.lines < LACKING_LINES) return;
+  const struct lacking *of =
+      (names ? held.names >= LACKING : held.lines >= LACKING_LINES) ? &held : &allocated;
+  const char *name = strings_text(view->report->names->strings, names ? of->nameless : of->lineless),
+             *path = screen_find_module(view, name, false), *hint = view->report->names->hint;
+  if (names && hint && strstr(hint, " not ")) { /* files that are missing, or other ones */
+    text_paragraph(stdout, hint, 2);
+    return;
+  }
+  bool packaged = path && package_of_file(path, package, sizeof package);
+  say(&text, names ? "No names: " : "No lines: ");
+  if (packaged)
+    say(&text, "%s is stripped. %s; or --debuginfod.", name,
+        package_say_symbols(package, "/etc/os-release", where, sizeof where));
+  else if (names)
+    say(&text,
+        "%s is stripped; each row is a call. For names keep the file from before strip, and give its folder "
+        "with --search; or --debuginfod.",
+        name);
+  else
+    say(&text, "%s was built without -g.", name);
+  text_paragraph(stdout, text.text, 2);
+}
+
+void screen_print_foot(const struct view *view) {
+  struct paragraph text = {.length = 0};
+  char fitted[FITTED_MOST];
+  size_t wrappers = view->report->recording->wrappers.count;
+  const char *note = source_limits(view->report->samples->source)->note;
+  putchar('\n');
+  text_style(stdout, STYLE_DIM);
+  if (*note) text_paragraph(stdout, note, 2);
+  if (wrappers)
+    say(&text,
+        wrappers > 1 ? "Wrappers, counted for their callers: %s and %zu more (--show-wrappers)."
+                     : "Wrapper, counted for its callers: %s (--show-wrappers).",
+        name_fit_paragraph(
+            fitted, FITTED_MOST,
+            strings_text(view->report->names->strings, view->report->recording->wrappers.functions[0]),
+            WRAPPER_COLUMNS, 2),
+        wrappers - 1);
+  if (wrappers) text_paragraph(stdout, text.text, 2);
+  print_names_hint(view);
+  print_command(view, "  In a browser: winnow view", "");
+  print_command(view, "  Next: winnow report --tree", "   (or --at end, --by stack, --all)");
+  text_style(stdout, STYLE_PLAIN);
+}
+
+/* ---- shared ---- */
+
+const char *screen_find_module(const struct view *view, const char *name, bool versions) {
+  size_t length = strlen(name);
+  struct source *source = view->report->samples->source;
+  for (uint32_t i = 1; i <= source_module_count(source); i++) {
+    const struct trace_module *module = source_module(source, i);
+    const char *slash = module->path.length ? strrchr(module->path.bytes, '/') : NULL;
+    if (slash && !strncmp(slash + 1, name, length) &&
+        (!slash[1 + length] || (versions && strchr(".0123456789", slash[1 + length]))))
+      return module->path.bytes;
+  }
+  return NULL;
+}
+
+const char *screen_margin(char buffer[16], const struct estimate *estimate) {
+  const double sure = 10; /* percent: one large block is certain, and is one sample */
+  double side = fmax(estimate->high - estimate->estimate, estimate->estimate - estimate->low);
+  double percent = estimate->estimate > 0 ? 100 * side / estimate->estimate : INFINITY;
+  if (estimate->low == estimate->high) return strcpy(buffer, "");
+  if (percent > 100 || (estimate->samples < 5 && percent > sure)) return strcpy(buffer, "?");
+  snprintf(buffer, 16, percent < 1 ? "%.1f %%" : "%.0f %%", fmax(percent, 0.1));
+  return buffer;
+}
+
+int screen_print_head(const struct view *view) {
+  static int (*const head[])(const struct view *view) = {
+      print_title,     print_resident, print_held,       print_left,          print_allocated,
+      print_collected, print_missing,  print_other_heap, screen_print_verdict};
+  int used = 0;
+  for (size_t i = 0; i < sizeof head / sizeof *head; i++) used += head[i](view);
+  return used;
+}
+
+/* Prints a table of the lines that are left for it and for `more` others. */
+static wn_status print_table(const struct view *view, const char *title, enum measure measure, int more,
+                             int *left) {
+  int printed;
+  int lines = more ? *left / (more + 1) + 2 : *left;
+  wn_status error = screen_print_table(view, title, measure, lines, &printed);
+  *left -= printed;
+  return error;
+}
+
+/* The foot as text, which is printed last: the tables get the lines that it leaves. NULL: no memory. */
+static char *foot_text(const struct view *view) {
+  char *text = NULL;
+  size_t size;
+  FILE *screen = stdout, *out = open_memstream(&text, &size);
+  if (!out) return NULL;
+  stdout = out;
+  screen_print_foot(view);
+  stdout = screen;
+  if (!fclose(out)) return text;
+  free(text);
+  return NULL;
+}
+
+static int count_lines(const char *text) {
+  int lines = 0;
+  for (; *text; text++) lines += *text == '\n';
+  return lines;
+}
+
+wn_status screen_print(const struct view *view) {
+  static const char *const when[] = {"HELD AT THE PEAK", "HELD AT THE END"};
+  const struct report *report = view->report;
+  const struct source_limits *limits = source_limits(report->samples->source);
+  char title[64], time[32];
+  char *foot = foot_text(view);
+  wn_status error = foot ? WN_OK : error_set(WN_ENOMEM, "not enough memory for the report");
+  if (error) return error;
+  int left = SCREEN_LINES - count_lines(foot) - screen_print_head(view);
+  if (report_is_timed(report)) left -= report_print_chart(view);
+  snprintf(title, sizeof title, "HELD AT %s", text_time(time, report->asked.time_ns));
+  bool ended = limits->totals && !limits->no_end;
+  if (!limits->totals || report->at == AT_PEAK)
+    error = print_table(view, report->at == AT_TIME ? title : when[report->at], MEASURE_HELD,
+                        !limits->no_total + ended, &left);
+  if (!error && ended)
+    error = print_table(view, limits->no_peak ? "HELD AT THE MOMENT OF THE PROFILE" : when[AT_END],
+                        MEASURE_ALIVE, !limits->no_total, &left);
+  if (!error && !limits->no_total)
+    error = print_table(view, "ALLOCATED THE MOST", MEASURE_ALLOCATED, 0, &left);
+  if (!error) fputs(foot, stdout);
+  free(foot);
+  return error;
+}
+/* SPDX-License-Identifier: MIT */

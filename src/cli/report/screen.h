@@ -1,0 +1,29 @@
+/* The first screen of `winnow report`: four numbers, a verdict, a chart and two tables, in at most
+ * SCREEN_LINES lines. docs/report.md shows it. report_text.c prints what `--all` asks for in its place. */
+#ifndef CLI_REPORT_SCREEN_H
+#define CLI_REPORT_SCREEN_H
+
+#include "cli/report/report_text.h"
+
+enum { SCREEN_LINES = 40 };
+
+wn_status screen_print(const struct view *view);
+
+/* Prints the title, the numbers and the verdict; returns how many lines they took. And the last lines. */
+int screen_print_head(const struct view *view);
+void screen_print_foot(const struct view *view);
+
+/* Prints a table of at most `lines` lines with its title and header; *printed: how many it took. */
+wn_status screen_print_table(const struct view *view, const char *title, enum measure measure, int lines,
+                             int *printed);
+
+/* "12 %", "0.4 %", or "?" where the interval is wider than the number, or a few samples say little: the
+ * larger side of the interval, in percent of the number. Empty for an exact number. */
+const char *screen_margin(char buffer[16], const struct estimate *estimate);
+
+/* The path of the first module whose file has that name, or with `versions` that name and a version
+ * behind it; NULL: the trace has none. */
+const char *screen_find_module(const struct view *view, const char *name, bool versions);
+
+#endif
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,173 @@
+/* Prints the verdict of the first screen: its title, and beside it which functions it is about, or why it is so. */
+#include "cli/report/screen_verdict.h"
+
+#include "cli/report/report_callers.h"
+#include "cli/report/report_name.h"
+#include "cli/report/report_place.h"
+#include "cli/report/screen.h"
+#include "cli/text.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { CAUSE_INDENT = 21, CULPRIT_COLUMNS = 60 };
+
+/* Two culprits have two texts. */
+static void fit_functions(const struct view *view, const struct verdict *verdict, struct fitted_rows *texts) {
+  int room = text_width() - CAUSE_INDENT - 1;
+  for (size_t i = 0; i < verdict->culprits; i++)
+    if (name_rows_add(
+            texts, strings_text(view->report->names->strings, verdict->culprit[i].function.function), "", ""))
+      return;
+  name_rows_fit(texts, (size_t)(room < CULPRIT_COLUMNS ? room : CULPRIT_COLUMNS), true);
+}
+
+static void say_culprit(struct paragraph *text, const struct view *view, const struct culprit *culprit,
+                        const char *name) {
+  const struct strings *strings = view->report->names->strings;
+  char place[256], fitted[FITTED_MOST];
+  say(text, "%s", name);
+  if (!place_of_function(view, MEASURE_ALIVE, &culprit->function, place, sizeof place) && *place)
+    say(text, " (%s)", place);
+  if (culprit->caller.function)
+    say(text, ", called by %s",
+        name_fit_paragraph(fitted, FITTED_MOST, strings_text(strings, culprit->caller.function),
+                           CULPRIT_COLUMNS, CAUSE_INDENT));
+  if (culprit->process != NO_PROCESS)
+    say(text, ", in %.60s", names_of_process(view->report->names, culprit->process));
+  if (culprit->processes > 1)
+    say(text, " and %s", text_number_of(place, culprit->processes - 1, "other process"));
+}
+
+static void say_growth(struct paragraph *text, const struct view *view, const struct verdict *verdict,
+                       enum verdict_kind kind) {
+  char bytes[32];
+  struct fitted_rows texts = {.row = NULL};
+  fit_functions(view, verdict, &texts);
+  for (size_t i = 0; i < verdict->culprits; i++) {
+    if (i) say(text, "; ");
+    say_culprit(text, view, &verdict->culprit[i],
+                i < texts.count && texts.row[i].text ? texts.row[i].text : "?");
+    say(text, ": %s/s", text_bytes(bytes, verdict->culprit[i].rate.estimate));
+  }
+  name_rows_free(&texts);
+  if (verdict->culprit[0].since_ns)
+    say(text, " since %s", text_time(bytes, verdict->culprit[0].since_ns));
+  else
+    say(text, kind == VERDICT_LEAK ? " from start to end"
+              : verdict->begun     ? " to the end of a run of less than a second"
+              : verdict->replaced  ? " to the end, while old ones are freed"
+                                   : " to the end, and little is freed");
+  say(text, kind == VERDICT_GROWING && !verdict->replaced ? ": a leak, or data that it collects"
+                                                          : ": a leak, or a cache that is not full yet");
+}
+
+/* Beside a verdict on resident memory: whether malloc's blocks leak. */
+static void say_verdict_on_blocks(struct paragraph *text, const struct view *view,
+                                  const struct verdict *verdict) {
+  if (verdict->blocks == VERDICT_NONE) return;
+  say(text, "%s blocks: %s", view->report->samples->collected ? "the heap's" : "malloc's",
+      verdict->blocks == VERDICT_LEAK    ? "leak likely, "
+      : verdict->blocks == VERDICT_LEVEL ? "no leak seen"
+                                         : "still growing, ");
+  if (verdict->blocks != VERDICT_LEVEL) say_growth(text, view, verdict, verdict->blocks);
+}
+
+/* Which tool looks into the heap of a language's runtime. */
+static void say_heap_tool(struct paragraph *text, const struct view *view) {
+  static const struct {
+    const char *module, *tool;
+  } tools[] = {{"python3", "set PYTHONMALLOC=malloc to see Python's objects, or use memray"},
+               {"libpython3", "set PYTHONMALLOC=malloc to see Python's objects, or use memray"},
+               {"node", "node --heapsnapshot-signal looks into JavaScript's heap"},
+               {"nodejs", "node --heapsnapshot-signal looks into JavaScript's heap"},
+               {"libjvm.so", "jcmd GC.class_histogram looks into Java's heap"},
+               {"libcoreclr.so", "dotnet-gcdump looks into .NET's heap"},
+               {"ruby", "ObjectSpace looks into Ruby's heap"},
+               {"libruby", "ObjectSpace looks into Ruby's heap"},
+               {"libruby-", "ObjectSpace looks into Ruby's heap"}};
+  for (size_t i = 0; i < sizeof tools / sizeof *tools; i++)
+    if (screen_find_module(view, tools[i].module, true)) {
+      say(text, "; %s", tools[i].tool);
+      return;
+    }
+  say(text, "; rows whose trend is \"mapped\" say where");
+}
+
+/* Ten times the rate. */
+static void say_higher_rate(struct paragraph *text, const struct view *view, const char *before,
+                            const char *after) {
+  double rate = fmin(fmax(10 * view->report->recording->rate, 1e-4), 1);
+  say(text, view->report->samples->collected ? "%sWINNOW_RATE=%g%s" : "%s--rate %g%s", before, rate, after);
+}
+
+static void say_why(struct paragraph *text, const struct view *view, const struct verdict *verdict) {
+  char time[32], share[32];
+  switch (verdict->kind) {
+  case VERDICT_LEAK:
+  case VERDICT_GROWING: say_growth(text, view, verdict, verdict->kind); return;
+  case VERDICT_UNDECIDED:
+    say(text, "growth is neither sure nor ruled out; a longer run");
+    if (view->report->recording->rate < 1) say_higher_rate(text, view, ", or ", ",");
+    say(text, " may tell");
+    return;
+  case VERDICT_LEVEL:
+    say(text, "level since %s; a leak of a tenth of the peak would show", text_time(time, verdict->time_ns));
+    return;
+  case VERDICT_BRIEF:
+    say(text, "%s of what it allocated lived less than %s, and the peak is small beside that",
+        text_share(share,
+                   report_share(view->report, &view->report->brief, &view->report->allocated).estimate),
+        text_time(time, view->report->brief_ns));
+    return;
+  case VERDICT_FEW:
+    if (!view->report->allocated.bytes.samples && view->report->recording->rate > 0)
+      say(text, "it allocated next to nothing, less than %s in all; ",
+          text_bytes(share, view->facts->fact[FACT_TOTALS_allocated_bytes].value.high));
+    say_higher_rate(text, view,
+                    view->report->samples->collected ? "run it again with " : "record it again with ", "");
+    return;
+  case VERDICT_KEPT:
+    say(text,
+        "at %s malloc keeps about %s that is free, among blocks that live on; try malloc_trim, or a pool "
+        "for those (listed by --at end)",
+        text_time(time, verdict->time_ns), text_bytes(share, verdict->bytes));
+    return;
+  case VERDICT_UNWRITTEN:
+    say(text, "at least %s of what is held was never written, and takes no memory",
+        text_bytes(share, verdict->bytes));
+    return;
+  case VERDICT_MAPPED:
+    say(text, "%s of what is resident is memory that the program mapped itself",
+        text_bytes(share, verdict->bytes));
+    say_heap_tool(text, view);
+    return;
+  case VERDICT_NONE:
+  case VERDICT_KINDS: return;
+  }
+}
+
+/* ---- shared ---- */
+
+int screen_print_verdict(const struct view *view) {
+  const struct verdict *verdict = view->verdict;
+  struct paragraph text = {.length = 0}, blocks = {.length = 0};
+  if (verdict->kind == VERDICT_NONE) return 0;
+  say_why(&text, view, verdict);
+  say_verdict_on_blocks(&blocks, view, verdict);
+  putchar('\n');
+  fputs("  ", stdout);
+  text_style(stdout, verdict->kind == VERDICT_LEAK        ? STYLE_ALARM
+                     : verdict->kind == VERDICT_LEVEL     ? STYLE_GOOD
+                     : verdict->kind == VERDICT_UNDECIDED ? STYLE_DIM
+                                                          : STYLE_WARNING);
+  int indent = 4 + (int)strlen(verdict_title(verdict->kind));
+  if (indent < CAUSE_INDENT) indent = CAUSE_INDENT;
+  text_pad(stdout, verdict_title(verdict->kind), indent - 2);
+  text_style(stdout, STYLE_PLAIN);
+  int lines = 1 + text_continue(stdout, text.text, indent);
+  if (!blocks.length) return lines;
+  printf("%*s", indent, "");
+  return lines + text_continue(stdout, blocks.text, indent);
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,26 @@
+/* The address and port at which a server listens, and the names by which browsers may call it. */
+#ifndef CLI_SERVE_ENDPOINT_H
+#define CLI_SERVE_ENDPOINT_H
+
+#include <stdbool.h>
+#include <winnow/status.h>
+
+struct endpoint {
+  int descriptor; /* a socket that listens */
+  char host[64];  /* as in an address of the web: 127.0.0.1, [::1] */
+  unsigned port;
+  bool any;      /* it listens on all addresses of the machine */
+  bool loopback; /* nobody else can reach it */
+};
+
+/* Listens on an IP address; port 0: any free one. WN_EIO: the system refuses. The caller closes the
+ * descriptor, or passes it on. */
+wn_status endpoint_open(struct endpoint *endpoint, const char *address, unsigned port);
+
+/* Whether a request's header Host names the endpoint: its address or localhost, with the port. A
+ * page of another site cannot have such a Host, even if its name leads to this machine (DNS
+ * rebinding). An endpoint of all addresses takes any IP address, but no name. */
+bool endpoint_is_host(const struct endpoint *endpoint, const char *host);
+
+#endif
+/* SPDX-License-Identifier: MIT */

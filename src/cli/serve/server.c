@@ -1,0 +1,334 @@
+/* Serves by libmicrohttpd. */
+#include "cli/serve/server.h"
+
+#include "base/error.h"
+#include "cli/text.h"
+#include "page/html.h"
+#include <errno.h>
+#include <microhttpd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+enum {
+  SILENCE_MOST_SECONDS = 10,
+  HEADER_BYTES = 32 << 10,
+  REQUESTS_MOST = 16,
+  BODY_BYTES = REQUESTS_MOST * 64 << 10,
+  ANSWER_BYTES = 16 << 20,
+  EVENT_BYTES = 64,
+  ALIVE_MS = 1000
+};
+
+typedef enum MHD_Result result;
+typedef struct MHD_Connection connection;
+
+/* ---- responses ---- */
+
+static const char *const headers[][2] = {
+    {"X-Content-Type-Options", "nosniff"},
+    {"Referrer-Policy", "no-referrer"},
+    {"Cache-Control", "no-store"},
+    {"Cross-Origin-Resource-Policy", "same-origin"},
+};
+
+/* Adds the headers that each response has. NULL stays NULL. */
+static struct MHD_Response *with_headers(struct MHD_Response *response, const char *type) {
+  for (size_t i = 0; response && i < sizeof headers / sizeof *headers; i++)
+    MHD_add_response_header(response, headers[i][0], headers[i][1]);
+  if (response && type) MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+  return response;
+}
+
+static result refuse(const struct server *server, connection *to, unsigned status) {
+  return MHD_queue_response(to, status, server->nothing);
+}
+
+/* Sends a response that nothing else refers to. */
+static result send_once(connection *to, struct MHD_Response *response) {
+  if (!response) return MHD_NO;
+  result sent = MHD_queue_response(to, MHD_HTTP_OK, response);
+  MHD_destroy_response(response);
+  return sent;
+}
+
+/* The page, once for all. */
+static struct MHD_Response *make_page(const struct server_options *options) {
+  char *page = NULL, *text = NULL, *policy = html_served_policy();
+  size_t size = 0;
+  struct MHD_Response *response = NULL;
+  if (asprintf(&text, "This page needs scripts. As text: winnow report %s", options->file) < 0) text = NULL;
+  FILE *out = policy && text ? open_memstream(&page, &size) : NULL;
+  if (out) html_write_served(out, &options->head, text);
+  if (out && !fclose(out))
+    response = with_headers(MHD_create_response_from_buffer(size, page, MHD_RESPMEM_MUST_COPY),
+                            "text/html; charset=utf-8");
+  if (response) MHD_add_response_header(response, "Content-Security-Policy", policy);
+  free(page);
+  free(text);
+  free(policy);
+  return response;
+}
+
+/* ---- answers ---- */
+
+/* A request's body as far as it has come. */
+struct body {
+  size_t length, used;
+  char bytes[];
+};
+
+/* The length that the request's body says it has. False: it says none, or it is too large. */
+static bool read_length(connection *from, size_t *length) {
+  const char *text = MHD_lookup_connection_value(from, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_LENGTH);
+  char *end;
+  if (!text || MHD_lookup_connection_value(from, MHD_HEADER_KIND, MHD_HTTP_HEADER_TRANSFER_ENCODING))
+    return false;
+  errno = 0;
+  unsigned long long value = strtoull(text, &end, 10);
+  *length = (size_t)value;
+  return !errno && *text >= '0' && *text <= '9' && !*end && value <= BODY_BYTES;
+}
+
+static result begin_body(const struct server *server, connection *from, void **state) {
+  size_t length;
+  if (!read_length(from, &length)) return refuse(server, from, MHD_HTTP_CONTENT_TOO_LARGE);
+  struct body *body = malloc(sizeof *body + length + 1);
+  if (!body) return MHD_NO;
+  *body = (struct body){.length = length};
+  *state = body;
+  return MHD_YES;
+}
+
+static result take_bytes(struct body *body, const char *bytes, size_t *count) {
+  if (*count > body->length - body->used) return MHD_NO;
+  memcpy(body->bytes + body->used, bytes, *count);
+  body->used += *count;
+  *count = 0;
+  return MHD_YES;
+}
+
+/* Asks. An answer that is too large is replaced by one that says so. */
+static wn_status ask(struct answers *answers, const char *request, size_t length, char **bytes,
+                     size_t *size) {
+  char amount[32], why[128];
+  wn_status error = answers_ask(answers, request, length, bytes, size);
+  if (error) return answers_fail(answers, wn_last_error(), bytes, size);
+  if (*size <= ANSWER_BYTES) return WN_OK;
+  snprintf(why, sizeof why, "the answer has %s, too much for a page; narrow the query",
+           text_bytes(amount, (double)*size));
+  free(*bytes);
+  return answers_fail(answers, why, bytes, size);
+}
+
+/* Where the request that begins at `at` ends. */
+static const char *end_of_request(const char *at, const char *end) {
+  const char *found = memmem(at, (size_t)(end - at), "\n\n", 2);
+  return found ? found + 1 : end;
+}
+
+static size_t count_requests(const struct body *body) {
+  const char *at = body->bytes, *end = at + body->used;
+  size_t count = 0;
+  for (; at < end; count++) at = end_of_request(at, end) + 1;
+  return count;
+}
+
+/* Writes all answers, of one state. An empty body asks nothing. */
+static wn_status write_answers(const struct server *server, const struct body *body, FILE *out) {
+  const char *at = body->bytes, *end = at + body->used;
+  wn_status error = WN_OK;
+  live_hold(server->live);
+  while (at < end && !error) {
+    const char *next = end_of_request(at, end);
+    char *bytes;
+    size_t size;
+    error = ask(&server->live->answers, at, (size_t)(next - at), &bytes, &size);
+    at = next + 1;
+    if (error) break;
+    fwrite(&(uint32_t){(uint32_t)size}, sizeof(uint32_t), 1, out);
+    fwrite(bytes, 1, size, out);
+    free(bytes);
+  }
+  live_release(server->live);
+  return error;
+}
+
+static result answer(const struct server *server, connection *to, const struct body *body) {
+  char *bytes = NULL;
+  size_t size;
+  if (count_requests(body) > REQUESTS_MOST) return refuse(server, to, MHD_HTTP_CONTENT_TOO_LARGE);
+  FILE *out = open_memstream(&bytes, &size);
+  bool failed = !out || write_answers(server, body, out);
+  failed = (out && fclose(out)) || failed;
+  if (failed) return free(bytes), refuse(server, to, MHD_HTTP_INTERNAL_SERVER_ERROR);
+  struct MHD_Response *response = MHD_create_response_from_buffer(size, bytes, MHD_RESPMEM_MUST_FREE);
+  if (!response) free(bytes);
+  return send_once(to, with_headers(response, "application/octet-stream"));
+}
+
+/* ---- events ---- */
+
+struct listener {
+  struct live *live;
+  uint64_t seen;
+};
+
+/* An MHD_ContentReaderCallback: waits for the next event. A line that begins with a colon is a sign
+ * of life, which browsers ignore. */
+static ssize_t read_event(void *context, uint64_t position, char *buffer, size_t most) {
+  struct listener *listener = context;
+  const char *text = ":\n\n";
+  (void)position;
+  switch (live_wait(listener->live, &listener->seen, ALIVE_MS)) {
+  case NEWS_NONE: break;
+  case NEWS_GROWING: text = "data: growing\n\n"; break;
+  case NEWS_ENDED: text = "data: ended\n\n"; break;
+  case NEWS_STOP: return MHD_CONTENT_READER_END_OF_STREAM;
+  }
+  size_t length = strlen(text);
+  if (length > most) return MHD_CONTENT_READER_END_WITH_ERROR; /* `most` is EVENT_BYTES */
+  memcpy(buffer, text, length);
+  return (ssize_t)length;
+}
+
+static void free_listener(void *context) {
+  struct listener *listener = context;
+  live_unlisten(listener->live);
+  free(listener);
+}
+
+static result send_events(const struct server *server, connection *to) {
+  if (!server->live->followed) return refuse(server, to, MHD_HTTP_NO_CONTENT);
+  struct listener *listener = malloc(sizeof *listener);
+  if (!listener) return MHD_NO;
+  *listener = (struct listener){server->live, LIVE_NOTHING_SEEN};
+  live_listen(server->live);
+  struct MHD_Response *response =
+      MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, EVENT_BYTES, read_event, listener, free_listener);
+  if (!response) free_listener(listener);
+  return send_once(to, with_headers(response, "text/event-stream"));
+}
+
+/* ---- requests ---- */
+
+/* Whether the request comes from this machine's browser and from no page of another site. */
+static bool is_own(const struct server *server, connection *from) {
+  const char *host = MHD_lookup_connection_value(from, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST),
+             *origin = MHD_lookup_connection_value(from, MHD_HEADER_KIND, MHD_HTTP_HEADER_ORIGIN);
+  if (!host || !endpoint_is_host(&server->endpoint, host)) return false;
+  return !origin || (!strncmp(origin, "http://", 7) && !strcmp(origin + 7, host));
+}
+
+/* What follows /TOKEN/ in a path; NULL: the path does not begin so. The time that it takes does not
+ * depend on how much of the token is right. */
+static const char *behind_token(const struct server *server, const char *path) {
+  if (strlen(path) < TOKEN_DIGITS + 2) return NULL;
+  unsigned differs = (unsigned)(path[0] ^ '/') | (unsigned)(path[TOKEN_DIGITS + 1] ^ '/');
+  for (size_t i = 0; i < TOKEN_DIGITS; i++) differs |= (unsigned)(path[i + 1] ^ server->token[i]);
+  return differs ? NULL : path + TOKEN_DIGITS + 2;
+}
+
+/* Whether a request with the token is taken: guests.h. */
+static bool admit(struct server *server, connection *from) {
+  const union MHD_ConnectionInfo *info = MHD_get_connection_info(from, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+  return info && guests_admit(&server->guests, info->socket_context);
+}
+
+static result begin_request(struct server *server, connection *from, const char *path, const char *method,
+                            void **state) {
+  if (!is_own(server, from)) return refuse(server, from, MHD_HTTP_FORBIDDEN);
+  const char *name = behind_token(server, path);
+  if (name && !admit(server, from)) return refuse(server, from, MHD_HTTP_SERVICE_UNAVAILABLE);
+  bool get = !strcmp(method, MHD_HTTP_METHOD_GET), post = !strcmp(method, MHD_HTTP_METHOD_POST);
+  if (name && post && !strcmp(name, "answer")) return begin_body(server, from, state);
+  if (name && get && !strcmp(name, "events")) return send_events(server, from);
+  if (!name || !get || *name) return refuse(server, from, MHD_HTTP_NOT_FOUND);
+  live_touch(server->live);
+  return MHD_queue_response(from, MHD_HTTP_OK, server->page);
+}
+
+/* An MHD_AccessHandlerCallback: called first for the headers, then for each piece of the body, then
+ * for its end. */
+static result handle(void *context, connection *from, const char *path, const char *method,
+                     const char *version, const char *bytes, size_t *count, void **state) {
+  struct server *server = context;
+  struct body *body = *state;
+  (void)version;
+  if (!body) return begin_request(server, from, path, method, state);
+  return *count ? take_bytes(body, bytes, count) : answer(server, from, body);
+}
+
+static void end_request(void *context, connection *from, void **state, enum MHD_RequestTerminationCode why) {
+  (void)context, (void)from, (void)why;
+  free(*state);
+  *state = NULL;
+}
+
+/* An MHD_NotifyConnectionCallback. */
+static void note_connection(void *context, connection *of, void **guest,
+                            enum MHD_ConnectionNotificationCode what) {
+  struct server *server = context;
+  const union MHD_ConnectionInfo *info = MHD_get_connection_info(of, MHD_CONNECTION_INFO_CONNECTION_FD);
+  if (what == MHD_CONNECTION_NOTIFY_STARTED)
+    *guest = info ? guests_add(&server->guests, info->connect_fd) : NULL;
+  else
+    guests_remove(&server->guests, *guest);
+}
+
+/* Paths are compared as they were sent: no name needs %XX. */
+static size_t leave_escaped(void *context, connection *from, char *text) {
+  (void)context, (void)from;
+  return strlen(text);
+}
+
+/* ---- starting ---- */
+
+static wn_status make_token(char token[TOKEN_DIGITS + 1]) {
+  unsigned char bytes[TOKEN_DIGITS / 2];
+  if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+    return error_set(WN_EIO, "the system gives no random numbers: %s", strerror(errno));
+  for (size_t i = 0; i < sizeof bytes; i++) snprintf(token + 2 * i, 3, "%02x", bytes[i]);
+  return WN_OK;
+}
+
+static struct MHD_Daemon *start_daemon(struct server *server) {
+  return MHD_start_daemon(
+      MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_AUTO | MHD_USE_ITC, 0, NULL,
+      NULL, handle, server, MHD_OPTION_LISTEN_SOCKET, server->endpoint.descriptor,
+      MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MOST, MHD_OPTION_CONNECTION_TIMEOUT,
+      (unsigned)SILENCE_MOST_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_BYTES,
+      MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL,
+      MHD_OPTION_NOTIFY_COMPLETED, end_request, NULL, MHD_OPTION_NOTIFY_CONNECTION, note_connection, server,
+      MHD_OPTION_END);
+}
+
+/* ---- shared ---- */
+
+wn_status server_start(struct server *server, struct live *live, const struct server_options *options) {
+  *server = (struct server){.live = live};
+  guests_create(&server->guests);
+  wn_status error = make_token(server->token);
+  if (!error) error = endpoint_open(&server->endpoint, options->address, options->port);
+  if (error) return guests_destroy(&server->guests), error;
+  snprintf(server->url, sizeof server->url, "http://%s:%u/%s/", server->endpoint.host, server->endpoint.port,
+           server->token);
+  server->page = make_page(options);
+  server->nothing = with_headers(MHD_create_response_from_buffer(0, "", MHD_RESPMEM_PERSISTENT), NULL);
+  if (server->page && server->nothing) server->daemon = start_daemon(server);
+  if (server->daemon) return WN_OK;
+  close(server->endpoint.descriptor);
+  server_stop(server);
+  return error_set(WN_ENOMEM, "cannot start the server");
+}
+
+void server_stop(struct server *server) {
+  if (server->daemon) MHD_stop_daemon(server->daemon);
+  guests_destroy(&server->guests);
+  if (server->page) MHD_destroy_response(server->page);
+  if (server->nothing) MHD_destroy_response(server->nothing);
+  server->daemon = NULL;
+  server->page = server->nothing = NULL;
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,161 @@
+/* winnow view: loads the recording, and serves the page that shows it until a signal comes.
+ *
+ * The signals are blocked before any thread starts, and the main thread takes them with sigwait.
+ * SIGINT and SIGHUP are left alone where they were ignored from the start, as a shell does for a
+ * program in the background and `nohup` does. */
+#include "base/error.h"
+#include "cli/command.h"
+#include "cli/input.h"
+#include "cli/load.h"
+#include "cli/options.h"
+#include "cli/serve/desktop.h"
+#include "cli/serve/live.h"
+#include "cli/serve/page_address.h"
+#include "cli/serve/server.h"
+#include "cli/text.h"
+#include <getopt.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* A last answer or loading may take so long after the signal. */
+enum { END_SECONDS = 2 };
+
+/* Samples in memory unless the user gives another number: then the process takes 256 MB at most, also
+ * while a growing trace is loaded anew, and answers come within half a second (bench/results/figures.md). */
+enum { USUAL_SAMPLES = 300000 };
+
+static int parse(struct report_options *options, int argc, char **argv) {
+  int code = options_parse(options, FOR_VIEW, argc, argv);
+  if (code) return code;
+  if (optind == argc || !*argv[optind])
+    return fail_usage("view", "which trace? usage: winnow view [OPTION...] [BEFORE] FILE");
+  if (optind + 2 < argc) return fail_usage("view", "the page has one trace, or two that it compares");
+  inputs_trim(argv + optind, argc - optind);
+  options->file = argv[argc - 1];
+  options->other = optind + 1 < argc ? argv[optind] : NULL;
+  size_t given = options->recording.samples_most;
+  options->recording.samples_most = options->full ? 0 : given ? given : USUAL_SAMPLES;
+  return 0;
+}
+
+/* ---- signals ---- */
+
+static void block_signals(sigset_t *ending) {
+  static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+  sigemptyset(ending);
+  for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+    struct sigaction action;
+    bool ignored = !sigaction(signals[i], NULL, &action) && action.sa_handler == SIG_IGN;
+    if (!ignored) sigaddset(ending, signals[i]);
+  }
+  sigprocmask(SIG_BLOCK, ending, NULL);
+  signal(SIGPIPE, SIG_IGN); /* a browser may go in the middle of an answer */
+}
+
+/* The command writes nothing, so nothing is lost if it ends in the middle of an answer. */
+static void end_now(int signal) {
+  (void)signal;
+  _exit(0);
+}
+
+static void wait_for_end(const sigset_t *ending) {
+  int number;
+  sigwait(ending, &number);
+  signal(SIGALRM, end_now);
+  alarm(END_SECONDS);
+  sigprocmask(SIG_UNBLOCK, ending, NULL); /* the second Ctrl-C ends it at once */
+}
+
+/* ---- serving ---- */
+
+/* Which part of the samples is shown, before a name. */
+static void print_part(double kept) {
+  char part[32];
+  if (kept < 1) printf("%s of ", text_part_of_samples(part, kept));
+}
+
+/* A server that others can reach is what the user asked for, but they may not know what that means. */
+static void warn(const struct server *server) {
+  if (server->endpoint.loopback) return;
+  fprintf(stderr,
+          "winnow: everybody who can reach this machine and knows the page's address sees the trace%s\n",
+          server->endpoint.any ? "; elsewhere, its host is the machine's address" : "");
+}
+
+static void announce(const struct report_options *options, const char *url, double kept) {
+  printf("%s shows ", url);
+  print_part(kept);
+  text_name(stdout, options->file);
+  if (options->other) {
+    fputs(" compared with ", stdout);
+    text_name(stdout, options->other);
+  }
+  puts(kept < 1 ? "; intervals are wider (--samples all shows all); Ctrl-C ends it" : "; Ctrl-C ends it");
+  fflush(stdout);
+  if (!options->no_open) desktop_open(url);
+}
+
+static wn_status serve(const struct report_options *options, struct live *live) {
+  struct server server;
+  sigset_t ending;
+  char *address = page_address(options);
+  block_signals(&ending);
+  wn_status error =
+      server_start(&server, live,
+                   &(struct server_options){.address = options->listen ? options->listen : "127.0.0.1",
+                                            .port = options->port,
+                                            .head = page_head(options, address, true),
+                                            .file = options->file});
+  free(address);
+  if (error) return error;
+  double kept = live->recording->kept;
+  error = live_start(live);
+  if (!error) {
+    announce(options, server.url, kept);
+    warn(&server);
+    wait_for_end(&ending);
+  }
+  live_stop(live);
+  server_stop(&server);
+  return error;
+}
+
+/* A time after the end of a trace is wrong, unless the program still runs. */
+static wn_status check_time(const struct report_options *options, const struct live *live) {
+  const struct when_asked *when = &options->when[0];
+  if (live->followed || when->at != AT_TIME || when->ns <= live->recording->samples->end_ns) return WN_OK;
+  return load_refuse_time(options, live->recording->samples->end_ns);
+}
+
+/* ---- shared ---- */
+
+void view_print_options(FILE *out) { options_print(out, FOR_VIEW); }
+
+int command_view(int argc, char **argv) {
+  struct report_options options = {0};
+  struct live live = {0};
+  struct recording *before = NULL;
+  struct input input;
+  char text[512];
+  int code = parse(&options, argc, argv);
+  if (code) return code;
+  if (options.other) code = load_file(&options, options.other, &before);
+  if (code) return code;
+  if (!input_open(&input, options.file)) return recording_free(before), fail_job("%s", wn_last_error());
+  wn_status error = live_open(&live, input_path(&input), &options.recording, before);
+  if (!error) error = load_check_grouping(&options, live.recording, options.file);
+  if (!error) error = check_time(&options, &live);
+  if (!error && before) load_warn_of_same(options.other, before, options.file, live.recording);
+  if (!error && before) load_say_missing(options.other, source_damage(before->samples->source));
+  if (!error && !live.followed)
+    load_say_missing(options.file, source_damage(live.recording->samples->source));
+  if (!error) error = serve(&options, &live);
+  live_close(&live);
+  recording_free(before);
+  input_close(&input);
+  return error == WN_EINVAL ? fail_usage("view", "%s", wn_last_error())
+         : error            ? fail_job("%s", input_error(&input, text))
+                            : 0;
+}
+/* SPDX-License-Identifier: MIT */
