@@ -97,6 +97,7 @@ static const struct program {
     PROGRAM(leaks_a_little, LEVEL | LEAK, "open_session"),
     PROGRAM(grows_and_shrinks, LEVEL, NULL),
     PROGRAM(keeps_what_it_freed, KEPT, NULL),
+    PROGRAM(keeps_after_batches, KEPT, NULL),
     PROGRAM(keeps_and_grows_again, LEVEL, NULL),
     PROGRAM(grows_and_closes_down_slowly, GROWING, "load_table"),
     PROGRAM(closes_down_slowly, GROWING | LEVEL, "load_table"),
@@ -160,6 +161,21 @@ static enum verdict_kind judged(const struct program *program, double rate, uint
   report_destroy(&report);
   recording_free(recording);
   return verdict.kind;
+}
+
+/* A batch that ends is no end of the program, and what it frees is not freed at the exit. */
+static void batches_do_not_close_the_program(void **state) {
+  (void)state;
+  static const struct program program = {"keeps_after_batches", keeps_after_batches, KEPT, NULL};
+  struct recording_options options = {.names = {.symbols = false}};
+  for (uint64_t seed = 1; seed <= 5; seed++) {
+    struct recording *recording;
+    run(&program, 1e-3, seed);
+    assert_int_equal(recording_load(story_path(), &options, &recording), WN_OK);
+    unlink(story_path());
+    assert_true((double)recording->closing_ns > 0.95 * (double)recording->samples->end_ns);
+    recording_free(recording);
+  }
 }
 
 static int seeds_asked = SEEDS;
@@ -281,6 +297,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(verdicts_are_right_or_not_there),
       cmocka_unit_test(a_leak_of_a_tenth_is_not_called_none),
       cmocka_unit_test(the_blocks_have_their_verdict_beside_that_of_the_memory),
+      cmocka_unit_test(batches_do_not_close_the_program),
       cmocka_unit_test(growth_of_a_process_that_has_just_begun_is_no_leak)};
   return RUN_TESTS(tests);
 }

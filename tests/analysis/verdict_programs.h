@@ -365,6 +365,11 @@ static void keeps_what_it_freed(void) {
   work(20), table(4 MB);
   if (part() < 0.3) spread(PARSE, 60 MB, 0.05, 0.3, 1000, 0.4 * TICKS - tick);
 }
+static void keeps_after_batches(void) { /* and rests before it ends: each batch is freed as it is done */
+  keeps = true;
+  spread(PARSE, 1440 MB, 0, 0.9, 1000, 100 - tick % 100);
+  spread(TABLE, 5 MB, 0, 0.02, 500, TICKS - tick - 1);
+}
 static void keeps_and_grows_again(void) { /* all of it is used again at the end */
   keeps = true;
   work(20), table(4 MB), spread(PARSE, 60 MB, 0.05, 0.3, 1000, 0.4 * TICKS - tick);

@@ -31,8 +31,9 @@ static void find_shared_names(struct recording *recording) {
 
 /* ---- CLOSING ---- */
 
-enum { CLOSING_PART = 5, SLOWLY_PART = 2, CURVE = 512, AT_ONCE = 50, LEAST = CURVE / 8 };
-static const double KEPT_MOST = 0.5, NEARLY = 0.95, SLOWLY_LEAST = 0.25, SLOWLY_ALLOCATES = 0.1, WORKS = 0.5;
+enum { CLOSING_PART = 5, SLOWLY_PART = 2, CURVE = 512, AT_ONCE = 50, LEAST = CURVE / 8, BATCHES = 3 };
+static const double KEPT_MOST = 0.5, NEARLY = 0.95, SLOWLY_LEAST = 0.25, SLOWLY_ALLOCATES = 0.1, WORKS = 0.5,
+                    AGAIN = 0.8, NO_BATCHES = -1;
 
 /* What a process held, and what it allocated since the moment before, while it ran. */
 struct course {
@@ -97,6 +98,20 @@ static bool only_frees(const struct course *course, size_t last) {
          allocated(course, last + 1, course->end + 1) <= SLOWLY_ALLOCATES * held;
 }
 
+/* BATCHES: the least that was held before the last one. */
+static double held_between_batches(const struct course *course, size_t last) {
+  double most = held_at(course, last), least = most, between = NO_BATCHES;
+  int batches = 0;
+  for (size_t i = last_part(course, SLOWLY_PART); i <= last; i++) {
+    least = fmin(least, held_at(course, i));
+    if (least >= KEPT_MOST * most || held_at(course, i) < AGAIN * most) continue;
+    batches++;
+    between = least;
+    least = most;
+  }
+  return batches < BATCHES ? NO_BATCHES : between;
+}
+
 static bool ends_itself(const struct process *process) {
   return process->ended && process->end_kind != TRACE_END_STOP && process->end_kind != TRACE_END_EXEC;
 }
@@ -132,6 +147,12 @@ uint64_t recording_closing(const struct recording *recording, uint32_t number) {
   size_t lately = last_part(&course, CLOSING_PART), first = last_part(&course, SLOWLY_PART),
          last = last_of_most(&course, first);
   if (last < lately && !only_frees(&course, last)) first = lately, last = last_of_most(&course, first);
+  double between = held_between_batches(&course, last);
+  if (between > NO_BATCHES) {
+    if (held_at(&course, course.end) >= KEPT_MOST * between) return end_ns;
+    for (last = course.end; held_at(&course, last) < KEPT_MOST * between;) last--;
+    return course.moments[last].time_ns;
+  }
   if (held_at(&course, course.end) >= KEPT_MOST * held_at(&course, last) || works_on(&course, last))
     return end_ns;
   bool is_peak = samples->process_count < 2 && recording->peak_ns >= course.moments[first].time_ns;

@@ -11,6 +11,9 @@
  * asked for instead of what was alive at the end. Each of several processes has such a moment of
  * its own.
  *
+ * BATCHES: a program that in the last half of its run freed as much at least three times, and held it
+ * again, works so. It closes down after it last held half of what it held between two batches.
+ *
  * SLOWLY: an interpreter may take longer to free a large list. So the last half of the run counts
  * if the program frees in all of it, and hardly allocates. */
 #ifndef ANALYSIS_RECORDING_H
