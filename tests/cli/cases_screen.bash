@@ -48,10 +48,10 @@ the_screen_says_what_to_do() {
   says 'TOO FEW SAMPLES +record it again with --rate 0[.]01 '
   make killed t
   succeeds report --no-symbols t
-  says 'NOT DECIDED .*; a longer run, or --rate 0[.]01, may tell'
+  says 'NOT DECIDED .*; record longer, or with --rate 0[.]01 '
   make plain t
   COLUMNS=160 run report --no-symbols t
-  says 'Resident at most [^-]* at 500 us: [^-]* [+] [^-]*; [0-9.]+ MB of that was never written'
+  says 'Resident at most [^-]* at 500 us: [^-]* [+] [^-]*; malloc has [0-9.]+ MB more, never written'
   says 'Never freed .* 100 % of the peak; in use at the end, or leaked'
   run export --no-symbols -f dhat -o dhat t
   succeeds report dhat

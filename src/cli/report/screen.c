@@ -104,36 +104,46 @@ static int print_known(const struct view *view, enum fact_name name, const char 
 }
 
 /* Malloc counts its blocks, and the peak is an estimate: then the former can be the larger number. */
-static const char *part_label(const struct view *view, enum fact_name part) {
-  double bytes = facts_number(view->facts, part), peak = facts_number(view->facts, FACT_TOTALS_peak_bytes);
+static const char *part_label(const struct view *view, enum fact_name part, double bytes) {
+  double peak = facts_number(view->facts, FACT_TOTALS_peak_bytes);
   char one[32], other[32];
   bool counted = part == FACT_PARTS_blocks && view->facts->parts.told && !view->report->samples->collected &&
                  bytes > peak && strcmp(text_bytes(one, bytes), text_bytes(other, peak)) != 0;
-  return counted ? "malloc blocks (counted)" : facts_label(view->facts, part);
+  return counted ? "malloc blocks (malloc's count)" : facts_label(view->facts, part);
+}
+
+/* A part without what was never written of it: of blocks first, and then of what is kept free. */
+static double written_part(const struct facts *facts, enum fact_name part, double *unwritten) {
+  double bytes = facts_number(facts, part);
+  if (bytes < 0 || (part != FACT_PARTS_blocks && part != FACT_PARTS_free)) return fmax(bytes, 0);
+  double less = fmin(bytes, *unwritten);
+  *unwritten -= less;
+  return bytes - less;
 }
 
 /* What has a hundredth of the whole is named, so that the parts add up; --all names the others. */
 static void say_parts(struct paragraph *note, const struct view *view) {
-  char text[40];
+  char text[40], size[40];
   const struct facts *facts = view->facts;
   double whole = facts_number(facts, FACT_RESIDENT_rss_bytes),
-         most = facts_number(facts, FACT_RESIDENT_most_bytes);
-  char size[40];
+         most = facts_number(facts, FACT_RESIDENT_most_bytes),
+         unwritten = -facts_number(facts, FACT_PARTS_unwritten), left = unwritten, other = 0;
   if (strcmp(text_bytes(size, whole), text_bytes(text, most))) say(note, "%s ", size);
   say(note, "at %s", text_time(text, facts->resident.time_ns));
   const char *glue = ": ";
-  double other = 0, unwritten = 0;
   for (int part = FACT_PARTS_blocks; part < FACT_PARTS_blocks + RESIDENT_PARTS; part++) {
-    double bytes = facts_number(facts, (enum fact_name)part);
+    double bytes = written_part(facts, (enum fact_name)part, &left);
     if (bytes < 0.01 * whole) {
-      *(bytes < 0 ? &unwritten : &other) += bytes;
+      other += bytes;
       continue;
     }
-    say(note, "%s%s %s", glue, text_bytes(text, bytes), part_label(view, (enum fact_name)part));
+    say(note, "%s%s %s", glue, text_bytes(text, bytes), part_label(view, (enum fact_name)part, bytes));
     glue = " + ";
   }
   if (other > 0.003 * whole) say(note, "%s%s other", glue, text_bytes(text, other));
-  if (-unwritten >= 0.01 * whole) say(note, "; %s of that was never written", text_bytes(text, -unwritten));
+  if (unwritten >= 0.01 * whole)
+    say(note, "; %s has %s more, never written", view->report->samples->collected ? "the heap" : "malloc",
+        text_bytes(text, unwritten));
 }
 
 static int print_resident(const struct view *view) {

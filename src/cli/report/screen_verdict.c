@@ -107,9 +107,8 @@ static void say_why(struct paragraph *text, const struct view *view, const struc
   case VERDICT_LEAK:
   case VERDICT_GROWING: say_growth(text, view, verdict, verdict->kind); return;
   case VERDICT_UNDECIDED:
-    say(text, "growth is neither sure nor ruled out; a longer run");
-    if (view->report->recording->rate < 1) say_higher_rate(text, view, ", or ", ",");
-    say(text, " may tell");
+    say(text, "growth is neither sure nor ruled out; record longer");
+    if (view->report->recording->rate < 1) say_higher_rate(text, view, ", or with ", "");
     return;
   case VERDICT_LEVEL:
     say(text, "level since %s; a leak of a tenth of the peak would show", text_time(time, verdict->time_ns));

@@ -58,7 +58,7 @@ function reasonOf({ kind, bytes: amount, at_ns }: Verdict, { totals }: Totals, {
   const higher = `${collected ? 'WINNOW_RATE=' : '--rate '}${rate}`;
   switch (kind) {
     case 'not_decided':
-      return `growth is neither sure nor ruled out; a longer run${trace.rate < 1 ? `, or ${higher},` : ''} may tell`;
+      return `growth is neither sure nor ruled out; record longer${trace.rate < 1 ? `, or with ${higher}` : ''}`;
     case 'no_leak_seen':
       return `level since ${duration(at_ns)}; a leak of a tenth of the peak would show`;
     case 'mostly_short_lived':
