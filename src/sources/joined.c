@@ -20,7 +20,7 @@ struct part {
   bool has_places;            /* of a language */
 };
 
-struct merged_tree {
+struct joined {
   struct source source;
   struct part *parts; /* in the order of their starts */
   uint32_t count, at; /* at: the part that is read */
@@ -35,7 +35,7 @@ struct merged_tree {
   bool out_of_memory;
 };
 
-static struct merged_tree *of(const struct source *source) { return (struct merged_tree *)(uintptr_t)source; }
+static struct joined *of(const struct source *source) { return (struct joined *)(uintptr_t)source; }
 
 /* ---- parts ---- */
 
@@ -90,7 +90,7 @@ static int by_start(const void *a, const void *b) {
 }
 
 /* Orders the parts, and computes what depends on all of them. */
-static void settle_parts(struct merged_tree *joined) {
+static void settle_parts(struct joined *joined) {
   qsort(joined->parts, joined->count, sizeof *joined->parts, by_start);
   joined->rate = joined->parts->process.run.rate;
   for (uint32_t i = 0; i < joined->count; i++) {
@@ -112,7 +112,7 @@ static bool begin_part(struct part *part) {
 }
 
 /* Without memory for the last title the process keeps its first one. */
-static void end_part(struct merged_tree *joined, struct part *part) {
+static void end_part(struct joined *joined, struct part *part) {
   joined_numbers_destroy(&joined->numbers);
   joined->at++;
   if (!part->source) return;
@@ -123,7 +123,7 @@ static void end_part(struct merged_tree *joined, struct part *part) {
   part->source = NULL;
 }
 
-static void note_places(struct merged_tree *joined, struct part *part) {
+static void note_places(struct joined *joined, struct part *part) {
   for (size_t i = joined->stacks.module_count; i && !part->has_places; i--) {
     const struct joined_module *module = &joined->stacks.modules[i - 1];
     part->has_places = trace_is_language(&module->module) && &joined->parts[module->source] == part;
@@ -132,7 +132,7 @@ static void note_places(struct merged_tree *joined, struct part *part) {
 
 /* ---- events ---- */
 
-static bool join_stack(struct merged_tree *joined, const struct part *part, uint32_t *stack) {
+static bool join_stack(struct joined *joined, const struct part *part, uint32_t *stack) {
   return joined_stack(&joined->stacks, &joined->numbers, part->source, joined->at, stack);
 }
 
@@ -148,7 +148,7 @@ static void keep_exec(struct part *part, const struct trace_exec *exec) {
 
 /* Gives an event common numbers and the common time. False: it is no event of the joined source, or
  * there is not enough memory. */
-static bool join_event(struct merged_tree *joined, struct part *part, struct trace_event *event) {
+static bool join_event(struct joined *joined, struct part *part, struct trace_event *event) {
   uint32_t count = joined->count, at = joined->at;
   bool done = true;
   event->at.time_ns += part->process.begin_ns;
@@ -175,7 +175,14 @@ static bool join_event(struct merged_tree *joined, struct part *part, struct tra
   case TRACE_MEMORY: return true;
   case TRACE_END: keep_end(part, &event->end); return false;
   case TRACE_EXEC: keep_exec(part, &event->exec); return false;
-  default: return false;
+  /* Of one process, or of a collected heap; the compiler asks for each new kind whether it is joined. */
+  case TRACE_UNMAP:
+  case TRACE_LOSS:
+  case TRACE_TITLE:
+  case TRACE_UNRECORDED:
+  case TRACE_COLLECTION:
+  case TRACE_PAUSE:
+  case TRACE_DOMAIN: return false;
   }
   if (!done) joined->out_of_memory = true;
   return done;
@@ -184,7 +191,7 @@ static bool join_event(struct merged_tree *joined, struct part *part, struct tra
 /* ---- the source ---- */
 
 static void close_joined(struct source *source) {
-  struct merged_tree *joined = of(source);
+  struct joined *joined = of(source);
   for (uint32_t i = 0; i < joined->count; i++) {
     struct part *part = &joined->parts[i];
     if (part->source) source_close(part->source);
@@ -199,7 +206,7 @@ static void close_joined(struct source *source) {
 }
 
 static bool next(struct source *source, struct trace_event *event) {
-  struct merged_tree *joined = of(source);
+  struct joined *joined = of(source);
   while (joined->at < joined->count && !joined->out_of_memory) {
     struct part *part = &joined->parts[joined->at];
     if (begin_part(part) && source_next(part->source, event)) {
@@ -213,7 +220,7 @@ static bool next(struct source *source, struct trace_event *event) {
 }
 
 static const struct trace_run *run(const struct source *source) {
-  struct merged_tree *joined = of(source);
+  struct joined *joined = of(source);
   joined->run = joined->parts->process.run;
   joined->run.rate = joined->rate;
   joined->run.seed = joined->seed;
@@ -236,7 +243,7 @@ static void add_damage(struct trace_damage *sum, const struct trace_damage *dama
 }
 
 static const struct trace_damage *damage(const struct source *source) {
-  struct merged_tree *joined = of(source);
+  struct joined *joined = of(source);
   joined->damage = (struct trace_damage){.complete = true, .out_of_memory = joined->out_of_memory};
   for (uint32_t i = 0; i < joined->count; i++) {
     const struct part *part = &joined->parts[i];
@@ -265,7 +272,7 @@ static bool place(const struct source *source, uint32_t number, uint64_t offset,
 }
 
 static double position(const struct source *source) {
-  const struct merged_tree *joined = of(source);
+  const struct joined *joined = of(source);
   if (joined->at == joined->count) return 1;
   const struct part *part = &joined->parts[joined->at];
   return (part->before + (part->source ? source_position(part->source) * part->bytes : 0)) /
@@ -294,7 +301,7 @@ static const struct source_format format = {.close = close_joined,
 /* ---- shared ---- */
 
 wn_status joined_open(const struct joined_part *parts, size_t count, struct source **source) {
-  struct merged_tree *joined = calloc(1, sizeof *joined);
+  struct joined *joined = calloc(1, sizeof *joined);
   if (joined) joined->parts = calloc(count + 1, sizeof *joined->parts);
   if (!joined || !joined->parts) {
     free(joined);

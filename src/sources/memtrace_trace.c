@@ -175,6 +175,11 @@ bool memtrace_trace_begins(const unsigned char *bytes, size_t count) {
   return count >= sizeof magic && !memcmp(bytes, &magic, sizeof magic);
 }
 
+bool memtrace_trace_begins_big(const unsigned char *bytes, size_t count) {
+  static const uint32_t magic = __builtin_bswap32(MEMTRACE_MAGIC);
+  return count >= sizeof magic && !memcmp(bytes, &magic, sizeof magic);
+}
+
 wn_status memtrace_trace_open(const char *path, struct source **source) {
   struct memtrace_reader *reader;
   wn_status error = memtrace_reader_open(path, &reader);

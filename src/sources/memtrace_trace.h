@@ -11,6 +11,9 @@
 /* Whether a file begins like a trace of Memtrace. */
 bool memtrace_trace_begins(const unsigned char *bytes, size_t count);
 
+/* Whether it begins like one of a big-endian machine, which is not read. */
+bool memtrace_trace_begins_big(const unsigned char *bytes, size_t count);
+
 /* Opens a trace. On failure wn_last_error says why. */
 wn_status memtrace_trace_open(const char *path, struct source **source);
 

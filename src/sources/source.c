@@ -60,16 +60,21 @@ static enum format format_within(const char *path) {
   return format == PPROF || format == HEAPTRACK ? format : COMPRESSED;
 }
 
-/* What is no file that can be read is left to Winnow's own reader, which says why. */
-static enum format format_of_file(const char *path) {
-  unsigned char bytes[FIRST_BYTES];
+/* Reads the beginning of a file. Nothing of what is no file that can be read. */
+static size_t first_bytes(const char *path, unsigned char bytes[FIRST_BYTES]) {
   struct stat found;
   int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-  if (descriptor < 0) return UNKNOWN;
+  if (descriptor < 0) return 0;
   ssize_t count =
-      fstat(descriptor, &found) || !S_ISREG(found.st_mode) ? 0 : pread(descriptor, bytes, sizeof bytes, 0);
+      fstat(descriptor, &found) || !S_ISREG(found.st_mode) ? 0 : pread(descriptor, bytes, FIRST_BYTES, 0);
   close(descriptor);
-  enum format format = count > 0 ? format_of(bytes, (size_t)count) : UNKNOWN;
+  return count > 0 ? (size_t)count : 0;
+}
+
+static enum format format_of_file(const char *path) {
+  unsigned char bytes[FIRST_BYTES];
+  size_t count = first_bytes(path, bytes);
+  enum format format = count ? format_of(bytes, count) : UNKNOWN;
   return format == COMPRESSED ? format_within(path) : format;
 }
 
@@ -90,6 +95,26 @@ static wn_status refuse_compressed(const char *path) {
   return error;
 }
 
+/* Says why a file is in no format that is read. */
+static wn_status refuse_unknown(const char *path) {
+  unsigned char bytes[FIRST_BYTES];
+  size_t count = first_bytes(path, bytes);
+  if (memtrace_trace_begins_big(bytes, count))
+    return error_set(WN_EFORMAT, "%s is a Memtrace trace of a big-endian machine, which cannot be read",
+                     path);
+  return error_set(WN_EFORMAT,
+                   "%s is not a Winnow trace, nor one of Memtrace, nor a heap profile of DHAT, heaptrack or "
+                   "pprof; winnow record makes a trace",
+                   path);
+}
+
+/* What no other reader knows is left to Winnow's own, which also says what is wrong with a file that cannot
+ * be read. */
+static wn_status open_own(const char *path, struct source **source) {
+  wn_status error = winnow_trace_open(path, source);
+  return error == WN_EINVAL ? refuse_unknown(path) : error;
+}
+
 static wn_status open_format(const char *path, struct source **source) {
   switch (format_of_file(path)) {
   case MEMTRACE: return memtrace_trace_open(path, source);
@@ -107,7 +132,7 @@ static wn_status open_format(const char *path, struct source **source) {
                      "%s is a heap profile of jemalloc as text, which is not read; go tool pprof "
                      "does not convert it either, and jeprof reads it",
                      path);
-  default: return winnow_trace_open(path, source);
+  default: return open_own(path, source);
   }
 }
 

@@ -104,14 +104,6 @@ static enum chunk_state read_chunk(int descriptor, void *buffer, uint64_t offset
 
 /* ---- what kind of file it is ---- */
 
-/* The first packet of a Common Trace Format stream, in either byte order. */
-static bool is_ctf(const unsigned char *bytes, size_t count) {
-  static const unsigned char little[] = {0xc1, 0x1f, 0xfc, 0xc1}, big[] = {0xc1, 0xfc, 0x1f, 0xc1};
-  return count >= 4 && (!memcmp(bytes, little, 4) || !memcmp(bytes, big, 4));
-}
-
-static bool is_little_ctf(const void *bytes) { return ((const unsigned char *)bytes)[1] == 0x1f; }
-
 struct search {
   const char *path;
   int descriptor;
@@ -134,26 +126,19 @@ static bool is_zero(const struct search *search) {
   return true;
 }
 
-static wn_status explain(const struct search *search, const struct chunk_header *first, size_t count) {
+static wn_status explain(const struct search *search) {
   if (search->newer)
     return error_set(
         WN_EFORMAT,
         "%s was written by a newer version %u of the format, this winnow reads up to %u; update winnow",
         search->path, search->newer, TRACE_VERSION);
-  if (is_ctf((const unsigned char *)first, count))
-    return error_set(WN_EFORMAT, "%s is a Memtrace trace%s", search->path,
-                     is_little_ctf(first) ? ", not one of Winnow"
-                                          : " of a big-endian machine, which cannot be read");
   if (is_zero(search))
     return error_set(
         WN_EFORMAT,
         "%s holds nothing but zeros, as a Winnow trace does that was cut before its header; record again",
         search->path);
   if (search->begun) return remains_explain(search->descriptor, search->path, search->size);
-  return error_set(WN_EFORMAT,
-                   "%s is not a Winnow trace, nor one of Memtrace, nor a heap profile of DHAT, heaptrack or "
-                   "pprof; winnow record makes a trace",
-                   search->path);
+  return error_set(WN_EINVAL, "%s is not a Winnow trace; winnow record makes one", search->path);
 }
 
 /* Whether the chunk at `offset`, whose header this is, is good and has records. */
@@ -206,11 +191,10 @@ static wn_status find_chunk(struct search *search, struct chunk_header *found) {
     if (os_read_at(search->descriptor, found, sizeof *found, offset) < sizeof *found) break;
     search->header_known = probe(search, offset, found);
     if (search->header_known) return WN_OK;
-    if (!offset && is_ctf((const unsigned char *)&first, first_count)) break;
   }
   /* A version that a segment vouches for is no damage. */
   if (find_segment(search, found) && !(search->newer && search->header_known)) return WN_OK;
-  return explain(search, &first, first_count);
+  return explain(search);
 }
 
 static wn_status examine_file(int descriptor, const char *path, uint64_t *size) {
@@ -393,7 +377,7 @@ static wn_status read_run(struct trace_reader *reader, const struct chunk_header
     return WN_EFORMAT;
   }
   if (!rate_is_valid(run->rate))
-    return error_set(WN_EINVAL, "%s is a damaged Winnow trace: its sampling rate %g is not from 1e-9 to 1",
+    return error_set(WN_EFORMAT, "%s is a damaged Winnow trace: its sampling rate %g is not from 1e-9 to 1",
                      path, run->rate);
   bool copied = copy_text(reader, 0, &run->command) && copy_text(reader, 1, &run->host) &&
                 copy_text(reader, 2, &run->heap) && copy_text(reader, 3, &run->version) &&

@@ -19,7 +19,7 @@
 
 struct trace_reader;
 
-/* Sets wn_last_error on failure. */
+/* WN_EINVAL: it is no trace of Winnow. Sets wn_last_error on failure. */
 wn_status trace_reader_open(const char *path, struct trace_reader **out);
 void trace_reader_close(struct trace_reader *reader);
 

@@ -175,6 +175,8 @@ events_are_dumped_one_a_line() {
   refused 1 'No such file' dump nowhere
   head -c 1000 /bin/sh >foreign
   refused 1 'foreign is not a Winnow trace, nor one of Memtrace' dump foreign
+  printf '\xc1\xfc\x1f\xc1 and so on' >big
+  refused 1 'big is a Memtrace trace of a big-endian machine, which cannot be read' dump big
 }
 
 # Every chunk begins with the magic, eight bytes; then the version, two bytes.

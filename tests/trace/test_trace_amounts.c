@@ -37,7 +37,7 @@ static void a_rate_that_is_none_is_refused(void **state) {
   struct trace_reader *reader;
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     write_chunk(path, wrong[i], (const unsigned char *)"\1\1", 2);
-    fixture_expect_refusal(path, WN_EINVAL, "its sampling rate");
+    fixture_expect_refusal(path, WN_EFORMAT, "its sampling rate");
   }
   for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
     write_chunk(path, right[i], (const unsigned char *)"\1\1", 2);
