@@ -377,7 +377,7 @@ static wn_status read_run(struct trace_reader *reader, const struct chunk_header
     return WN_EFORMAT;
   }
   if (!rate_is_valid(run->rate))
-    return error_set(WN_EFORMAT, "%s is a damaged Winnow trace: its sampling rate %g is not from 1e-9 to 1",
+    return error_set(WN_EINVAL, "%s is a damaged Winnow trace: its sampling rate %g is not from 1e-9 to 1",
                      path, run->rate);
   bool copied = copy_text(reader, 0, &run->command) && copy_text(reader, 1, &run->host) &&
                 copy_text(reader, 2, &run->heap) && copy_text(reader, 3, &run->version) &&
@@ -478,7 +478,7 @@ wn_status trace_reader_open(const char *path, struct trace_reader **out) {
     status = remains_explain(descriptor, path, search.size); /* nothing tells the rate */
   if (status) {
     trace_reader_close(reader);
-    return status;
+    return status == WN_EINVAL ? WN_EFORMAT : status;
   }
   *out = reader;
   return WN_OK;
