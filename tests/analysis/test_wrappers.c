@@ -324,8 +324,40 @@ static void the_inside_of_a_wrapper_is_none_of_the_programs(void **state) {
   samples_free(samples);
 }
 
+/* Rust's runtime calls main by one, and fmt of the program's types by the other. */
+static void what_a_library_calls_back_is_the_programs(void **state) {
+  (void)state;
+  static const struct named_node nodes[] = {
+      {NULL, 0},
+      {"std::rt::lang_start", 0},
+      {"core::ops::function::FnOnce::call_once", 1},
+      {"n::main", 2},
+      {"alloc::alloc::alloc", 3},
+      {"core::fmt::write", 3},
+      {"<n::Order as core::fmt::Display>::fmt", 5},
+      {"alloc::alloc::alloc", 6},
+      {"<&mut alloc::string::String as core::fmt::Write>::write_str", 5},
+      {"alloc::alloc::alloc", 8}};
+  struct trace_writer *writer = named_story_begin(1e-3, nodes);
+  uint64_t block = 0;
+  for (int i = 0; i < 20; i++) story_next(writer, &block, 64, 4);
+  for (int i = 0; i < 5; i++) story_next(writer, &block, 64, 7);
+  for (int i = 0; i < 3; i++) story_next(writer, &block, 64, 9);
+  struct samples *samples = story_load(writer);
+  struct names names;
+  struct wrappers wrappers;
+  story_names(samples, &names);
+  assert_int_equal(wrappers_find(samples, &names, &(struct wrappers_options){0}, &wrappers), WN_OK);
+  assert_int_equal(self_of(samples, &names, "n::main"), 23);
+  assert_int_equal(self_of(samples, &names, "<n::Order as core::fmt::Display>::fmt"), 5);
+  wrappers_destroy(&wrappers);
+  names_destroy(&names);
+  samples_free(samples);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(what_a_library_calls_back_is_the_programs),
       cmocka_unit_test(the_inside_of_a_wrapper_is_none_of_the_programs),
       cmocka_unit_test(names_of_wrappers_are_known_with_and_without_what_varies),
       cmocka_unit_test(callers_own_what_wrappers_allocate),

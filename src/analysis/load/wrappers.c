@@ -30,7 +30,8 @@
  * sizes as a function without a name needs.
  *
  * Code without a symbol tells the reader less than its callers do. If only wrappers call a
- * function, it is an internal function of an allocator and needs only the first two marks. Each
+ * function, it is an internal function of an allocator and needs only the first two marks; but not if one
+ * of them is of a library that calls functions of the program, as Rust's runtime calls main. Each
  * wrapper that is found exposes its callers as innermost, so the search repeats until a round finds
  * none. The report names the functions that it passed over.
  */
@@ -69,7 +70,8 @@ struct shape {
   uint32_t bytes;      /* of its code, where it is not inlined; 0: unknown */
   bool grows;          /* it made a block larger */
   bool calls_others;   /* it is on a stack that ends in another function */
-  bool others_call_it; /* a function that is no wrapper calls it */
+  bool others_call_it; /* a function that is no wrapper calls it, or one that calls back */
+  enum { UNKNOWN, CALLS_BACK, CALLS_ITS_OWN } calling; /* of a wrapper */
 };
 
 /* The innermost frame of a stack that is no wrapper: the frame that owns the stack. */
@@ -183,6 +185,35 @@ static enum saying saying_of(const char *name) {
   return at_end && islower((unsigned char)last[length - word - 1]) ? SAYS_NOTHING_ELSE : SAYS_IT_ALLOCATES;
 }
 
+/* Whether a function is a method of one of Rust's own traits for a type without a path, such as i32: only
+ * its library can have that. */
+static bool is_of_rust(const char *name) {
+  static const char *const traits[] = {"core::", "alloc::", "std::", "<["};
+  const char *as = *name == '<' ? strstr(name, " as ") : NULL, *path = strstr(name, "::");
+  for (size_t i = 0; as && path > as && i < sizeof traits / sizeof *traits; i++)
+    if (!strncmp(as + 4, traits[i], strlen(traits[i]))) return true;
+  return false;
+}
+
+/* Whether a function is within a library of containers (WRAPPERS_WITHIN). */
+static bool is_in_library(const char *name) {
+  static const char *const paths[] = {
+#define WRAPPER(name)
+#define WRAPPER_METHOD(type, name)
+#define WRAPPERS_WITHIN(path) path "::",
+#include "analysis/load/wrapper_names.def"
+  };
+  char reduced[NAME_MOST], plain[NAME_MOST];
+  if (is_of_rust(name)) return true;
+  reduce(name, reduced);
+  omit_versions(reduced, plain);
+  const char *path = plain + strspn(plain, "&"); /* of a method of a reference */
+  if (!strncmp(path, "mut ", 4)) path += 4;
+  for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+    if (!strncmp(path, paths[i], strlen(paths[i]))) return true;
+  return false;
+}
+
 /* ---- shapes ---- */
 
 static void see(struct seen *seen, uint64_t value) {
@@ -223,6 +254,16 @@ static void count_ends(struct finding *finding, uint32_t stack, struct own own) 
   }
 }
 
+/* Whether a wrapper may call a function of the program: one of a library of containers calls closures and
+ * methods that it was given. */
+static bool calls_back(struct finding *finding, uint32_t function) {
+  struct shape *shape = &finding->shapes[function];
+  if (shape->calling == UNKNOWN)
+    shape->calling =
+        is_in_library(strings_text(finding->names->strings, function)) ? CALLS_BACK : CALLS_ITS_OWN;
+  return shape->calling == CALLS_BACK;
+}
+
 static void see_row(struct finding *finding, const struct row *row) {
   if (!row->stack || row->stack > finding->nodes) return;
   struct own own = finding->owns[row->stack];
@@ -232,7 +273,7 @@ static void see_row(struct finding *finding, const struct row *row) {
   struct shape *shape = &finding->shapes[frames.frame[own.frame].function];
   const struct frame *caller = caller_of(finding, own);
   see(&shape->callers, caller ? caller->function : UINT64_MAX);
-  if (!caller || !caller->wrapper) shape->others_call_it = true;
+  if (!caller || !caller->wrapper || calls_back(finding, caller->function)) shape->others_call_it = true;
   see(&shape->sizes, row->size);
   const struct frame *frame = frames.frame + own.frame;
   see(&shape->places, frame->line ? (uint64_t)frame->file << 32 | frame->line : frame->place);
@@ -397,13 +438,7 @@ bool wrapper_is_known(const char *name) {
 #define WRAPPERS_WITHIN(path)
 #include "analysis/load/wrapper_names.def"
   };
-  static const char *const paths[] = {
-#define WRAPPER(name)
-#define WRAPPER_METHOD(type, name)
-#define WRAPPERS_WITHIN(path) path "::",
-#include "analysis/load/wrapper_names.def"
-  };
-  char reduced[NAME_MOST], plain[NAME_MOST];
+  char reduced[NAME_MOST];
   reduce(name, reduced);
   size_t length = strlen(reduced);
   if (ends_with(reduced, length, "operator new") || ends_with(reduced, length, "operator new[]")) return true;
@@ -411,10 +446,7 @@ bool wrapper_is_known(const char *name) {
     if (!strcmp(reduced, whole[i])) return true;
   for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
     if (is_method(reduced, methods[i][0], methods[i][1])) return true;
-  omit_versions(reduced, plain);
-  for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
-    if (!strncmp(plain, paths[i], strlen(paths[i]))) return true;
-  return false;
+  return is_in_library(name);
 }
 
 wn_status wrappers_find(const struct samples *samples, struct names *names,

@@ -21,13 +21,24 @@ static bool is_main(const char *function) {
          (length > 6 && !strcmp(function + length - 6, "::main"));
 }
 
+static const char *function_at(const struct view *view, const struct call_tree *tree, uint32_t label) {
+  return strings_text(view->report->names->strings, tree->labels[label].function);
+}
+
+/* By which Rust's runtime calls main; other code calls closures by it. */
+static bool is_call_once(const char *function) {
+  return !strncmp(function, "core::ops::function::FnOnce::call_once", 38);
+}
+
 /* The number of callers that are worth printing. */
 static size_t callers_of(const struct view *view, const struct call_tree *tree, const uint32_t *label,
                          size_t count) {
   for (size_t i = 0; i < count; i++) {
-    const char *function = strings_text(view->report->names->strings, tree->labels[label[i]].function);
+    const char *function = function_at(view, tree, label[i]);
     if (is_main(function)) return i + 1;
     if (report_is_beginning(function)) return i;
+    bool is_last = i + 1 == count || report_is_beginning(function_at(view, tree, label[i + 1]));
+    if (is_last && is_call_once(function)) return i;
   }
   return count;
 }
