@@ -280,7 +280,8 @@ static bool name_in_folder(char path[PATH_MAX], size_t length, uint64_t attempt)
 }
 
 static wn_status create_in_folder(struct chunk_file *file, const char *path, int *descriptor) {
-  size_t length = strlen(file->path);
+  size_t length =
+      (size_t)(strrchr(file->path, '/') - file->path) + 1; /* without the name of an earlier attempt */
   for (uint64_t i = 0; i < NAME_ATTEMPTS; i++) {
     if (!name_in_folder(file->path, length, i)) return error_set(WN_EINVAL, "%s: the name is too long", path);
     *descriptor = raw_open(file->path, O_CREAT | O_EXCL);
@@ -346,7 +347,7 @@ static wn_status claim_file(struct chunk_file *file, const char *path, int descr
 }
 
 /* Whether the name was taken from the file between its opening and its claim: `winnow record`
- * removes traces under their lock (folder.c in cli), so a writer that waited for the lock may find
+ * removes traces under their lock (folder.c in cli/record), so a writer that waited for the lock may find
  * the file so. */
 static bool has_no_name(int descriptor) {
   struct stat found;

@@ -3,6 +3,7 @@
 #include "cli/record/folder.h"
 
 #include "base/error.h"
+#include "base/os.h"
 #include "sources/source.h"
 #include "trace/chunk_file.h"
 #include <dirent.h>
@@ -19,8 +20,20 @@
 enum {
   PROGRAM_SHARE = 10, /* KEPT */
   SMALL_SHARE = 20,
-  ATTEMPTS = 20 /* to finish a trace whose lock is taken */
+  /* A reader holds a lock for a moment; so does a child that was forked just before the program ended. */
+  ATTEMPTS = 20,
+  ATTEMPTS_OTHERS = 3 /* for a trace of another process, which may well be writing it */
 };
+
+static const struct timespec pause_for_readers = {.tv_nsec = 5000000};
+
+static bool take_lock(int descriptor, int attempts) {
+  for (int i = 0; i < attempts; i++) {
+    if (i) nanosleep(&pause_for_readers, NULL);
+    if (!flock(descriptor, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK) return true;
+  }
+  return false;
+}
 
 static char *path_in(const struct folder *folder, const char *name) {
   char *path;
@@ -91,12 +104,18 @@ static wn_status make(struct folder *folder) {
   return create(folder) ? WN_OK : fail_to_make(folder->path);
 }
 
+static bool is_named(int descriptor, const char *path) {
+  struct stat opened, named;
+  return !fstat(descriptor, &opened) && !lstat(path, &named) && opened.st_dev == named.st_dev &&
+         opened.st_ino == named.st_ino;
+}
+
 static wn_status lock(struct folder *folder) {
   folder->lock = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
   if (folder->lock < 0) return fail_to_make(folder->path);
-  if (flock(folder->lock, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+  if (!take_lock(folder->lock, ATTEMPTS) || !is_named(folder->lock, folder->path))
     return error_set(WN_EBUSY, "%s is being written by another program; choose another name", folder->path);
-  return WN_OK;
+  return access(folder->path, W_OK | X_OK) ? fail_to_make(folder->path) : WN_OK;
 }
 
 /* ---- reading ---- */
@@ -111,7 +130,7 @@ static void add(struct folder *folder, const char *name) {
 static wn_status list(struct folder *folder) {
   struct dirent **entries;
   int count = scandir(folder->path, &entries, is_visible, alphasort);
-  if (count < 0 && errno == ENOENT) return folder->harm = "was removed", WN_OK;
+  if (count < 0 && (errno == ENOENT || errno == ENOTDIR)) return folder->harm = "was removed", WN_OK;
   if (count < 0) return error_set(WN_EIO, "cannot read %s: %s", folder->path, strerror(errno));
   for (int i = 0; i < count; i++) {
     if (is_our_name(entries[i]->d_name)) add(folder, entries[i]->d_name);
@@ -140,19 +159,25 @@ static int by_origin(const void *one, const void *other) {
   return (a->began_ns > b->began_ns) - (a->began_ns < b->began_ns);
 }
 
-/* Finishes a trace. A child that was forked just before the program ended holds the lock of the
- * trace until the child closes the file, so a busy trace of the first process is tried again. */
+/* Whether a process runs, and has not ended without anyone waiting for it. */
+static bool is_alive(uint32_t pid) {
+  char path[40], text[512];
+  snprintf(path, sizeof path, "/proc/%u/stat", pid);
+  const char *name_end = os_read_file(path, text, sizeof text) > 0 ? strrchr(text, ')') : NULL;
+  return name_end && name_end[1] && !strchr("ZX", name_end[2]);
+}
+
 static void finish(struct folder_trace *trace, const struct trace_finishing *finishing,
                    struct unrecorded *unrecorded) {
-  static const struct timespec pause = {.tv_nsec = 5000000};
   trace->status = WN_EBUSY;
-  for (int i = 0; i < (trace->is_first ? ATTEMPTS : 1) && trace->status == WN_EBUSY; i++) {
-    if (i) nanosleep(&pause, NULL);
+  for (int i = 0; i < (trace->is_first ? ATTEMPTS : ATTEMPTS_OTHERS) && trace->status == WN_EBUSY; i++) {
+    if (i) nanosleep(&pause_for_readers, NULL);
     trace->status = unrecorded_finish(unrecorded, trace->path, finishing, &trace->totals);
   }
   trace->after = unrecorded->own;
   bool became = !trace->status && trace->totals.end.kind == TRACE_END_EXEC;
   if (became && !trace->is_first) unrecorded_count_own(unrecorded);
+  if (became && !trace->is_first && is_alive(trace->pid)) trace->status = WN_EBUSY;
 }
 
 /* The process's last program alone may lack its end. Of a program before it that left no trace it is known
@@ -181,11 +206,21 @@ static void finish_all(struct folder *folder, const struct trace_finishing *fini
 
 static bool is_kept(const struct folder_trace *trace) { return trace->path && !trace->status; }
 
+/* Removes a trace, if it is still what was read. */
 static void remove_at(struct folder *folder, size_t i) {
   struct folder_trace *trace = &folder->traces[i];
-  if (unlink(trace->path)) return;
-  free(trace->path);
-  trace->path = NULL;
+  struct stat found;
+  int descriptor = open(trace->path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
+  bool same = descriptor >= 0 && take_lock(descriptor, ATTEMPTS_OTHERS) &&
+              is_named(descriptor, trace->path) && !fstat(descriptor, &found) &&
+              (uint64_t)found.st_size == trace->totals.file_bytes;
+  if (!same) {
+    trace->status = WN_EBUSY;
+  } else if (!unlink(trace->path)) {
+    free(trace->path);
+    trace->path = NULL;
+  }
+  if (descriptor >= 0) close(descriptor);
 }
 
 /* The main program of a process: the last one, unless another one allocated clearly more. */
@@ -199,14 +234,23 @@ static size_t main_of(const struct folder *folder, size_t from, size_t to) {
   return main;
 }
 
+/* Whether a trace tells more than its samples. */
+static bool is_telling(const struct trace_totals *totals) {
+  return totals->damage.records_lost || (totals->damage.complete && totals->end.kind == TRACE_END_SIGNAL);
+}
+
 /* KEPT: the programs of one process. */
 static void thin_process(struct folder *folder, size_t from, size_t to) {
   size_t main = main_of(folder, from, to);
-  uint64_t most = folder->traces[main].totals.hits;
+  uint64_t most = folder->traces[main].totals.hits, resident = TRACE_FEW_BYTES * PROGRAM_SHARE;
+  for (size_t i = from; i < to; i++)
+    if (folder->traces[i].totals.resident_bytes > resident)
+      resident = folder->traces[i].totals.resident_bytes;
   for (size_t i = from; i < to; i++) {
-    const struct folder_trace *trace = &folder->traces[i];
-    uint64_t hits = trace->totals.hits;
-    if (i != main && is_kept(trace) && (hits < TRACE_FEW_HITS || hits < most / PROGRAM_SHARE))
+    const struct trace_totals *totals = &folder->traces[i].totals;
+    bool few = totals->hits < TRACE_FEW_HITS || totals->hits < most / PROGRAM_SHARE;
+    if (i != main && is_kept(&folder->traces[i]) && few &&
+        totals->resident_bytes < resident / PROGRAM_SHARE && !is_telling(totals))
       remove_at(folder, i);
   }
   if (folder->traces[main].is_first || !folder->traces[folder->main].path) folder->main = main;
@@ -222,7 +266,7 @@ static void thin_processes(struct folder *folder) {
 static bool is_small(const struct folder_trace *trace) {
   const struct trace_totals *totals = &trace->totals;
   return is_kept(trace) && totals->hits < TRACE_FEW_HITS && totals->resident_bytes < TRACE_FEW_BYTES &&
-         !totals->damage.records_lost;
+         !is_telling(totals);
 }
 
 /* KEPT: processes with little. */
@@ -243,16 +287,20 @@ static void remove_small(struct folder *folder) {
     bool only = !others && !all && i == folder->main;
     if (only || !is_small(&folder->traces[i]) || (!few && folder->traces[i].totals.hits)) continue;
     remove_at(folder, i);
-    folder->removed++;
+    folder->removed += !folder->traces[i].path;
   }
 }
 
-/* A file that was created and has no record. */
+/* A file that was created and has no record; but its process may just have begun. */
 static void remove_empty(struct folder *folder) {
   for (size_t i = 0; i < folder->count; i++) {
     struct stat found;
     const struct folder_trace *trace = &folder->traces[i];
-    if (trace->status != WN_EFORMAT || lstat(trace->path, &found) || found.st_size) continue;
+    if (trace->status != WN_EFORMAT || lstat(trace->path, &found)) continue;
+    if (found.st_size) {
+      if (chunk_file_check(trace->path) == WN_EBUSY) folder->traces[i].status = WN_EBUSY;
+      continue;
+    }
     remove_at(folder, i);
     folder->harm = "was emptied";
   }
@@ -280,21 +328,30 @@ static bool rename_to_free(const char *from, const char *to) {
   return lstat(to, &found) && errno == ENOENT && !rename(from, to);
 }
 
-/* Makes the only trace the file FILE. If a trace has come meanwhile, the folder is not empty, and all is
- * put back. */
+/* Puts the file `beside` in the place of the folder, at once where the file system can. If a trace has come
+ * meanwhile, the folder is not empty, and stays. */
+static bool take_place(const char *beside, const char *folder) {
+  if (!renameat2(AT_FDCWD, beside, AT_FDCWD, folder, RENAME_EXCHANGE)) {
+    if (!rmdir(beside)) return true;
+    renameat2(AT_FDCWD, beside, AT_FDCWD, folder, RENAME_EXCHANGE);
+    return false;
+  }
+  return !rmdir(folder) && rename_to_free(beside, folder);
+}
+
+/* Makes the only trace the file FILE. */
 static void become_file(struct folder *folder) {
-  char *beside, *path = strdup(folder->path);
   struct folder_trace *trace = &folder->traces[folder->main];
+  char *beside, *path = strdup(folder->path);
   if (asprintf(&beside, "%s.%d", folder->path, (int)getpid()) < 0) beside = NULL;
   if (beside && path && rename_to_free(trace->path, beside)) {
-    if (rmdir(folder->path)) {
+    folder->exists = !take_place(beside, path);
+    if (folder->exists) {
       rename_to_free(beside, trace->path);
     } else {
-      bool moved = rename_to_free(beside, path);
       free(trace->path);
-      trace->path = moved ? path : beside;
-      *(moved ? &path : &beside) = NULL;
-      folder->exists = false;
+      trace->path = path;
+      path = NULL;
     }
   }
   free(beside);
@@ -314,7 +371,7 @@ wn_status folder_begin(struct folder *folder, const char *output) {
   if (!status) status = lock(folder);
   if (!status && !made) status = empty(folder);
   folder->exists = !status;
-  if (status && made) rmdir(folder->path);
+  if (status && status != WN_EBUSY && made) rmdir(folder->path);
   return status;
 }
 

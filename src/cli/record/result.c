@@ -112,7 +112,7 @@ static void write_name(const char *name) {
 struct written {
   uint64_t bytes, samples, lost;
   unsigned cause;
-  size_t growing; /* traces that cannot be counted, since they are still being written */
+  size_t growing, unread; /* traces that are not counted: still being written, or they cannot be read */
 };
 
 static struct written written_to(const struct folder *folder) {
@@ -121,6 +121,7 @@ static struct written written_to(const struct folder *folder) {
     const struct trace_totals *totals = &folder->traces[i].totals;
     if (!folder->traces[i].path) continue;
     written.growing += folder->traces[i].status == WN_EBUSY;
+    written.unread += folder->traces[i].status && folder->traces[i].status != WN_EBUSY;
     written.bytes += totals->file_bytes;
     written.samples += totals->samples;
     written.lost += totals->damage.records_lost;
@@ -142,6 +143,7 @@ static void say_what_was_written(const struct folder *folder, const struct writt
           text_number_of(number, (double)written->samples, "sample"));
   if (written->lost) fprintf(stderr, "; %s lost", text_number_of(number, (double)written->lost, "record"));
   if (written->growing) fprintf(stderr, "; %zu still being written", written->growing);
+  if (written->unread) fprintf(stderr, "; %zu could not be checked", written->unread);
   fputs("); ", stderr);
   say_how_to_look(path);
 }

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 /* See 6. */
-enum { REST_LEAST_MS = 300, REST_AFTER_LOADING = 2, REST_AFTER_LOOKING = 100 };
+enum { REST_LEAST_MS = 300, REST_AFTER_LOADING = 2, REST_AFTER_LOOKING = 100, MISSES_MOST = 5 };
 
 /* ---- time ---- */
 
@@ -49,7 +49,11 @@ static bool load_changed(struct live *live, bool *growing) {
   struct inputs inputs;
   struct recording *recording;
   bool changed = false;
-  if (inputs_open(&inputs, &live->path, 1)) return false;
+  if (inputs_open(&inputs, &live->path, 1)) { /* the folder may be becoming a file */
+    *growing = live->misses++ < MISSES_MOST;
+    return false;
+  }
+  live->misses = 0;
   uint64_t found = inputs_stamp(&inputs);
   *growing = inputs_are_growing(&inputs);
   if (found != live->loaded && !load_joined(&inputs, live->path, &live->options, &recording)) {

@@ -46,6 +46,7 @@ struct live {
   unsigned listeners;
   /* The follower's, after live_open. */
   uint64_t loaded; /* the stamp of what is loaded */
+  unsigned misses; /* how often in a row the traces could not be listed */
   pthread_t follower;
   bool following; /* `follower` is to be joined; the owner's */
 };

@@ -129,6 +129,32 @@ children_of_vfork_have_traces() {
   done
 }
 
+# Few samples are not all that a trace can tell.
+traces_of_large_or_killed_programs_are_kept() {
+  [ "$tiny" = 1 ] && skip "too few blocks are followed"
+  need cc
+  printf '%s\n' '#include <string.h>' '#include <sys/mman.h>' 'int main(void) {' \
+    'return !memset(mmap(0, 30 << 20, PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 1, 30 << 20); }' >large.c
+  cc -o large large.c || fail "does not compile"
+  "$winnow" record -q -o trace --rate 1 -- "$programs/becomes" execve ./large
+  [ "$(traces | wc -l)" = 2 ] || fail "large: $(ls -l trace)"
+  # shellcheck disable=SC2016
+  "$winnow" record -q -o trace --rate 1e-2 -- "$programs/becomes" execve /bin/sh -c 'kill -SEGV $$' 2>/dev/null
+  [ "$(traces | wc -l)" = 2 ] || fail "killed: $(ls -l trace)"
+}
+
+# It has ended its trace, and may begin another one at any time.
+the_trace_of_a_process_that_became_another_program_stays_while_it_lives() {
+  need cc
+  echo 'int sleep(unsigned); int main(void) { return sleep(2); }' >sleeps.c
+  cc -static -w -o sleeps sleeps.c 2>/dev/null || skip "cannot link statically"
+  # shellcheck disable=SC2016
+  followed sh -c '(exec "$0/becomes" execve ./sleeps) & until grep -qs sleeps /proc/$!/comm; do :; done; exit' "$programs"
+  [ -d trace ] || fail "$(ls -l trace) $(cat told.err)"
+  grep -q '; 1 still being written)' told.err || fail "$(cat told.err)"
+  counted "before the exec" "$(born born_before)" 500
+}
+
 # That of a process with nothing is left out; one single trace is a file.
 traces_of_nothing_are_left_out() {
   # shellcheck disable=SC2016
