@@ -194,7 +194,7 @@ static int print_left(const struct view *view) {
          closing = fmin(facts_number(view->facts, FACT_TOTALS_alive_bytes), peak) - left;
   if (left > 0 && report->samples->process_count > 1)
     say(&note, "when each process ended"); /* not at one time: it can be more than the peak */
-  else if (left > 0 && peak > 0)
+  else if (left > 0 && peak > 0 && facts_have(view->facts, FACT_TOTALS_peak_bytes))
     say(&note, "%s of the peak%s", text_share(text, fmin(left / peak, 1)),
         report->samples->collected ? "" : "; in use at the end, or leaked");
   if (report->alive_ns < report->samples->end_ns && closing > 0)
@@ -288,13 +288,22 @@ static int print_other_heap(const struct view *view) {
 enum { FILES_NAMED = 3 };
 
 /* Prints a command about the same traces, for a shell. */
+/* `behind` stands there if the line has room for it. */
 static void print_command(const struct view *view, const char *command, const char *behind) {
-  fputs(command, stdout);
+  char *text = NULL;
+  size_t size;
+  FILE *out = open_memstream(&text, &size);
+  if (!out) return;
+  fputs(command, out);
   for (size_t i = 0; i < view->options->file_count && i < FILES_NAMED; i++) {
-    fputc(' ', stdout);
-    text_file(stdout, view->options->files[i]);
+    fputc(' ', out);
+    text_file(out, view->options->files[i]);
   }
-  printf("%s%s\n", view->options->file_count > FILES_NAMED ? " ..." : "", behind);
+  if (view->options->file_count > FILES_NAMED) fputs(" ...", out);
+  fclose(out);
+  bool fits = text && text_columns(text) + strlen(behind) <= (size_t)text_width();
+  if (text) printf("%s%s\n", text, fits ? behind : "");
+  free(text);
 }
 
 /* How to get names, or else lines, where code without them has LACKING of what is held or allocated. */

@@ -111,7 +111,11 @@ static void say_why(struct paragraph *text, const struct view *view, const struc
     if (view->report->recording->rate < 1) say_higher_rate(text, view, ", or with ", "");
     return;
   case VERDICT_LEVEL:
-    say(text, "level since %s; a leak of a tenth of the peak would show", text_time(time, verdict->time_ns));
+    if ((double)verdict->time_ns < 0.95 * (double)view->report->samples->end_ns)
+      say(text, "level since %s", text_time(time, verdict->time_ns));
+    else
+      say(text, "no function grows");
+    say(text, "; a leak of a tenth of the peak would show");
     return;
   case VERDICT_BRIEF:
     say(text, "%s of what it allocated lived less than %s, and the peak is small beside that",

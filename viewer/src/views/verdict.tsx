@@ -60,7 +60,7 @@ function reasonOf({ kind, bytes: amount, at_ns }: Verdict, { totals }: Totals, {
     case 'not_decided':
       return `growth is neither sure nor ruled out; record longer${trace.rate < 1 ? `, or with ${higher}` : ''}`;
     case 'no_leak_seen':
-      return `level since ${duration(at_ns)}; a leak of a tenth of the peak would show`;
+      return `${at_ns < 0.95 * trace.duration_ns ? `level since ${duration(at_ns)}` : 'no function grows'}; a leak of a tenth of the peak would show`;
     case 'mostly_short_lived':
       return `${share(totals.brief_share?.estimate ?? 0)} of what it allocated lived less than ${duration(totals.brief_ns ?? 0)}, and the peak is small beside that`;
     case 'too_few_samples':
