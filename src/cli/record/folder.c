@@ -159,7 +159,7 @@ static int by_origin(const void *one, const void *other) {
   return (a->began_ns > b->began_ns) - (a->began_ns < b->began_ns);
 }
 
-/* Whether a process runs, and has not ended without anyone waiting for it. */
+/* Whether a process runs, and is no zombie. */
 static bool is_alive(uint32_t pid) {
   char path[40], text[512];
   snprintf(path, sizeof path, "/proc/%u/stat", pid);
@@ -198,7 +198,7 @@ static void finish_all(struct folder *folder, const struct trace_finishing *fini
     if (trace->status) resident = UINT64_MAX / 2; /* not known */
     const struct folder_trace *before = i ? trace - 1 : NULL;
     trace->continues = before && before->pid == trace->pid && before->is_first == trace->is_first &&
-                       !before->status && before->totals.end.kind == TRACE_END_EXEC;
+                       before->totals.end.kind == TRACE_END_EXEC;
   }
 }
 
@@ -236,7 +236,8 @@ static size_t main_of(const struct folder *folder, size_t from, size_t to) {
 
 /* Whether a trace tells more than its samples. */
 static bool is_telling(const struct trace_totals *totals) {
-  return totals->damage.records_lost || (totals->damage.complete && totals->end.kind == TRACE_END_SIGNAL);
+  return totals->damage.records_lost || totals->damage.chunks_damaged ||
+         (totals->damage.complete && totals->end.kind == TRACE_END_SIGNAL);
 }
 
 /* KEPT: the programs of one process. */

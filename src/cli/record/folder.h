@@ -1,7 +1,7 @@
 /* The folder in which the programs of a recording write their traces.
  *
  * While `winnow record` runs, FILE is a folder, since the program may become others by exec, and its
- * children may be recorded too. The traces in it have names that nobody reads anything from (FOLDER in
+ * children may be recorded too. The traces in it have names that no two processes share (FOLDER in
  * trace/chunk_file.h). Their records tell which process wrote each, when, and how it ended.
  *
  * KEPT. When the program has ended, traces that tell nothing are removed:
@@ -10,16 +10,16 @@
  *   if it also had less than a tenth of the resident memory of another one, or little;
  * - that of a process that has only a few samples and little resident memory, unless all such traces
  *   together have more than a twentieth of all samples; without any sample it is removed all the same.
- * The trace of a program that was ended by a signal is kept, and one with lost records.
+ * The trace of a program that was ended by a signal is kept, and one that is damaged or has lost records.
  * One trace is always kept. If no more than one is, and no process writes it, FILE becomes that file;
  * otherwise it remains a folder. It does also if its name was given with a slash at its end.
  *
  * OTHERS' FILES. A folder that exists is used if it has nothing but traces of this user's that no process
  * writes; they are removed. So is a file with the name FILE, if it is such a trace.
  *
- * A trace is removed under its lock, if it is still what was read. A process that has become another program
- * may be about to write over the trace (OVER in preload/process.c): as long as it lives, its trace counts
- * as being written.
+ * LIVING. A trace is removed under its lock, if it is still what was read. A process that has become
+ * another program may be about to write over the trace (OVER in preload/process.c): as long as it
+ * lives, its trace counts as being written.
  *
  * LOCK. `winnow record` holds a lock of the folder (flock) until it ends: a second recording is refused,
  * and a reader knows that traces may still come.
