@@ -278,33 +278,6 @@ const struct command *command_find(const char *name) {
   return NULL;
 }
 
-int command_help(int argc, char **argv) {
-  if (argc < 2) {
-    print_overview(stdout);
-    return 0;
-  }
-  const struct command *command = command_find(argv[1]);
-  if (!command) return fail_usage("help", "there is no command '%s'; see 'winnow help'", argv[1]);
-  print_help(command);
-  return 0;
-}
-
-/* Whether the user asks for help by an option. For `record`, only options before the program's name
- * count. */
-static bool asks_help(const char *name, int argc, char **argv) {
-  bool record = !strcmp(name, "record");
-  for (int i = 2; i < argc && (!record || argv[i][0] == '-'); i++) {
-    if (!strcmp(argv[i], "--")) return false;
-    if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) return true;
-  }
-  return false;
-}
-
-static int print_version(void) {
-  printf("winnow %s\n", wn_version_text());
-  return 0;
-}
-
 static const char *nearest_command(const char *name) {
   const char *nearest = NULL;
   size_t least = 3; /* two letters may be wrong */
@@ -324,6 +297,33 @@ static int fail_command(const char *name) {
   else
     fputs("'; see 'winnow help'\n", stderr);
   return EXIT_USAGE;
+}
+
+int command_help(int argc, char **argv) {
+  if (argc < 2) {
+    print_overview(stdout);
+    return 0;
+  }
+  const struct command *command = command_find(argv[1]);
+  if (!command) return fail_command(argv[1]);
+  print_help(command);
+  return 0;
+}
+
+/* Whether the user asks for help by an option. For `record`, only options before the program's name
+ * count. */
+static bool asks_help(const char *name, int argc, char **argv) {
+  bool record = !strcmp(name, "record");
+  for (int i = 2; i < argc && (!record || argv[i][0] == '-'); i++) {
+    if (!strcmp(argv[i], "--")) return false;
+    if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) return true;
+  }
+  return false;
+}
+
+static int print_version(void) {
+  printf("winnow %s\n", wn_version_text());
+  return 0;
 }
 
 static int run(int argc, char **argv) {

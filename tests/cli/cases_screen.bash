@@ -175,6 +175,7 @@ a_mistyped_command_has_a_suggestion() {
     refused 2 "there is no command '$typed'; did you mean 'winnow (report|record|diff)'[?]$" $typed t
   done
   refused 2 "there is no command 'frobnicate'; see 'winnow help'$" frobnicate
+  refused 2 "there is no command 'recrd'; did you mean 'winnow record'[?]$" help recrd
   make one t
   refused 2 "there is no command 't'; it is a file: 'winnow report' reads traces" t
   run
