@@ -251,6 +251,7 @@ profiles_describe_themselves() {
 }
 
 profiles_of_programs_have_lines_and_no_wrappers() {
+  need_many_blocks
   need_recording
   local option
   succeeds record -q --rate 1e-2 -o t.trace -- "$build/tests/cli/programs/allocates" wrapped

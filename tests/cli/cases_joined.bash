@@ -105,6 +105,7 @@ processes_without_an_end_and_of_several_hosts_are_told() {
 }
 
 processes_can_be_asked_for() {
+  need_many_blocks
   need_recording
   need jq
   mkdir family
@@ -205,6 +206,7 @@ killed_processes_are_not_said_to_have_ended() {
 }
 
 folders_have_pages_and_are_compared() {
+  need_many_blocks
   need_recording
   mkdir before after
   record_family before/t

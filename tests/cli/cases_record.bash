@@ -78,6 +78,7 @@ children_are_told_apart() {
 }
 
 many_children_are_summed() {
+  need_many_blocks
   need_recording
   "$winnow" record -f -r 1 -o t -- bash -c 'for i in {1..14}; do ls / >/dev/null; done; exit' 2>err || fail "code $?"
   [ "$(rows | wc -l)" = 12 ] || fail "$(cat err)"
@@ -238,6 +239,7 @@ check_gos_heap_is_named() {
 
 # Go's linker leaves a section in each program and library, which strip keeps.
 gos_heap_is_named_by_its_section() {
+  need_many_blocks
   need_recording
   need cc
   local section='__attribute__((section(".go.buildinfo"), used)) char info[16] = "a";' code

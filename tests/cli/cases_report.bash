@@ -101,6 +101,7 @@ trees_begin_at_main() {
 
 # The files tell static functions apart. A function of a header is one, whichever path leads to it.
 functions_of_one_name_have_rows_of_their_own() {
+  need_many_blocks
   need_recording
   "$winnow" record -q --rate 1 -o t -- "$build/tests/cli/programs/namesakes" || fail "no trace"
   succeeds report t
