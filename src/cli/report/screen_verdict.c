@@ -1,4 +1,5 @@
-/* Prints the verdict of the first screen: its title, and beside it which functions it is about, or why it is so. */
+/* Prints the verdict of the first screen: its title, and beside it which functions it is about, or
+ * why it is so. */
 #include "cli/report/screen_verdict.h"
 
 #include "cli/report/report_callers.h"
