@@ -35,6 +35,13 @@
  * owner's rows; the samples beyond are counted as lost. A host that drains before it allocates has
  * hardly any waiting.
  *
+ * RATES. The rate of a profile may change while it samples (memprof_set_rate). A thread notices the
+ * change when its count ends: the block at hand still gets all its trials at the old rate, and the
+ * next count begins at the block's end, at the new rate. So each trial has the rate that was fixed
+ * before it was drawn, which memprof_trial_rate tells. A parallel host cuts long counts into pieces
+ * (memprof_hits_after_cut), so that each of its threads notices after a bounded number of words; the gap from
+ * such a cut to the next sample is drawn anew, which does not change the law.
+ *
  * Nothing here calls malloc, or changes errno except through the user's callbacks. In a parallel
  * host nothing takes a lock; in a collected one there is the guard of a table of young samples
  * (young.h), the lock of what ended owners left, and those of the table of old blocks (tracked.h).
@@ -186,6 +193,14 @@ int64_t memprof_gap(struct memprof_thread *thread);
  * the block's end. */
 size_t memprof_hits(struct memprof_thread *thread, int64_t *left);
 
+/* As memprof_hits, where the count that ended was cut by the host: there is no sample at its end. */
+size_t memprof_hits_after_cut(struct memprof_thread *thread, int64_t *left);
+
+/* The rate of the trials that memprof_hits or memprof_hits_after_cut decided last for this thread, or
+ * memprof_counted: words were taken from its count, which did not end. RATES */
+double memprof_trial_rate(const struct memprof_thread *thread);
+void memprof_counted(struct memprof_thread *thread);
+
 /* As memprof_hits for an allocation whose words are counted apart from any thread's count. */
 size_t memprof_hits_of(struct memprof_thread *thread, size_t words);
 
@@ -290,6 +305,10 @@ wn_status memprof_stop(struct memprof_thread *thread);
 wn_status memprof_join(struct memprof_thread *thread, wn_profile *profile);
 wn_status memprof_leave(struct memprof_thread *thread);
 bool memprof_is_sampling(const struct memprof_thread *thread);
+
+/* Gives a profile another rate, 0 to 1 (RATES). Nothing happens if it is not sampling. Of two threads
+ * that call this at once, the rate of one is that of all threads afterwards. Async-signal-safe. */
+void memprof_set_rate(wn_profile *profile, double rate);
 
 /* How many of the profile's samples could not be followed so far, for lack of memory. Any thread;
  * takes no lock. */

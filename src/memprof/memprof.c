@@ -239,6 +239,15 @@ wn_status memprof_leave(struct memprof_thread *thread) {
 
 bool memprof_is_sampling(const struct memprof_thread *thread) { return sampling_handle(thread->owner) != 0; }
 
+void memprof_set_rate(wn_profile *handle, double rate) {
+  struct profile *profile = profile_acquire((uintptr_t)handle, PROFILE_SAMPLING);
+  if (!profile) return;
+  atomic_store_explicit(&profile->rate, rate, memory_order_relaxed);
+  uint64_t sequence = atomic_fetch_add(&profile->engine->profile_sequence, 1) + 1;
+  atomic_store_explicit(&profile->sequence, sequence, memory_order_release);
+  profile_release(profile);
+}
+
 uint64_t memprof_lost(const wn_profile *profile) { return profile_lost((uintptr_t)profile); }
 
 static size_t slots_in_use(const struct slots *slots) {

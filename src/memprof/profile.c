@@ -27,6 +27,7 @@ struct profile *profile_create(struct memprof *engine, const wn_memprof_options 
   profile->options = *options;
   profile->number = number;
   atomic_store(&profile->participants, 1);
+  atomic_store_explicit(&profile->rate, options->sampling_rate, memory_order_relaxed);
   atomic_store(&profile->sequence, atomic_fetch_add(&engine->profile_sequence, 1) + 1);
   uint64_t generation = (profile_word(profile) >> 48) + 1;
   atomic_store(&profile->word, with_status(generation << 48 | 1, PROFILE_SAMPLING));

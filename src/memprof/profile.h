@@ -51,9 +51,11 @@ enum profile_status { PROFILE_FREE, PROFILE_SAMPLING, PROFILE_STOPPED, PROFILE_D
 struct profile {
   _Atomic(uint64_t) free_link; /* belongs to slots.c */
   _Atomic(uint64_t) word;      /* generation << 48 | status << 32 | references */
-  /* No other profile of the engine has this number. It is part of the seed of each thread's stream
-   * of gaps: a thread whose stream was seeded with another number begins a new stream. */
+  /* No other profile of the engine has this number, and a change of the rate gives another one. It is
+   * part of the seed of each thread's stream of gaps: a thread whose stream was seeded with another
+   * number begins a new stream. `rate` is stored before; pairs with seed_sampler. */
   _Atomic(uint64_t) sequence;
+  _Atomic(double) rate; /* RATES of host.h; at first that of the options */
   /* Set by profile_create; constant until the profile is free. */
   struct memprof *engine;
   wn_tracker tracker;

@@ -8,10 +8,11 @@
 static __attribute__((noinline)) bool seed_sampler(struct memprof_thread *thread, uint64_t handle) {
   struct profile *profile = profile_acquire(handle, PROFILE_SAMPLING);
   if (!profile) return false;
-  uint64_t sequence = atomic_load_explicit(&profile->sequence, memory_order_relaxed);
-  sampler_init(&thread->sampler, profile->options.sampling_rate, profile->options.seed, sequence,
-               thread->sequence);
+  uint64_t sequence = atomic_load_explicit(&profile->sequence, memory_order_acquire);
+  thread->rate = atomic_load_explicit(&profile->rate, memory_order_relaxed);
+  sampler_init(&thread->sampler, thread->rate, profile->options.seed, sequence, thread->sequence);
   thread->sampled = sequence;
+  thread->sampled_of = handle;
   profile_release(profile);
   return true;
 }
@@ -84,13 +85,31 @@ int64_t memprof_gap(struct memprof_thread *thread) {
   return sampler_ready(thread) ? sampler_gap(&thread->sampler) - 1 : SAMPLER_NEVER;
 }
 
+/* RATES: the sampler has the rate that the profile had before. */
+static bool has_old_rate(const struct memprof_thread *thread, uint64_t handle) {
+  return thread->sampled_of == handle && profile_is_sampling(handle) && !sampler_is_for(thread, handle);
+}
+
+/* RATES: decides the block at hand by the old rate, and begins a count by the new one. */
+static size_t hits_at_old_rate(struct memprof_thread *thread, int64_t *left) {
+  thread->trial_rate = thread->rate;
+  size_t hits = sampler_hits(&thread->sampler, left);
+  *left = memprof_gap(thread);
+  return hits;
+}
+
 /* The words of a suspended thread are counted, and the samples among them ignored. */
 static __attribute__((noinline)) size_t hits_at_all(struct memprof_thread *thread, int64_t *left) {
-  if (!sampler_ready(thread)) {
+  uint64_t handle = atomic_load_explicit(&thread->owner->profile, memory_order_acquire);
+  size_t hits = 0;
+  if (handle && has_old_rate(thread, handle)) {
+    hits = hits_at_old_rate(thread, left);
+  } else if (sampler_ready(thread)) {
+    thread->trial_rate = thread->rate;
+    hits = sampler_hits(&thread->sampler, left);
+  } else {
     *left = SAMPLER_NEVER;
-    return 0;
   }
-  size_t hits = sampler_hits(&thread->sampler, left);
   return memprof_suspended(thread) ? 0 : hits;
 }
 
@@ -99,10 +118,21 @@ static __attribute__((noinline)) size_t hits_at_all(struct memprof_thread *threa
 size_t memprof_hits(struct memprof_thread *thread, int64_t *left) {
   uint64_t handle = atomic_load_explicit(&thread->owner->profile, memory_order_acquire);
   bool is_seeded = handle && profile_is_sampling(handle) && sampler_is_for(thread, handle);
-  if (__builtin_expect(is_seeded && sampler_hits_once(&thread->sampler, left), 1))
+  if (__builtin_expect(is_seeded && sampler_hits_once(&thread->sampler, left), 1)) {
+    thread->trial_rate = thread->rate;
     return !memprof_suspended(thread);
+  }
   return hits_at_all(thread, left);
 }
+
+size_t memprof_hits_after_cut(struct memprof_thread *thread, int64_t *left) {
+  uint64_t handle = atomic_load_explicit(&thread->owner->profile, memory_order_acquire);
+  *left += handle && has_old_rate(thread, handle) ? sampler_gap(&thread->sampler) - 1 : memprof_gap(thread);
+  return memprof_hits(thread, left);
+}
+
+double memprof_trial_rate(const struct memprof_thread *thread) { return thread->trial_rate; }
+void memprof_counted(struct memprof_thread *thread) { thread->trial_rate = thread->rate; }
 
 size_t memprof_hits_of(struct memprof_thread *thread, size_t words) {
   int64_t left = memprof_gap(thread);

@@ -34,7 +34,9 @@ struct memprof_thread {
   unsigned running_step;         /* an enum entry_step */
   const wn_callstack *callstack; /* that the running callback got, to be released after it; or NULL */
   uint64_t rows_of;              /* while it runs callbacks of rows (young.h): the profile's handle; else 0 */
-  uint64_t sampled;              /* the profile that `sampler` is seeded for; 0 for none */
+  uint64_t sampled;              /* the sequence number that `sampler` is seeded for; 0 for none */
+  uint64_t sampled_of;           /* the profile of that number, as a handle */
+  double rate, trial_rate;       /* of `sampler`, and of the trials decided last */
   struct sampler sampler;
 };
 
