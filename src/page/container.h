@@ -15,6 +15,7 @@
  *   KIND  the distinct kinds of row, stacks and threads, the most frequent first
  *   ROWS  the rows
  *   TIME  measurements of memory, names of threads
+ *   RATE  the rates that trials had, and the times at which the rate changed
  *   PROC  the processes, if there are several; else absent
  *   HEAP  collections, pauses and domains of a collected heap, as heap_life_settle left them
  *   MAPS  the program's own mappings as rows, and their touches
@@ -68,7 +69,7 @@
 #include "analysis/load/recording.h"
 
 enum {
-  CONTAINER_VERSION = 5,
+  CONTAINER_VERSION = 6,
   CONTAINER_BLOCK_BYTES = 1 << 20,
   CONTAINER_EXACT_ROWS = 100000,
   CONTAINER_UNIT_NS = 1000

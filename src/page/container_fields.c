@@ -264,7 +264,6 @@ static void code_process(struct coding *coding, struct samples *samples, uint32_
   process->parent = parent ? (uint32_t)parent - 1 : NO_PROCESS;
   process->end_ns = end ? (end - 1) * unit_ns : STILL_ALIVE;
   process->code = (int32_t)unzigzag(code);
-  process->rate = source_run(samples->source)->rate;
 }
 
 /* ---- MAPS ---- */
@@ -281,7 +280,7 @@ static void complete_mapping(struct coding *coding, struct row *row, uint64_t en
 }
 
 static void code_mappings(struct coding *coding, struct mapped *mapped) {
-  ARRAY(coding, mapped->rows, mapped->count, 12);
+  ARRAY(coding, mapped->rows, mapped->count, 10);
   struct row *rows = mapped->rows;
   size_t count = mapped->count;
   CODE_COLUMN(coding, rows, count, block, COLUMN_DELTA);
@@ -293,9 +292,12 @@ static void code_mappings(struct coding *coding, struct mapped *mapped) {
   CODE_COLUMN(coding, rows, count, stack, COLUMN_PLAIN);
   CODE_COLUMN(coding, rows, count, thread, COLUMN_PLAIN);
   CODE_COLUMN(coding, rows, count, source, COLUMN_PLAIN);
-  CODE_COLUMN(coding, rows, count, first, COLUMN_FLAG); /* `call`, which is the same of a mapping */
-  CODE_COLUMN(coding, rows, count, first, COLUMN_FLAG);
-  CODE_COLUMN(coding, rows, count, last, COLUMN_FLAG);
+  for (size_t i = 0; i < count && !coding_failed(coding); i++) {
+    uint64_t flags = (uint64_t)rows[i].first | (uint64_t)rows[i].last << 1;
+    code_number(coding, &flags, 3);
+    rows[i].first = flags & 1;
+    rows[i].last = flags >> 1;
+  }
 }
 
 /* ---- shared ---- */
@@ -343,6 +345,23 @@ void code_times(struct coding *coding, struct samples *samples) {
     code_string(coding, &samples->threads[i].name);
     if (!samples->threads[i].name) coding_fail(coding, "a thread has no name");
   }
+}
+
+void code_rates(struct coding *coding, struct samples *samples) {
+  size_t count = samples->rate_count;
+  ARRAY(coding, samples->rates, count, 8);
+  for (size_t i = 0; i < count && !coding_failed(coding); i++) code_double(coding, &samples->rates[i]);
+  if (!count || count > UINT16_MAX) coding_fail(coding, "there are no rates, or too many");
+  samples->rate_count = (uint16_t)count;
+  ARRAY(coding, samples->rate_changes, samples->rate_change_count, 10);
+  for (size_t i = 0; i < samples->rate_change_count && !coding_failed(coding); i++) {
+    struct rate_change *change = &samples->rate_changes[i];
+    code_number(coding, &change->time_ns, UINT64_MAX);
+    code_double(coding, &change->rate);
+    code_u32(coding, &change->process);
+  }
+  check_times(coding, samples->rate_changes, samples->rate_change_count, sizeof *samples->rate_changes,
+              samples->end_ns);
 }
 
 void code_processes(struct coding *coding, struct samples *samples, uint64_t unit_ns) {

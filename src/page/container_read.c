@@ -108,9 +108,11 @@ static wn_status read_all_rows(struct reading *reading) {
 static wn_status read_others(struct reading *reading) {
   struct samples *samples = reading->recording->samples;
   struct coding times = section(reading, "TIME"), heap = section(reading, "HEAP"),
-                maps = section(reading, "MAPS");
+                maps = section(reading, "MAPS"), rates = section(reading, "RATE");
   code_times(&times, samples);
+  code_rates(&rates, samples);
   wn_status error = coding_end(&times);
+  if (!error) error = coding_end(&rates);
   if (!error) {
     code_heap(&heap, samples);
     error = coding_end(&heap);

@@ -7,9 +7,9 @@
 /* The columns of ROWS. */
 enum { BEGIN, LIFE, BLOCK, KIND, STACK, THREAD, FLAGS, PROMOTED, COLUMNS };
 
-/* The flags of a kind: whether its rows begin with a call, and how their growth is given: none; by
+/* The flags of a kind, above which the rate stands: whether its rows begin with a call, and how their growth is given: none; by
  * the size before; or, where that would not give the same number, as the bits of a double. */
-enum { KIND_CALL = 1, KIND_SIZE_BEFORE = 2, KIND_GROWTH = 4 };
+enum { KIND_CALL = 1, KIND_SIZE_BEFORE = 2, KIND_GROWTH = 4, KIND_FLAGS_LOG2 = 3 };
 
 static uint64_t usual_words(uint64_t size) { return (size + 15) >> 3; }
 
@@ -30,7 +30,8 @@ static double double_of(uint64_t bits) {
 static struct rank_key kind_of(const struct samples *samples, const struct row *row) {
   double growth = row->first ? growth_at_birth(&samples->grown, row) : 0,
          before = growth * (double)row->size + 0.5;
-  struct rank_key key = {{row->size, row->words, row->call ? KIND_CALL : 0, 0}};
+  uint64_t flags = (uint64_t)row->rate << KIND_FLAGS_LOG2 | (row->call ? KIND_CALL : 0);
+  struct rank_key key = {{row->size, row->words, flags, 0}};
   if (growth <= 0) return key;
   uint64_t size = before < 0x1p63 ? (uint64_t)before : 0;
   bool same = bits_of(growth_of_sizes(size, row->size)) == bits_of(growth);
@@ -195,6 +196,7 @@ struct row_reader {
   struct coding *coding;
   struct grown_rows *grown;
   const struct row_tables *tables;
+  uint16_t rate_count;
   struct byte_source columns[COLUMNS];
   uint64_t unit_ns, most; /* the end of the trace in units: no time is later */
   uint64_t begin;         /* of the row before */
@@ -222,6 +224,9 @@ static void take_kind(struct row_reader *reader, struct row *row, const struct r
   row->size = kind->size;
   row->words = kind->words;
   row->call = kind->flags & KIND_CALL;
+  row->rate = (uint16_t)(kind->flags >> KIND_FLAGS_LOG2);
+  if (kind->flags >> KIND_FLAGS_LOG2 >= reader->rate_count)
+    coding_fail(reader->coding, "a rate does not exist");
   double growth = kind->flags & KIND_SIZE_BEFORE ? growth_of_sizes(kind->growth, kind->size)
                   : kind->flags & KIND_GROWTH    ? double_of(kind->growth)
                                                  : 0;
@@ -276,7 +281,7 @@ static void read_row(struct row_reader *reader, struct row *row) {
 }
 
 /* Completes all rows of one block, which are in order. */
-static void finish_block(struct row_reader *reader, struct row *rows, size_t count, double rate) {
+static void finish_block(struct row_reader *reader, struct row *rows, size_t count, const double *rates) {
   struct row *last = &rows[count - 1];
   uint64_t born = rows[0].begin_ns, promoted = last->promoted_ns;
   if (!rows[0].first || !last->last) coding_fail(reader->coding, "a row of a block is missing");
@@ -288,7 +293,7 @@ static void finish_block(struct row_reader *reader, struct row *rows, size_t cou
   last->promoted_ns =
       promoted ? later(reader, born / reader->unit_ns, promoted - 1) * reader->unit_ns : NEVER;
   const struct grown *grown = grown_at(reader->grown, rows[0].grown);
-  if (!grown_finish_block(reader->grown, rows, count, grown ? grown->growth : 0, rate))
+  if (!grown_finish_block(reader->grown, rows, count, grown ? grown->growth : 0, rates))
     reader->coding->no_memory = true;
 }
 
@@ -311,21 +316,19 @@ static int by_block(const void *a, const void *b) {
 /* Completes blocks of several rows: copies the rows of each together, and back. */
 static void finish_parts(struct row_reader *reader, struct samples *samples, struct part *parts,
                          size_t count) {
-  double rate = source_run(samples->source)->rate;
   struct row *rows = malloc((count + 1) * sizeof *rows);
   if (!rows) reader->coding->no_memory = true;
   qsort(parts, count, sizeof *parts, by_block);
   for (size_t begin = 0, end; begin < count && !coding_failed(reader->coding); begin = end) {
     for (end = begin; end < count && parts[end].block == parts[begin].block; end++)
       rows[end - begin] = samples->rows[parts[end].row];
-    finish_block(reader, rows, end - begin, rate);
+    finish_block(reader, rows, end - begin, samples->rates);
     for (size_t i = begin; i < end; i++) samples->rows[parts[i].row] = rows[i - begin];
   }
   free(rows);
 }
 
 static void finish_rows(struct row_reader *reader, struct samples *samples) {
-  double rate = source_run(samples->source)->rate;
   size_t count = 0, at = 0;
   for (size_t i = 0; i < samples->row_count; i++) count += !(samples->rows[i].first && samples->rows[i].last);
   struct part *parts = malloc((count + 1) * sizeof *parts);
@@ -333,7 +336,7 @@ static void finish_rows(struct row_reader *reader, struct samples *samples) {
   for (size_t i = 0; i < samples->row_count && !coding_failed(reader->coding); i++) {
     struct row *row = &samples->rows[i];
     if (row->first && row->last)
-      finish_block(reader, row, 1, rate);
+      finish_block(reader, row, 1, samples->rates);
     else
       parts[at++] = (struct part){row->block, i, row->first, row->last};
   }
@@ -346,6 +349,7 @@ void read_rows(struct coding *coding, const struct row_tables *tables, struct sa
   struct row_reader reader = {.coding = coding,
                               .grown = &samples->grown,
                               .tables = tables,
+                              .rate_count = samples->rate_count,
                               .unit_ns = unit_ns,
                               .held_only = source_limits(samples->source)->totals,
                               .most = samples->end_ns / unit_ns};

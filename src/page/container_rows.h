@@ -11,7 +11,7 @@ void write_rows(struct coding *kinds, struct coding *rows, const struct samples 
 /* KIND, as it was read. */
 struct row_kind {
   uint64_t size, words, growth;
-  uint8_t flags;
+  uint32_t flags;
 };
 struct row_tables {
   struct row_kind *kinds;

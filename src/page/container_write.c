@@ -119,9 +119,12 @@ static wn_status write_maps(struct writing *writing) {
 
 static wn_status write_others(struct writing *writing) {
   struct samples samples = *writing->recording->samples;
-  struct coding times = begin("TIME"), processes = begin("PROC"), heap = begin("HEAP");
+  struct coding times = begin("TIME"), processes = begin("PROC"), heap = begin("HEAP"), rates = begin("RATE");
   code_times(&times, &samples);
   wn_status error = finish(writing, &times);
+  if (error) return error;
+  code_rates(&rates, &samples);
+  error = finish(writing, &rates);
   if (error) return error;
   if (samples.process_count > 1) {
     code_processes(&processes, &samples, writing->unit_ns);

@@ -13,20 +13,14 @@
  * libraries' handlers may allocate before ours runs. So the mark that this process records is in a
  * page of its own, which the kernel wipes in every child that does not share the parent's memory.
  */
-#include "record/recorder.h"
+#include "record/recorder_state.h"
 
 #include "base/error.h"
-#include "base/kept_file.h"
 #include "base/metadata.h"
-#include "base/os.h"
-#include "base/stripe.h"
 #include "base/utf8.h"
 #include "callstack/capture.h"
-#include "record/titles.h"
-#include "trace/writer.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -38,50 +32,9 @@
 
 #define MEMORY_INTERVAL ((uint64_t)10 * 1000 * 1000)
 #define MEMORY_SHORTEST ((uint64_t)2 * 1000 * 1000) /* at first; a measurement takes 10 us */
-#define HEAP_INTERVAL   ((uint64_t)1000 * 1000) /* between records of short pauses, and of minor collections */
-#define LONG_PAUSE      ((uint64_t)100 * 1000)
 
-enum { COMMAND_MOST = 8192, NAMED_THREADS = 1 << 16, NUMBERS = 1024, HITS_COUNTED = 1 << 16 };
+enum { COMMAND_MOST = 8192 };
 
-/* The number that the stripe gives next, less 1. If that is a multiple of NUMBERS, the stripe must
- * take more numbers. */
-struct numbers {
-  _Alignas(STRIPE_BYTES) _Atomic(uint64_t) next;
-};
-
-/* Pauses of one kind, so far. */
-struct pauses {
-  _Alignas(STRIPE_BYTES) _Atomic(uint64_t) count, total_ns;
-  _Atomic(uint64_t) due; /* from this time on, a short pause is written, too */
-};
-
-struct recorder {
-  /* Set by recorder_open; constant afterwards. */
-  struct trace_writer *writer;
-  struct callstacks *callstacks;
-  uint32_t (*thread)(wn_domain *domain);
-  uint64_t start_ns;
-  uint32_t pid;
-  const _Atomic(bool) *ours; /* OURS */
-  bool generations;
-  bool (*measure)(uint64_t rss_bytes, bool last);
-  void (*ask)(struct recorder_answer *answer, bool last);
-  void (*stray)(void);
-  struct kept_file statm;
-  /* Written by the thread that reports a collection. */
-  uint64_t collection_due;
-  /* Written by any thread. */
-  struct numbers numbers[STRIPES];
-  _Alignas(STRIPE_BYTES) _Atomic(uint64_t) numbers_taken; /* by stripes */
-  _Atomic(uint64_t) memory_due; /* the time of the next measurement; the thread that moves it on measures */
-  struct titles titles;
-  _Atomic(uint64_t) hits;         /* sampled words, or a few less; counted up to HITS_COUNTED */
-  _Atomic(bool) tells_of_another; /* the trace has a record of another process */
-  struct pauses pauses[RECORDER_PAUSES];
-  _Atomic(uint8_t) named[NAMED_THREADS / 8]; /* bits of threads whose names are written */
-};
-
-static uint64_t now(const struct recorder *recorder) { return os_monotonic_ns() - recorder->start_ns; }
 static uint64_t block_of(void *metadata) { return (uint64_t)(uintptr_t)metadata; }
 static void *metadata_of(uint64_t block) { return (void *)(uintptr_t)block; }
 
@@ -119,7 +72,7 @@ static void write_memory(struct recorder *recorder, uint32_t thread, bool last, 
   if (last) memory.peak_bytes = os_peak_bytes();
   memory.complete = !recorder->measure || recorder->measure(memory.rss_bytes, last);
   memory.own_bytes = recorder->generations ? 0 : metadata_bytes();
-  memory.time_ns = now(recorder);
+  memory.time_ns = recorder_now(recorder);
   trace_write_memory(recorder->writer, &memory);
 }
 
@@ -143,7 +96,7 @@ static uint64_t write_memory_if_due(struct recorder *recorder, uint64_t time, ui
     write_memory(recorder, thread, false, may_ask);
     titles_write_if_due(&recorder->titles, recorder->writer, time, thread);
   }
-  return now(recorder);
+  return recorder_now(recorder);
 }
 
 static void write_thread_name(struct recorder *recorder, uint64_t time, uint32_t thread) {
@@ -188,13 +141,17 @@ static void count_hits(struct recorder *recorder, uint64_t hits) {
   if (before < HITS_COUNTED) atomic_store_explicit(&recorder->hits, before + hits, memory_order_relaxed);
 }
 
+static double trial_rate(const struct recorder *recorder) {
+  return recorder->trial_rate ? recorder->trial_rate() : recorder->rate;
+}
+
 static void *write_birth(struct recorder *recorder, wn_domain *domain, const wn_allocation *allocation,
                          bool major) {
   if (!recorder_is_ours(recorder)) {
     if (recorder->stray) recorder->stray();
     return NULL;
   }
-  uint64_t time = now(recorder), block = next_number(recorder);
+  uint64_t time = recorder_now(recorder), block = next_number(recorder);
   uint32_t thread = recorder->thread(domain);
   write_thread_name_once(recorder, time, thread);
   struct trace_sample sample = {
@@ -207,6 +164,7 @@ static void *write_birth(struct recorder *recorder, wn_domain *domain, const wn_
       .source = (uint8_t)allocation->source,
       .major = major,
       .grown = allocation->previous_bytes != 0,
+      .rate = trial_rate(recorder),
       .previous_size = allocation->previous_bytes,
   };
   bool written = trace_write_sample(recorder->writer, &sample, stack_of(allocation->callstack));
@@ -228,11 +186,12 @@ static void *resized(wn_domain *domain, void *metadata, const wn_allocation *all
   struct recorder *recorder = context;
   if (!recorder_is_ours(recorder)) return NULL;
   struct trace_resize resize = {
-      .time_ns = now(recorder),
+      .time_ns = recorder_now(recorder),
       .thread = recorder->thread(domain),
       .block = block_of(metadata),
       .size = allocation->bytes,
       .words = allocation->trials,
+      .rate = trial_rate(recorder),
   };
   trace_write_resize(recorder->writer, &resize, stack_of(allocation->callstack));
   write_memory_if_due(recorder, resize.time_ns, resize.thread, true);
@@ -244,7 +203,7 @@ static void *promoted(wn_domain *domain, void *metadata, void *context) {
   struct recorder *recorder = context;
   if (!recorder_is_ours(recorder)) return NULL;
   struct trace_promote event = {
-      .time_ns = now(recorder), .thread = recorder->thread(domain), .block = block_of(metadata)};
+      .time_ns = recorder_now(recorder), .thread = recorder->thread(domain), .block = block_of(metadata)};
   trace_write_promote(recorder->writer, &event);
   return metadata;
 }
@@ -253,7 +212,7 @@ static void died(wn_domain *domain, void *metadata, void *context) {
   struct recorder *recorder = context;
   if (!recorder_is_ours(recorder)) return;
   struct trace_free event = {.thread = recorder->thread(domain), .block = block_of(metadata)};
-  event.time_ns = write_memory_if_due(recorder, now(recorder), event.thread, false);
+  event.time_ns = write_memory_if_due(recorder, recorder_now(recorder), event.thread, false);
   trace_write_free(recorder->writer, &event);
 }
 
@@ -349,13 +308,14 @@ static wn_status open_writer(struct recorder *recorder, const struct recorder_op
 
 static void module_gone(void *context, uint32_t module) {
   struct recorder *recorder = context;
-  struct trace_unmap event = {.time_ns = now(recorder), .thread = recorder->thread(NULL), .module = module};
+  struct trace_unmap event = {
+      .time_ns = recorder_now(recorder), .thread = recorder->thread(NULL), .module = module};
   trace_write_unmap(recorder->writer, &event);
 }
 
 /* Writes the records that come before the end. */
 static struct trace_at last_words(struct recorder *recorder, bool may_ask) {
-  struct trace_at at = {.time_ns = now(recorder), .thread = recorder->thread(NULL)};
+  struct trace_at at = {.time_ns = recorder_now(recorder), .thread = recorder->thread(NULL)};
   write_thread_name_again(recorder, at.time_ns, at.thread);
   write_memory(recorder, at.thread, true, may_ask);
   titles_write_if_new(&recorder->titles, recorder->writer, at.time_ns, at.thread);
@@ -372,21 +332,6 @@ static void finish(struct recorder *recorder, enum trace_end_kind kind, int code
                           .peak_bytes =
                               os_peak_bytes()}; /* in case there was no room for the record of memory */
   trace_write_end(recorder->writer, &end);
-}
-
-static void write_pause(struct recorder *recorder, wn_domain *domain, struct trace_pause pause) {
-  pause.thread = recorder->thread(domain);
-  trace_write_pause(recorder->writer, &pause);
-}
-
-/* Whether a pause gets a record of its own: a long pause does, and a short one if none of its kind
- * did for HEAP_INTERVAL. */
-static bool is_pause_due(struct pauses *pauses, uint64_t time, uint64_t ns) {
-  uint64_t due = atomic_load_explicit(&pauses->due, memory_order_relaxed);
-  if (ns < LONG_PAUSE && time < due) return false;
-  return atomic_compare_exchange_strong_explicit(&pauses->due, &due, time + HEAP_INTERVAL,
-                                                 memory_order_relaxed, memory_order_relaxed) ||
-         ns >= LONG_PAUSE;
 }
 
 /* A mark that children do not inherit, where the kernel can do that (since Linux 4.14). */
@@ -410,6 +355,8 @@ wn_status recorder_open(const struct recorder_options *options, struct recorder 
   }
   recorder->callstacks = options->callstacks;
   recorder->thread = options->thread;
+  recorder->trial_rate = options->trial_rate;
+  recorder->rate = options->rate;
   recorder->ours = mark;
   recorder->generations = options->generations;
   recorder->measure = options->measure;
@@ -445,8 +392,15 @@ bool recorder_is_ours(const struct recorder *recorder) {
 
 void recorder_lost(struct recorder *recorder, uint64_t blocks) {
   if (!recorder_is_ours(recorder)) return;
-  struct trace_at at = {.time_ns = now(recorder), .thread = recorder->thread(NULL)};
+  struct trace_at at = {.time_ns = recorder_now(recorder), .thread = recorder->thread(NULL)};
   trace_lose(recorder->writer, &at, blocks);
+}
+
+uint64_t recorder_lost_records(const struct recorder *recorder) {
+  return trace_writer_lost(recorder->writer);
+}
+uint64_t recorder_trace_bytes(const struct recorder *recorder) {
+  return trace_writer_bytes(recorder->writer);
 }
 
 bool recorder_is_worth_a_file(const struct recorder *recorder, double least_hits, uint64_t resident_bytes) {
@@ -458,13 +412,14 @@ bool recorder_is_worth_a_file(const struct recorder *recorder, double least_hits
 const char *recorder_path(const struct recorder *recorder) { return trace_writer_path(recorder->writer); }
 
 void recorder_memory(struct recorder *recorder) {
-  if (recorder_is_ours(recorder)) write_memory_if_due(recorder, now(recorder), recorder->thread(NULL), false);
+  if (recorder_is_ours(recorder))
+    write_memory_if_due(recorder, recorder_now(recorder), recorder->thread(NULL), false);
 }
 
 void recorder_map(struct recorder *recorder, uint64_t mapping, enum recorder_map_kind kind, uint64_t bytes,
                   const wn_callstack *stack) {
   if (!recorder_is_ours(recorder)) return;
-  struct trace_map event = {.time_ns = now(recorder),
+  struct trace_map event = {.time_ns = recorder_now(recorder),
                             .thread = recorder->thread(NULL),
                             .mapping = mapping,
                             .kind = (uint8_t)kind,
@@ -474,14 +429,16 @@ void recorder_map(struct recorder *recorder, uint64_t mapping, enum recorder_map
 
 void recorder_map_size(struct recorder *recorder, uint64_t mapping, uint64_t bytes) {
   if (!recorder_is_ours(recorder)) return;
-  struct trace_map_size event = {
-      .time_ns = now(recorder), .thread = recorder->thread(NULL), .mapping = mapping, .bytes = bytes};
+  struct trace_map_size event = {.time_ns = recorder_now(recorder),
+                                 .thread = recorder->thread(NULL),
+                                 .mapping = mapping,
+                                 .bytes = bytes};
   trace_write_map_size(recorder->writer, &event);
 }
 
 void recorder_map_touched(struct recorder *recorder, uint64_t mapping, uint64_t bytes, uint64_t files) {
   if (!recorder_is_ours(recorder)) return;
-  struct trace_map_touched event = {.time_ns = now(recorder),
+  struct trace_map_touched event = {.time_ns = recorder_now(recorder),
                                     .thread = recorder->thread(NULL),
                                     .mapping = mapping,
                                     .bytes = bytes,
@@ -489,70 +446,23 @@ void recorder_map_touched(struct recorder *recorder, uint64_t mapping, uint64_t 
   trace_write_map_touched(recorder->writer, &event);
 }
 
+void recorder_rate(struct recorder *recorder, double rate, enum recorder_rate_cause cause) {
+  if (!recorder_is_ours(recorder)) return;
+  struct trace_rate event = {.time_ns = recorder_now(recorder),
+                             .thread = recorder->thread(NULL),
+                             .rate = rate,
+                             .cause = (uint8_t)cause};
+  trace_writer_rate(recorder->writer, rate);
+  trace_write_rate(recorder->writer, &event);
+}
+
 void recorder_modules_changed(struct recorder *recorder) {
   if (recorder_is_ours(recorder)) callstacks_modules_refresh(recorder->callstacks, module_gone, recorder);
 }
 
 void recorder_thread_ends(struct recorder *recorder) {
-  if (recorder_is_ours(recorder)) write_thread_name_again(recorder, now(recorder), recorder->thread(NULL));
-}
-
-void recorder_collection(struct recorder *recorder, wn_domain *domain, enum recorder_collection kind,
-                         uint64_t ns, void (*ask)(void *context, struct recorder_heap *heap), void *context) {
-  struct recorder_heap heap;
-  uint64_t time = now(recorder);
-  if (!recorder_is_ours(recorder) || (kind == RECORDER_MINOR && time < recorder->collection_due)) return;
-  recorder->collection_due = time + HEAP_INTERVAL;
-  ask(context, &heap);
-  struct trace_collection event = {.time_ns = time,
-                                   .thread = recorder->thread(domain),
-                                   .kind = (uint8_t)kind,
-                                   .ns = ns < time ? ns : time,
-                                   .minor_words = heap.minor_words,
-                                   .promoted_words = heap.promoted_words,
-                                   .direct_words = heap.direct_words,
-                                   .minor_collections = heap.minor_collections,
-                                   .major_cycles = heap.major_cycles,
-                                   .heap_words = heap.heap_words,
-                                   .live_words = heap.live_words,
-                                   .domains = heap.domains};
-  trace_write_collection(recorder->writer, &event);
-}
-
-void recorder_pause(struct recorder *recorder, wn_domain *domain, uint64_t number, enum recorder_pause kind,
-                    uint64_t ns) {
-  struct pauses *pauses = &recorder->pauses[kind];
-  uint64_t time = now(recorder);
-  if (!recorder_is_ours(recorder)) return;
-  if (ns > time) ns = time; /* the pause began before the trace */
-  uint64_t count = atomic_fetch_add_explicit(&pauses->count, 1, memory_order_relaxed) + 1;
-  uint64_t total = atomic_fetch_add_explicit(&pauses->total_ns, ns, memory_order_relaxed) + ns;
-  if (!is_pause_due(pauses, time, ns)) return;
-  write_pause(recorder, domain,
-              (struct trace_pause){.time_ns = time,
-                                   .domain = number,
-                                   .kind = (uint8_t)kind,
-                                   .ns = ns,
-                                   .count = count,
-                                   .total_ns = total});
-}
-
-void recorder_domain(struct recorder *recorder, uint64_t number, bool begins) {
-  if (!recorder_is_ours(recorder)) return;
-  struct trace_domain event = {
-      .time_ns = now(recorder), .domain = number, .what = begins ? TRACE_DOMAIN_BEGINS : TRACE_DOMAIN_ENDS};
-  trace_write_domain(recorder->writer, &event);
-}
-
-void recorder_pauses_end(struct recorder *recorder) {
-  if (!recorder_is_ours(recorder)) return;
-  for (unsigned kind = 0; kind < RECORDER_PAUSES; kind++) {
-    struct trace_pause totals = {.time_ns = now(recorder),
-                                 .kind = (uint8_t)kind,
-                                 .count = atomic_load(&recorder->pauses[kind].count),
-                                 .total_ns = atomic_load(&recorder->pauses[kind].total_ns)};
-    if (totals.count) write_pause(recorder, NULL, totals);
-  }
+  if (recorder_is_ours(recorder))
+    write_thread_name_again(recorder, recorder_now(recorder), recorder->thread(NULL));
 }
 
 void recorder_exit(struct recorder *recorder, int status) { finish(recorder, TRACE_END_EXIT, status); }
@@ -564,7 +474,7 @@ void recorder_leaves(struct recorder *recorder) {
 
 void recorder_unrecorded(struct recorder *recorder, pid_t pid, enum image_kind reason, const char *path) {
   if (!recorder_is_ours(recorder)) return;
-  struct trace_unrecorded event = {.time_ns = now(recorder),
+  struct trace_unrecorded event = {.time_ns = recorder_now(recorder),
                                    .thread = recorder->thread(NULL),
                                    .pid = (uint64_t)pid,
                                    .reason = (uint8_t)reason,

@@ -34,6 +34,10 @@ struct recorder_options {
   struct callstacks *callstacks;
   uint32_t (*thread)(wn_domain *domain);
 
+  /* The rate of the trials of the block that the calling thread reports (RATES of memprof/host.h).
+   * NULL: it is always `rate`. */
+  double (*trial_rate)(void);
+
   /* Called when the recorder measures the process's memory: measures what the program mapped
    * itself. True if all of that was measured. `last`: the program ends. NULL: the heap's host does
    * not know what the program maps. */
@@ -64,6 +68,10 @@ bool recorder_is_ours(const struct recorder *recorder);
 /* Writes to the trace how many sampled blocks could not be followed. */
 void recorder_lost(struct recorder *recorder, uint64_t blocks);
 
+/* How many records and blocks the trace lacks so far, and how large its file is. */
+uint64_t recorder_lost_records(const struct recorder *recorder);
+uint64_t recorder_trace_bytes(const struct recorder *recorder);
+
 /* Whether the trace is worth a file of its own when the process becomes another program: it has at
  * least TRACE_FEW_HITS and at least `least_hits` sampled words, or a record of another process
  * (recorder_unrecorded), or the program had TRACE_FEW_BYTES of resident memory, `resident_bytes`. No more
@@ -76,6 +84,10 @@ const char *recorder_path(const struct recorder *recorder);
 /* Called when the process's memory is about to change much: measures it, if a measurement is
  * due. */
 void recorder_memory(struct recorder *recorder);
+
+/* Called when the rate of sampling has changed: writes that. */
+enum recorder_rate_cause { RECORDER_RATE_ASKED, RECORDER_RATE_TIMED }; /* enum trace_rate_cause */
+void recorder_rate(struct recorder *recorder, double rate, enum recorder_rate_cause cause);
 
 /* How the program mapped memory. */
 enum recorder_map_kind {

@@ -260,7 +260,8 @@ static bool give_sample(struct heaptrack *trace, struct kind *kind, struct trace
                                         .block = block,
                                         .size = kind->size,
                                         .words = (kind->size + 7) / 8 + 1,
-                                        .n_samples = 1};
+                                        .n_samples = 1,
+                                        .rate = 1};
   set_at(trace, event);
   return true;
 }

@@ -99,7 +99,7 @@ static void settle_parts(struct joined *joined) {
     part->process.begin_ns = part->process.end_ns = run->wall_ns - joined->parts->process.run.wall_ns;
     part->before = joined->all_bytes;
     joined->all_bytes += part->bytes;
-    if (run->rate < joined->rate) joined->rate = run->rate;
+    if (run->rate > 0 && (run->rate < joined->rate || !(joined->rate > 0))) joined->rate = run->rate;
     joined->seed = i ? hash_combine(joined->seed, hash_combine(run->seed, run->pid)) : run->seed;
   }
 }
@@ -172,6 +172,7 @@ static bool join_event(struct joined *joined, struct part *part, struct trace_ev
   case TRACE_MAP_SIZE: event->map_size.mapping = event->map_size.mapping * count + at; return true;
   case TRACE_MAP_TOUCHED: event->map_touched.mapping = event->map_touched.mapping * count + at; return true;
   case TRACE_THREAD_NAME:
+  case TRACE_RATE:
   case TRACE_MEMORY: return true;
   case TRACE_END: keep_end(part, &event->end); return false;
   case TRACE_EXEC: keep_exec(part, &event->exec); return false;

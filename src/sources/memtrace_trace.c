@@ -65,7 +65,8 @@ static bool take_sample(struct memtrace_trace *trace, struct trace_event *event)
                                         .words = from->length + !external,
                                         .n_samples = from->samples,
                                         .source = external ? TRACE_SOURCE_EXTERNAL : TRACE_SOURCE_NORMAL,
-                                        .major = from->source == MEMTRACE_MAJOR};
+                                        .major = from->source == MEMTRACE_MAJOR,
+                                        .rate = trace->run.rate};
   if (!event->sample.words) event->sample.words = 1;
   set_at(event, from);
   return true;

@@ -12,7 +12,9 @@ static void close_profile(struct source *source) {
 }
 
 static bool next(struct source *source, struct trace_event *event) {
-  return totals_next(&of(source)->totals, event);
+  if (!totals_next(&of(source)->totals, event)) return false;
+  if (event->kind == TRACE_SAMPLE) event->sample.rate = SOURCE_RATE_TOTALS;
+  return true;
 }
 
 static const struct trace_run *run(const struct source *source) { return &of(source)->run; }

@@ -4,36 +4,44 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/words.h"
+#include <math.h>
 #include <stdlib.h>
 
 enum { FIRST_CAPACITY = 1024, EVENTS_OF_PROGRESS = 65536 };
 
 /* ---- records ---- */
 
-/* thinning_least_share for a block that a thread allocated, as a share of the source's rate: at least 1
- * if the block would not be in a sample at that rate. */
-static double least_share(const struct survey *survey, uint32_t thread, uint64_t block,
-                          struct first_trial first, uint64_t words) {
-  struct thinning own = survey->thinning;
-  if (survey->rates) own.rate = survey->rates[source_process_of(thread, survey->process_count)];
-  return thinning_least_share(&own, block, first, words) * (own.rate / survey->thinning.rate);
+/* False: there are too many rates to note this one. */
+static bool note_rate(struct survey *survey, double rate) {
+  for (unsigned i = 0; i < survey->rate_count; i++)
+    if (survey->rates[i] == rate) return true;
+  if (survey->rate_count == SURVEY_RATES) return false;
+  survey->rates[survey->rate_count++] = rate;
+  return true;
 }
 
 /* The least share with which a sample's block is in the thinned sample at once. */
 static double least_of_sample(const struct survey *survey, const struct trace_sample *sample) {
-  struct first_trial first = {sample->grown ? malloc_words(sample->previous_size) : 0, sample->words};
-  return least_share(survey, sample->thread, sample->block, first, sample->words);
+  uint64_t before = sample->grown ? malloc_words(sample->previous_size) : 0;
+  struct first_trial first = {before, sample->words, sample->rate};
+  double after = thinning_words_after(survey->seed, sample->block, first);
+  return fmin(thinning_first_share(survey->seed, sample->block),
+              thinning_later_share(survey->seed, sample->block, sample->rate, after));
 }
 
 /* A lower bound of the share with which a block is in the thinned sample after a resize: as if its
- * first word had taken the first sample. */
-static double least_of_resize(const struct survey *survey, const struct trace_resize *resize) {
-  return least_share(survey, resize->thread, resize->block, (struct first_trial){0, 1}, resize->words);
+ * first word had taken the first sample, and all others had had a trial at each rate. */
+static double least_of_resize(struct survey *survey, const struct trace_resize *resize) {
+  double least = thinning_first_share(survey->seed, resize->block);
+  if (!note_rate(survey, resize->rate)) return 0;
+  for (unsigned i = 0; i < survey->rate_count; i++)
+    least = fmin(least, thinning_later_share(survey->seed, resize->block, survey->rates[i],
+                                             (double)resize->words - 1));
+  return least;
 }
 
 /* Whether a record brings a block into the sample; with what block and share. */
-static bool brings(const struct survey *survey, const struct trace_event *event,
-                   struct candidate *candidate) {
+static bool brings(struct survey *survey, const struct trace_event *event, struct candidate *candidate) {
   if (event->kind == TRACE_SAMPLE)
     *candidate = (struct candidate){event->sample.block, least_of_sample(survey, &event->sample)};
   else if (event->kind == TRACE_RESIZE)
@@ -102,20 +110,13 @@ static bool make_room(struct survey *survey) {
   return true;
 }
 
-/* Notes the rates of several processes. */
-static bool take_rates(struct survey *survey, const struct source *source) {
-  survey->process_count = source_process_count(source);
-  if (survey->process_count < 2) return true;
-  survey->rates = malloc(survey->process_count * sizeof *survey->rates);
-  for (uint32_t i = 0; survey->rates && i < survey->process_count; i++)
-    survey->rates[i] = source_process(source, i)->run.rate;
-  return survey->rates;
-}
-
 static bool take(struct survey *survey, const struct trace_event *event) {
   struct candidate candidate;
   if (!brings(survey, event, &candidate)) return true;
-  survey->samples += event->kind == TRACE_SAMPLE && candidate.least < 1;
+  if (event->kind == TRACE_SAMPLE) {
+    survey->samples++;
+    note_rate(survey, event->sample.rate);
+  }
   if (candidate.least >= survey->share) return true;
   if (!make_room(survey)) return false;
   survey->candidates[survey->count++] = candidate;
@@ -173,8 +174,8 @@ static bool finish(struct survey *survey) {
 wn_status survey_source(struct survey *survey, struct source *source, size_t most, uint64_t seed,
                         survey_progress *progress, void *context) {
   struct trace_event event;
-  *survey = (struct survey){.thinning = {source_run(source)->rate, seed}, .most = most, .share = 1};
-  bool done = take_rates(survey, source);
+  *survey = (struct survey){.seed = seed, .most = most, .share = 1};
+  bool done = true;
   for (uint64_t i = 0; done && source_next(source, &event); i++) {
     done = take(survey, &event);
     if (progress && i % EVENTS_OF_PROGRESS == 0) progress(source_position(source), context);
@@ -187,8 +188,6 @@ wn_status survey_source(struct survey *survey, struct source *source, size_t mos
 void survey_destroy(struct survey *survey) {
   free(survey->candidates);
   free(survey->slots);
-  free(survey->rates);
-  survey->rates = NULL;
   survey->candidates = NULL;
   survey->slots = NULL;
 }

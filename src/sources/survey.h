@@ -20,12 +20,15 @@
 #include "sources/source.h"
 #include "sources/thinning.h"
 
+enum { SURVEY_RATES = 64 };
+
 struct survey {
-  struct thinning thinning; /* at the rate of the source */
-  double *rates;            /* of its processes, if they are several; else NULL */
-  uint32_t process_count;
+  uint64_t seed;
+  /* The rates of the trials so far, as far as there is room. */
+  double rates[SURVEY_RATES];
+  unsigned rate_count;
   size_t most;      /* the bound */
-  uint64_t samples; /* that the source has, or would have if all of it had its rate */
+  uint64_t samples; /* that the source has */
   double share;     /* 1: all of them are within the bound */
   /* While surveying: the blocks with the smallest least shares. */
   struct candidate {
@@ -41,8 +44,7 @@ struct survey {
 
 typedef void survey_progress(double done, void *context);
 
-/* Reads all events of a source. Where its processes have different rates, a share is that of the
- * source's rate, which is the lowest. WN_ENOMEM: nothing is to be destroyed. */
+/* Reads all events of a source. WN_ENOMEM: nothing is to be destroyed. */
 wn_status survey_source(struct survey *survey, struct source *source, size_t most, uint64_t seed,
                         survey_progress *progress, void *context);
 void survey_destroy(struct survey *survey);

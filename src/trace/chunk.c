@@ -2,7 +2,10 @@
 #include "trace/chunk.h"
 
 #include "base/hash.h"
+#include "base/os.h"
 #include <string.h>
+
+enum { ATTEMPTS = 100 };
 
 /* A first byte that is no text, a name, and a line end that a text-mode copy would spoil. */
 const unsigned char chunk_magic[8] = {0x89, 'W', 'i', 'n', 'n', 'o', 'w', '\n'};
@@ -25,6 +28,18 @@ static enum chunk_state check_uncommitted(const unsigned char *bytes, size_t cou
 static bool header_sane(const struct chunk_header *header) {
   return header->capacity_log2 >= CHUNK_LOG2_LEAST && header->capacity_log2 <= CHUNK_LOG2_MOST &&
          header->header_bytes == CHUNK_HEADER_BYTES;
+}
+
+/* The header first: the records that its commit word covers are there before it is. */
+static size_t read_parts(int descriptor, void *buffer, size_t count, uint64_t offset) {
+  size_t header =
+      os_read_at(descriptor, buffer, (count < CHUNK_HEADER_BYTES ? count : CHUNK_HEADER_BYTES), offset);
+  if (header < CHUNK_HEADER_BYTES) return header;
+  return header + os_read_at(descriptor, (char *)buffer + header, count - header, offset + header);
+}
+
+static uint64_t commit_of(const void *chunk, size_t count) {
+  return count < CHUNK_HEADER_BYTES ? 0 : ((const struct chunk_header *)chunk)->commit;
 }
 
 /* ---- shared ---- */
@@ -69,5 +84,19 @@ enum chunk_state chunk_check(const void *bytes, size_t count, uint32_t *used) {
   if (*used > capacity - CHUNK_HEADER_BYTES || *used > count - CHUNK_HEADER_BYTES) return CHUNK_DAMAGED;
   uint32_t crc = crc32c(chunk_header_crc(header), header + 1, *used);
   return crc == commit >> 32 ? CHUNK_WHOLE : CHUNK_DAMAGED;
+}
+
+enum chunk_state chunk_read(int descriptor, void *buffer, uint64_t offset, size_t *count, uint32_t *used) {
+  size_t most = *count;
+  uint64_t commit = 0;
+  enum chunk_state state = CHUNK_DAMAGED;
+  for (int i = 0; i < ATTEMPTS; i++) {
+    uint64_t last = commit;
+    *count = read_parts(descriptor, buffer, most, offset);
+    state = chunk_check(buffer, *count, used);
+    commit = commit_of(buffer, *count);
+    if (state == CHUNK_WHOLE || state == CHUNK_UNUSED || (i && commit == last)) break;
+  }
+  return state;
 }
 /* SPDX-License-Identifier: MIT */

@@ -119,6 +119,18 @@ static double get_real(struct decoder *decoder) {
   return value;
 }
 
+static double get_rate(struct decoder *decoder) {
+  double rate = get_real(decoder);
+  if (!(rate == 0 || trace_rate_samples(rate))) decoder->source.bad = true;
+  return rate;
+}
+
+static double get_added_rate(struct decoder *decoder) {
+  return decoder->source.at == decoder->source.end ? decoder->rate : get_rate(decoder);
+}
+
+static double get_trial_rate(struct decoder *decoder) { return get_added_rate(decoder); }
+
 /* ---- one function for each event record ---- */
 
 #define get_words(decoder) \
@@ -126,6 +138,7 @@ static double get_real(struct decoder *decoder) {
 #define get_usual_words(decoder)    malloc_words(event->size)
 #define get_one(decoder)            1
 #define get_yes(decoder)            true
+#define get_chunk_rate(decoder)     (decoder)->rate
 #define TRACE_FIELD(coding, member) event->member = get_##coding(decoder);
 #define TRACE_EVENT(NAME, type, EVENT, number, framing, fields)                 \
   static void get_##NAME(struct decoder *decoder, struct trace_##type *event) { \
@@ -272,11 +285,13 @@ static enum step get_any(struct decoder *decoder, struct trace_event *event, str
 
 /* ---- shared ---- */
 
-void decoder_begin(struct decoder *decoder, const unsigned char *bytes, size_t count, uint64_t base_time) {
+void decoder_begin(struct decoder *decoder, const unsigned char *bytes, size_t count, uint64_t base_time,
+                   double rate) {
   decoder->source = (struct byte_source){.at = bytes, .end = bytes + count};
   decoder->time = base_time;
   decoder->block = 0;
   decoder->thread = 0;
+  decoder->rate = rate;
   decoder->nodes.count = 0;
   decoder->modules.count = 0;
   bool ready =
@@ -286,13 +301,14 @@ void decoder_begin(struct decoder *decoder, const unsigned char *bytes, size_t c
 }
 
 void decoder_resume(struct decoder *decoder, const unsigned char *bytes, const struct segment *segment,
-                    bool first) {
+                    double rate, bool first) {
   const struct checkpoint *checkpoint = &segment->checkpoint;
   if (first) decoder->nodes.count = decoder->modules.count = 0;
   decoder_continue(decoder, bytes + segment->begin, segment->end - segment->begin);
   decoder->time = checkpoint->time;
   decoder->block = checkpoint->block;
   decoder->thread = checkpoint->thread;
+  decoder->rate = rate;
   bool ready = fill_up(&decoder->nodes, checkpoint->nodes) &&
                fill_up(&decoder->modules, checkpoint->modules) &&
                room_for_offsets(decoder, decoder->modules.count);

@@ -22,6 +22,7 @@ struct decoder {
   uint64_t time;
   uint64_t block;
   uint32_t thread;
+  double rate; /* of the chunk */
   struct local_numbers nodes;
   struct local_numbers modules;
   uint64_t *last_offset; /* by the chunk's module number; as large as `modules` */
@@ -39,14 +40,16 @@ enum decoder_result {
   DECODER_NO_MEMORY /* cannot go on */
 };
 
-/* Starts on a chunk's record bytes, which stay valid until the next begin. */
-void decoder_begin(struct decoder *decoder, const unsigned char *bytes, size_t count, uint64_t base_time);
+/* Starts on a chunk's record bytes, which stay valid until the next begin. `rate` is that of the chunk:
+ * of the records that name none. */
+void decoder_begin(struct decoder *decoder, const unsigned char *bytes, size_t count, uint64_t base_time,
+                   double rate);
 
-/* Starts on a segment, which with its record bytes stays valid until the next begin; `first`: of
+/* Starts on a segment of a chunk of the rate `rate`, which with its record bytes stays valid until the next begin; `first`: of
  * what is left of its chunk. What lies between it and the segment before is lost, with the
  * definitions there. */
 void decoder_resume(struct decoder *decoder, const unsigned char *bytes, const struct segment *segment,
-                    bool first);
+                    double rate, bool first);
 
 /* Starts on bytes that follow those decoded last. */
 void decoder_continue(struct decoder *decoder, const unsigned char *bytes, size_t count);

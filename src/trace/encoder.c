@@ -51,6 +51,16 @@ static void put_real(struct encoder *encoder, double value) {
   put_bytes(&encoder->sink, &value, sizeof value);
 }
 
+static void put_rate(struct encoder *encoder, double rate) { put_real(encoder, rate); }
+
+static void put_added_rate(struct encoder *encoder, double rate) {
+  if (rate && rate != encoder->rate) put_real(encoder, rate);
+}
+
+static void put_trial_rate(struct encoder *encoder, double rate) {
+  if (rate != encoder->rate) put_real(encoder, rate);
+}
+
 /* ---- one function for each event record ---- */
 
 #define put_stack(encoder, value)  put_varint(&encoder->sink, encoder->local)
@@ -61,6 +71,7 @@ static void put_real(struct encoder *encoder, double value) {
 #define put_usual_words(encoder, value)
 #define put_one(encoder, value)
 #define put_yes(encoder, value)
+#define put_chunk_rate(encoder, value)
 #define TRACE_FIELD(coding, member) put_##coding(encoder, event->member);
 #define FIXED(encoder, number) \
   unsigned char *body = NULL;  \
@@ -120,6 +131,10 @@ static void define_module(struct encoder *encoder, uint32_t module) {
 #define define_usual_words(encoder, value)
 #define define_one(encoder, value)
 #define define_yes(encoder, value)
+#define define_rate(encoder, value)
+#define define_added_rate(encoder, value)
+#define define_trial_rate(encoder, value)
+#define define_chunk_rate(encoder, value)
 #define TRACE_FIELD(coding, member) define_##coding(encoder, event->member);
 #define TRACE_EVENT(NAME, type, EVENT, number, framing, fields)                                 \
   static inline void define_##NAME(struct encoder *encoder, const struct trace_##type *event) { \
@@ -140,17 +155,33 @@ static void put_definitions(struct encoder *encoder, enum trace_record record, c
   }
 }
 
+/* The short forms of records imply the rate of the chunk. */
+static enum trace_record form_of(const struct encoder *encoder, enum trace_record record, const void *event) {
+  const struct trace_sample *sample = event;
+  const struct trace_resize *resize = event;
+  switch (record) {
+  case TRACE_RECORD_SAMPLE:
+  case TRACE_RECORD_SAMPLE_FULL:
+    return !sample->rate || sample->rate == encoder->rate ? record : TRACE_RECORD_SAMPLE_RATE;
+  case TRACE_RECORD_RESIZE: return resize->rate == encoder->rate ? record : TRACE_RECORD_RESIZE_RATE;
+  default: return record;
+  }
+}
+
 /* ---- shared ---- */
 
-void encoder_begin(struct encoder *encoder, unsigned char *at, unsigned char *end, uint64_t base_time) {
+void encoder_begin(struct encoder *encoder, unsigned char *at, unsigned char *end,
+                   const struct chunk_header *chunk) {
   encoder->sink = (struct byte_sink){.at = at, .end = end};
-  encoder->state = (struct coding_state){.time = base_time};
+  encoder->state = (struct coding_state){.time = chunk->base_time};
+  encoder->rate = chunk->rate;
   stack_encoder_reset(&encoder->stacks);
 }
 
 bool encoder_put(struct encoder *encoder, enum trace_record record, const void *event) {
   unsigned char *start = encoder->sink.at;
   struct coding_state state = encoder->state;
+  record = form_of(encoder, record, event);
   put_definitions(encoder, record, event);
   put_thread(encoder, ((const struct trace_at *)event)->thread);
   put_event(encoder, record, event);

@@ -8,6 +8,7 @@
 #define TRACE_ENCODER_H
 
 #include "trace/checkpoint.h"
+#include "trace/chunk.h"
 #include "trace/stack_encoder.h"
 
 struct coding_state {
@@ -21,13 +22,15 @@ struct coding_state {
 struct encoder {
   struct byte_sink sink;
   struct coding_state state;
+  double rate;              /* of the chunk */
   struct trace_stack stack; /* of the record at hand */
   uint32_t local;           /* the chunk's number for the stack or module of that record */
   struct stack_encoder stacks;
 };
 
 /* Starts on a chunk's record bytes. */
-void encoder_begin(struct encoder *encoder, unsigned char *at, unsigned char *end, uint64_t base_time);
+void encoder_begin(struct encoder *encoder, unsigned char *at, unsigned char *end,
+                   const struct chunk_header *chunk);
 
 /* Puts one event record with all it needs before it. `event` is the struct of the record's type; if
  * that has a stack, it is encoder->stack. */

@@ -17,6 +17,9 @@ enum { TRACE_FEW_HITS = 16, TRACE_FEW_BYTES = 8 << 20 };
  * 64-bit number holds the difference of two amounts, and a double any sum. */
 #define TRACE_AMOUNT_MOST ((uint64_t)1 << 60)
 
+/* Whether a number can be the rate of a sample: 1e-9 to 1. */
+static inline bool trace_rate_samples(double rate) { return rate >= 1e-9 && rate <= 1; }
+
 /* The latest time that an event can have: 146 years. */
 #define TRACE_TIME_MOST ((uint64_t)1 << 62)
 
@@ -150,6 +153,12 @@ const char *trace_cause_name(unsigned cause);
 
 /* The same in a word or two: "disk". */
 const char *trace_cause_word(unsigned cause);
+
+/* Why the rate of sampling changes. */
+enum trace_rate_cause {
+  TRACE_RATE_ASKED, /* by a command */
+  TRACE_RATE_TIMED, /* the time is over for which a command asked */
+};
 
 enum trace_end_kind {
   TRACE_END_EXIT,   /* code is the exit status */

@@ -74,7 +74,8 @@ static bool write_at(int descriptor, const void *bytes, size_t count, uint64_t o
 static size_t encode(struct last_chunk *last, uint32_t used, uint64_t last_time,
                      const struct trace_end *end) {
   unsigned char *at = last->bytes + CHUNK_HEADER_BYTES + used;
-  encoder_begin(&last->encoder, at, last->bytes + CHUNK_BYTES, last_time);
+  struct chunk_header coding = {.base_time = last_time};
+  encoder_begin(&last->encoder, at, last->bytes + CHUNK_BYTES, &coding);
   return encoder_put(&last->encoder, TRACE_RECORD_END, end) ? (size_t)(last->encoder.sink.at - at) : 0;
 }
 

@@ -22,7 +22,6 @@ enum {
   REMAINS_BYTES = 1 << CHUNK_LOG2_MOST,
   /* Checksums of segments may be tried over so many times the bytes that there are. */
   SEGMENT_WORK = 4,
-  ATTEMPTS = 100,
   RUN_TEXTS = 5,
   TEXTS_MOST = 2 /* of an event */
 };
@@ -73,34 +72,6 @@ struct trace_reader {
 /* ---- bytes ---- */
 
 static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
-
-/* The header first: the records that its commit word covers are there before it is. */
-static size_t read_parts(int descriptor, void *buffer, size_t count, uint64_t offset) {
-  size_t header = os_read_at(descriptor, buffer, (size_t)smaller(CHUNK_HEADER_BYTES, count), offset);
-  if (header < CHUNK_HEADER_BYTES) return header;
-  return header + os_read_at(descriptor, (char *)buffer + header, count - header, offset + header);
-}
-
-static uint64_t commit_of(const void *chunk, size_t count) {
-  return count < CHUNK_HEADER_BYTES ? 0 : ((const struct chunk_header *)chunk)->commit;
-}
-
-/* Reads and checks a chunk of at most *count bytes. A writer may be at work, and read(2) may tear
- * its commit word: a chunk that looks damaged is read again as long as the word changes. */
-static enum chunk_state read_chunk(int descriptor, void *buffer, uint64_t offset, size_t *count,
-                                   uint32_t *used) {
-  size_t most = *count;
-  uint64_t commit = 0;
-  enum chunk_state state = CHUNK_DAMAGED;
-  for (int i = 0; i < ATTEMPTS; i++) {
-    uint64_t last = commit;
-    *count = read_parts(descriptor, buffer, most, offset);
-    state = chunk_check(buffer, *count, used);
-    commit = commit_of(buffer, *count);
-    if (state == CHUNK_WHOLE || state == CHUNK_UNUSED || (i && commit == last)) break;
-  }
-  return state;
-}
 
 /* ---- what kind of file it is ---- */
 
@@ -153,7 +124,7 @@ static bool probe(struct search *search, uint64_t offset, const struct chunk_hea
   void *chunk = malloc(bytes);
   if (!chunk) return false;
   uint32_t used = 0;
-  bool good = read_chunk(search->descriptor, chunk, offset, &bytes, &used) == CHUNK_WHOLE && used;
+  bool good = chunk_read(search->descriptor, chunk, offset, &bytes, &used) == CHUNK_WHOLE && used;
   free(chunk);
   return good;
 }
@@ -212,7 +183,7 @@ static wn_status examine_file(int descriptor, const char *path, uint64_t *size) 
 
 static enum chunk_state load_chunk(struct trace_reader *reader, uint64_t offset, size_t *count) {
   *count = reader->buffer_bytes; /* a chunk that is being written may have grown meanwhile */
-  enum chunk_state state = read_chunk(reader->descriptor, reader->buffer, offset, count, &reader->used);
+  enum chunk_state state = chunk_read(reader->descriptor, reader->buffer, offset, count, &reader->used);
   if (state != CHUNK_WHOLE) return state;
   const struct chunk_header *header = (const struct chunk_header *)reader->buffer;
   bool fits = header->run_id == reader->run_id && (uint64_t)1 << header->capacity_log2 == reader->capacity &&
@@ -229,6 +200,13 @@ static void count_damage(struct trace_reader *reader, uint64_t bytes) {
 
 static const struct chunk_header *header_of(const struct trace_reader *reader) {
   return (const struct chunk_header *)reader->buffer;
+}
+
+/* The rate of a chunk's samples. If its header is damaged, that of the run has to do. */
+static double rate_of_chunk(const struct trace_reader *reader) {
+  double rate = header_of(reader)->rate;
+  bool known = !reader->rest.active || reader->rest.header_known;
+  return known && rate_is_valid(rate) ? rate : reader->run.rate;
 }
 
 static void begin_rest(struct trace_reader *reader, size_t count) {
@@ -262,7 +240,7 @@ static bool next_segment(struct trace_reader *reader) {
     rest->good += found.end - found.begin;
     rest->segments++;
     rest->last = found;
-    decoder_resume(&reader->decoder, reader->buffer, &found, first);
+    decoder_resume(&reader->decoder, reader->buffer, &found, rate_of_chunk(reader), first);
     return true;
   }
   return false;
@@ -305,7 +283,7 @@ static void begin_whole(struct trace_reader *reader, uint64_t offset) {
   reader->tail = (struct trace_tail){.offset = offset, .capacity = reader->capacity};
   reader->used_end = offset + CHUNK_HEADER_BYTES + reader->used;
   decoder_begin(&reader->decoder, reader->buffer + CHUNK_HEADER_BYTES, reader->used,
-                header_of(reader)->base_time);
+                header_of(reader)->base_time, rate_of_chunk(reader));
 }
 
 /* Goes to the next chunk that has something to tell; false at the end of the file. */

@@ -45,7 +45,7 @@ static void write_known(char known[KNOWN_BYTES], const struct remains *remains) 
   const unsigned char *records = remains->bytes + CHUNK_HEADER_BYTES;
   *known = 0;
   if (!there || records[0] != (TRACE_RECORD_RUN | 0x80)) return;
-  decoder_begin(&decoder, records, there, 0);
+  decoder_begin(&decoder, records, there, 0, 0);
   if (decoder_next(&decoder, &event, &run) == DECODER_RUN && run.command.length) {
     time_t began = (time_t)(run.wall_ns / 1000000000u);
     struct tm parts;

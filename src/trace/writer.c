@@ -63,10 +63,12 @@ struct trace_writer {
   struct trace_stack_source source;
   struct stream *streams;
   unsigned stream_count;
-  struct chunk_header fields;
+  struct chunk_header fields; /* without what differs from chunk to chunk */
   void (*cut)(const char *path);
   /* Set by a forked child, and when the file was cut. */
   _Atomic(bool) forgotten;
+  /* Of the chunks that begin from now on. */
+  _Atomic(double) rate;
   /* The time of the next look at the file's size. */
   _Atomic(uint64_t) look_due;
   /* A bit for each stream that ever had a chunk: the others take no memory, so nothing else may
@@ -116,10 +118,11 @@ static void begin_segment(struct stream *stream) {
 }
 
 /* Puts the stream's chunk, which has no record, under the encoder. */
-static void begin_records(struct stream *stream, uint64_t base_time) {
+static void begin_records(struct stream *stream) {
   unsigned char *first = stream->chunk + CHUNK_HEADER_BYTES;
   stream->full = false;
-  encoder_begin(&stream->encoder, first, space_end(stream) - RESERVE_BYTES, base_time);
+  encoder_begin(&stream->encoder, first, space_end(stream) - RESERVE_BYTES,
+                (struct chunk_header *)stream->chunk);
   stream->written = (struct written){
       .published = first, .crc = stream->written.crc, .checkpoint.chunk_crc = stream->written.crc};
   begin_segment(stream);
@@ -186,8 +189,9 @@ static bool next_chunk(struct trace_writer *writer, struct stream *stream, uint6
   stream->taken = taken;
   fields.sequence = taken.sequence;
   fields.base_time = time;
+  fields.rate = atomic_load_explicit(&writer->rate, memory_order_relaxed);
   stream->written.crc = chunk_begin((struct chunk_header *)stream->chunk, &fields);
-  begin_records(stream, time);
+  begin_records(stream);
   return true;
 }
 
@@ -307,7 +311,7 @@ static bool may_write(struct trace_writer *writer, const struct trace_at *at) {
 static bool put_without_stack(struct trace_writer *writer, struct stream *stream, enum trace_record record,
                               const void *event) {
   if (!stream->encoder.stack.count) return false;
-  begin_records(stream, ((const struct trace_at *)event)->time_ns);
+  begin_records(stream);
   stream->encoder.stack = (struct trace_stack){0};
   lose(writer, TRACE_LOSS_STACK);
   return encoder_put(&stream->encoder, record, event);
@@ -464,7 +468,8 @@ wn_status trace_writer_open(const struct trace_options *options, const struct tr
   if (!writer) return error_set(WN_ENOMEM, "no memory for the trace writer");
   writer->source = *source;
   writer->cut = options->cut;
-  writer->fields = (struct chunk_header){.word_bytes = run->word_bytes, .rate = run->rate};
+  writer->fields = (struct chunk_header){.word_bytes = run->word_bytes};
+  atomic_store_explicit(&writer->rate, run->rate, memory_order_relaxed);
   os_random_bytes(&writer->fields.run_id, sizeof writer->fields.run_id);
   wn_status status = create_streams(writer);
   if (status) goto unmap_writer;
@@ -488,6 +493,10 @@ unmap_writer:
 }
 
 const char *trace_writer_path(const struct trace_writer *writer) { return writer->file.path; }
+
+void trace_writer_rate(struct trace_writer *writer, double rate) {
+  atomic_store_explicit(&writer->rate, rate, memory_order_relaxed);
+}
 
 bool trace_write_sample(struct trace_writer *writer, const struct trace_sample *sample,
                         struct trace_stack stack) {
@@ -551,6 +560,10 @@ uint64_t trace_writer_lost(const struct trace_writer *writer) {
   for (unsigned i = 0; i < TRACE_LOSS_REASONS; i++)
     if (i != TRACE_LOSS_STACK) sum += atomic_load_explicit(&writer->lost[i], memory_order_relaxed);
   return sum;
+}
+
+uint64_t trace_writer_bytes(const struct trace_writer *writer) {
+  return atomic_load_explicit(&writer->file.size, memory_order_relaxed);
 }
 
 void trace_writer_forget(struct trace_writer *writer) {

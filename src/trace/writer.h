@@ -47,6 +47,9 @@ wn_status trace_writer_open(const struct trace_options *options, const struct tr
 /* The whole path of the file; constant, the writer's. */
 const char *trace_writer_path(const struct trace_writer *writer);
 
+/* The samples have this rate from now on, most of them: those are coded in the fewest bytes. */
+void trace_writer_rate(struct trace_writer *writer, double rate);
+
 /* trace_write_free and so on, one for each kind of event (events.def). False: the record is lost,
  * and counted. The stack's memory is the caller's. */
 #define WRITER_PLAIN(type) \
@@ -81,6 +84,9 @@ void trace_exec_failed(struct trace_writer *writer, unsigned number);
 
 /* Records lost so far, over the whole run. */
 uint64_t trace_writer_lost(const struct trace_writer *writer);
+
+/* Of the file, with what it has in advance. */
+uint64_t trace_writer_bytes(const struct trace_writer *writer);
 
 /* In a forked child, which shares the parent's file: closes it and turns the mapped chunks into
  * private memory. Later writes, and one that a signal interrupted, do no harm and reach no file. */

@@ -42,7 +42,7 @@ static inline void allocate_growing(struct thread *thread, const size_t *sizes, 
     size = sizes[i];
   }
   if (!samples.row_count) return;
-  if (!grown_finish_block(&samples.grown, rows, samples.row_count, growth, rate)) abort();
+  if (!grown_finish_block(&samples.grown, rows, samples.row_count, growth, &rate)) abort();
   for (size_t i = 0; i < samples.row_count; i++) timeline_add_call(sums, &samples, &rows[i]);
   grown_destroy(&samples.grown);
 }

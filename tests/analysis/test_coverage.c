@@ -416,7 +416,7 @@ static void a_row_of_one_block_that_grew_is_rough(void **state) {
   struct grown_rows grown = {.items = NULL};
   for (size_t i = 0; i < 10; i++)
     rows[i] = (struct row){.size = 110 + 10 * i, .call = true, .words = malloc_words(110 + 10 * i)};
-  assert_true(grown_finish_block(&grown, rows, 10, growth_of_sizes(100, 110), rate));
+  assert_true(grown_finish_block(&grown, rows, 10, growth_of_sizes(100, 110), &rate));
   for (size_t i = 0; i < 10; i++) {
     struct dependence bytes_by = grown_bytes(grown_at(&grown, rows[i].grown));
     sum_add_dependent(&one, (double)rows[i].size, rows[i].probability, &bytes_by);

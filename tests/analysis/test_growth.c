@@ -99,7 +99,7 @@ static void find_rows(struct samples *samples, int block, double rate, struct th
   samples->row_count = count;
   if (!count) return;
   samples->rows[0].first = samples->rows[count - 1].last = true;
-  assert_true(grown_finish_block(&samples->grown, samples->rows, count, growth, rate));
+  assert_true(grown_finish_block(&samples->grown, samples->rows, count, growth, &rate));
 }
 
 static const struct stretch whole = {0, END_NS};

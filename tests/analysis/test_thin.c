@@ -130,7 +130,10 @@ static struct recording *record(double rate, uint64_t seed) {
   source = (struct made_source){{&made}, {.rate = rate, .word_bytes = 8}, {0}};
   *samples = (struct samples){.source = &source.source, .word_bytes = 8, .end_ns = END_NS};
   samples->rows = calloc(BLOCKS * CALLS_MOST, sizeof *samples->rows);
-  assert_non_null(samples->rows);
+  samples->rates = malloc(sizeof rate);
+  assert_true(samples->rows && samples->rates);
+  samples->rates[0] = rate;
+  samples->rate_count = 1;
   struct thread thread;
   thread_begin(&thread, rate, seed, 3);
   for (int i = 0; i < BLOCKS; i++) {
@@ -138,7 +141,7 @@ static struct recording *record(double rate, uint64_t seed) {
     double growth;
     size_t count = sample_block(&thread, i, rows, &growth);
     if (!count) continue;
-    assert_true(grown_finish_block(&samples->grown, rows, count, growth, rate));
+    assert_true(grown_finish_block(&samples->grown, rows, count, growth, &rate));
     samples->row_count += count;
     samples->sampled_blocks++;
   }

@@ -83,7 +83,7 @@ static size_t thin(const struct row *all, size_t all_count, double rate, uint64_
       if (count == begin && next > i) growth = growth_of_sizes(all[next - 1].size, all[next].size);
       count++;
     }
-    if (count > begin && !grown_finish_block(grown, rows + begin, count - begin, growth, rate)) exit(1);
+    if (count > begin && !grown_finish_block(grown, rows + begin, count - begin, growth, &rate)) exit(1);
   }
   qsort(rows, count, sizeof *rows, by_begin);
   return count;

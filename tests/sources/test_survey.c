@@ -18,6 +18,8 @@ struct made_up {
   size_t at, count;
 };
 
+#define RATE 1e-3
+
 static struct trace_event events[EVENTS_MOST];
 static size_t event_count;
 
@@ -32,7 +34,7 @@ static bool next(struct source *source, struct trace_event *event) {
 }
 
 static const struct trace_run *run(const struct source *source) {
-  static const struct trace_run run = {.rate = 1e-3, .word_bytes = 8};
+  static const struct trace_run run = {.rate = RATE, .word_bytes = 8};
   (void)source;
   return &run;
 }
@@ -75,11 +77,15 @@ static void add(struct trace_event event) {
 static void make_block(uint64_t block) {
   uint64_t time = block * 1000, size = (uint64_t)16 << block % 8;
   size_t begin = event_count;
+  double rate = block % 11 ? RATE : RATE / 4;
   if (block % 500 == 0) size = 4000000;
-  add((struct trace_event){
-      .kind = TRACE_SAMPLE,
-      .sample = {
-          .time_ns = time, .block = block, .size = size, .words = malloc_words(size), .n_samples = 1}});
+  add((struct trace_event){.kind = TRACE_SAMPLE,
+                           .sample = {.time_ns = time,
+                                      .block = block,
+                                      .size = size,
+                                      .words = malloc_words(size),
+                                      .n_samples = 1,
+                                      .rate = rate}});
   if (block % 7 == 0) {
     events[begin].sample.grown = true;
     events[begin].sample.previous_size = size / 2;
@@ -89,7 +95,8 @@ static void make_block(uint64_t block) {
                              .resize = {.time_ns = time + 10,
                                         .block = block,
                                         .size = size << block % 11,
-                                        .words = malloc_words(size << block % 11)}});
+                                        .words = malloc_words(size << block % 11),
+                                        .rate = block % 9 ? RATE : RATE / 16}});
   if (block % 2 == 0)
     add((struct trace_event){.kind = TRACE_FREE, .free = {.time_ns = time + 100 + block, .block = block}});
   if (block % 5) return;
@@ -115,7 +122,7 @@ static struct samples *read_samples(struct source *source) {
 
 static struct samples *read_chosen(struct survey *survey) {
   struct source *chosen;
-  struct source_filter filter = {survey->thinning.rate, survey_keeps, survey};
+  struct source_filter filter = {RATE, survey_keeps, survey};
   assert_int_equal(source_filtered(open_made_up(event_count), &filter, &chosen), WN_OK);
   return read_samples(chosen);
 }
@@ -164,9 +171,9 @@ static void the_part_that_is_read_is_that_of_the_whole(void **state) {
   assert_true(survey.share > 0 && survey.share < 1);
   struct samples *whole = read_samples(open_made_up(event_count)), *part = read_chosen(&survey);
   assert_int_equal(part->unmatched, whole->unmatched);
-  assert_int_equal(samples_thin(whole, survey.share, survey.thinning.seed), WN_OK);
-  assert_int_equal(samples_thin(part, survey.share, survey.thinning.seed), WN_OK);
-  assert_true(source_run(part->source)->rate == survey.share * survey.thinning.rate);
+  assert_int_equal(samples_thin(whole, survey.share, survey.seed), WN_OK);
+  assert_int_equal(samples_thin(part, survey.share, survey.seed), WN_OK);
+  assert_true(source_run(part->source)->rate == survey.share * RATE);
   assert_same_rows(part, whole);
   assert_true(part->sampled_blocks <= MOST && part->sampled_blocks > MOST / 2);
   samples_free(part);
@@ -199,8 +206,8 @@ static void blocks_that_come_later_are_chosen_by_the_same_law(void **state) {
   make_events(BLOCKS);
   survey_made_up(&survey, event_count - 500, MOST);
   struct samples *whole = read_samples(open_made_up(event_count)), *part = read_chosen(&survey);
-  assert_int_equal(samples_thin(whole, survey.share, survey.thinning.seed), WN_OK);
-  assert_int_equal(samples_thin(part, survey.share, survey.thinning.seed), WN_OK);
+  assert_int_equal(samples_thin(whole, survey.share, survey.seed), WN_OK);
+  assert_int_equal(samples_thin(part, survey.share, survey.seed), WN_OK);
   uint64_t first_seen = whole->rows[whole->row_count - 1].block - 250;
   size_t at = 0, late = 0;
   for (size_t i = 0; i < whole->row_count; i++) {

@@ -17,6 +17,7 @@ enum { TREE_WRITERS = 64, TREE_DEEPEST = 4096 };
 struct tree_of_writer {
   const struct trace_writer *writer;
   struct tree_source source;
+  double rate; /* of the run */
 };
 __attribute__((weak)) struct tree_of_writer trees_of_writers[TREE_WRITERS];
 __attribute__((weak)) unsigned trees_opened;
@@ -46,15 +47,20 @@ static inline wn_status tree_writer_open(const struct trace_options *options, co
                                             .context = &place->source};
   wn_status status = trace_writer_open(options, run, &source, writer);
   place->writer = status ? NULL : *writer;
+  place->rate = run->rate;
   return status;
+}
+
+static inline const struct tree_of_writer *tree_of_the_writer(const struct trace_writer *writer) {
+  unsigned at = trees_opened + TREE_WRITERS - 1;
+  while (trees_of_writers[at % TREE_WRITERS].writer != writer) at--;
+  return &trees_of_writers[at % TREE_WRITERS];
 }
 
 /* The frames from the root to a node, in a buffer of the calling thread. */
 static inline struct trace_stack tree_stack(const struct trace_writer *writer, uint32_t node) {
   static _Thread_local uint32_t path[TREE_DEEPEST];
-  unsigned at = trees_opened + TREE_WRITERS - 1;
-  while (trees_of_writers[at % TREE_WRITERS].writer != writer) at--;
-  const struct tree_source *tree = &trees_of_writers[at % TREE_WRITERS].source;
+  const struct tree_source *tree = &tree_of_the_writer(writer)->source;
   uint32_t begin = TREE_DEEPEST, module;
   uint64_t offset;
   while (node && begin) {
@@ -69,8 +75,14 @@ static inline struct trace_stack tree_stack(const struct trace_writer *writer, u
     return trace_write_##type(writer, event, tree_stack(writer, event->stack));                         \
   }
 TREE_WRITES(sample)
-TREE_WRITES(resize)
 TREE_WRITES(map)
+
+/* A rate of 0 is that of the run; a negative one is 0. */
+static inline bool tree_write_resize(struct trace_writer *writer, const struct trace_resize *event) {
+  struct trace_resize resize = *event;
+  resize.rate = event->rate < 0 ? 0 : event->rate > 0 ? event->rate : tree_of_the_writer(writer)->rate;
+  return trace_write_resize(writer, &resize, tree_stack(writer, event->stack));
+}
 
 #endif
 /* SPDX-License-Identifier: MIT */

@@ -45,6 +45,8 @@ static struct trace_sample any_sample(struct random *random, struct trace_at at,
   if (unusual == 2) sample.source = TRACE_SOURCE_MARSHAL;
   sample.grown = unusual == 3;
   sample.major = unusual == 4;
+  sample.rate =
+      random_bits(random) % 16 ? fixture_run().rate : 1.0 / (double)(1 + random_bits(random) % 1000);
   if (sample.grown) sample.previous_size = any_amount(random);
   return sample;
 }
@@ -97,6 +99,7 @@ static uint64_t draw_known_block(struct drawing *drawing) {
 static uint64_t draw_amount(struct drawing *drawing) {
   return draw_unsigned(drawing) % (TRACE_AMOUNT_MOST + 1);
 }
+static double draw_rate(struct drawing *drawing) { return 1 / (double)(1 + draw_unsigned(drawing) % 1000); }
 #define draw_added                  draw_unsigned
 #define draw_added_amount           draw_amount
 #define draw_later                  draw_small
@@ -105,6 +108,9 @@ static uint64_t draw_amount(struct drawing *drawing) {
 #define draw_block                  draw_unsigned
 #define draw_one(drawing)           1
 #define draw_yes(drawing)           true
+#define draw_chunk_rate(drawing)    1e-4
+#define draw_added_rate             draw_rate
+#define draw_trial_rate             draw_rate
 #define TRACE_FIELD(coding, member) event->member = draw_##coding(drawing);
 #define TRACE_EVENT(NAME, type, EVENT, number, framing, fields)                \
   static void draw_##NAME(struct drawing *drawing, struct trace_event *made) { \
@@ -139,6 +145,10 @@ enum { RECORDS = sizeof records / sizeof *records };
 #define same_usual_words(member)    SAME_VALUE(member)
 #define same_one(member)            SAME_VALUE(member)
 #define same_yes(member)            SAME_VALUE(member)
+#define same_rate(member)           SAME_VALUE(member)
+#define same_trial_rate(member)     SAME_VALUE(member)
+#define same_chunk_rate(member)     (!written->member || SAME_VALUE(member))
+#define same_added_rate(member)     (!written->member || SAME_VALUE(member))
 #define same_text(member)           same_texts(&read->member, &written->member)
 #define same_stack(member)          fixture_same_stack(reader, read->member, written->member)
 #define same_module(member)         same_modules(trace_reader_module(reader, read->member), written->member)

@@ -50,13 +50,16 @@ static void use_tree(struct encoder *encoder, const struct tree_source *tree) {
   encoder->stack = parent ? (struct trace_stack){path, 2} : (struct trace_stack){path + 1, 1};
 }
 
+static const struct chunk_header chunk = {.base_time = 1000, .rate = 1e-4},
+                                 earlier = {.base_time = 900, .rate = 1e-4};
+
 static void the_encoder_writes_the_example(void **state) {
   (void)state;
   const struct tree_source tree = {.node = give_node, .module = give_module};
   struct encoder *encoder = calloc(1, sizeof *encoder);
   unsigned char bytes[100];
   use_tree(encoder, &tree);
-  encoder_begin(encoder, bytes, bytes + sizeof bytes, 1000);
+  encoder_begin(encoder, bytes, bytes + sizeof bytes, &chunk);
   struct trace_sample sample = {.time_ns = 1000, .thread = 7, .stack = 20, .block = 1, .size = 24};
   assert_true(encoder_put(encoder, TRACE_RECORD_SAMPLE, &sample));
   assert_int_equal(encoder->sink.at - bytes, sizeof example);
@@ -114,7 +117,7 @@ static void the_decoder_reads_the_example(void **state) {
   struct decoder decoder = {.table = &table};
   struct trace_event event;
   struct trace_run run;
-  decoder_begin(&decoder, example, sizeof example, 1000);
+  decoder_begin(&decoder, example, sizeof example, 1000, 1e-4);
   assert_int_equal(decoder_next(&decoder, &event, &run), DECODER_EVENT);
   assert_int_equal(event.kind, TRACE_SAMPLE);
   assert_int_equal(event.at.time_ns, 1000);
@@ -170,7 +173,7 @@ static void the_encoder_names_frames_of_a_language(void **state) {
   struct encoder *encoder = calloc(1, sizeof *encoder);
   unsigned char bytes[100];
   use_tree(encoder, &tree);
-  encoder_begin(encoder, bytes, bytes + sizeof bytes, 1000);
+  encoder_begin(encoder, bytes, bytes + sizeof bytes, &chunk);
   struct trace_sample sample = {.time_ns = 1000, .thread = 7, .stack = 20, .block = 1, .size = 24};
   assert_true(encoder_put(encoder, TRACE_RECORD_SAMPLE, &sample));
   assert_int_equal(encoder->sink.at - bytes, sizeof language_example);
@@ -188,7 +191,7 @@ static void the_decoder_reads_names_of_a_language(void **state) {
   struct decoder decoder = {.table = &table};
   struct trace_event event;
   struct trace_run run;
-  decoder_begin(&decoder, language_example, sizeof language_example, 1000);
+  decoder_begin(&decoder, language_example, sizeof language_example, 1000, 1e-4);
   assert_int_equal(decoder_next(&decoder, &event, &run), DECODER_EVENT);
   struct trace_node inner = table.nodes[event.sample.stack], outer = table.nodes[inner.parent];
   const struct trace_place *place = stack_table_place(&table, inner.module, inner.offset);
@@ -248,7 +251,7 @@ static void records_of_heaps_are_written_as_the_page_says(void **state) {
   struct encoder *encoder = calloc(1, sizeof *encoder);
   unsigned char bytes[200];
   use_tree(encoder, &tree);
-  encoder_begin(encoder, bytes, bytes + sizeof bytes, 1000);
+  encoder_begin(encoder, bytes, bytes + sizeof bytes, &chunk);
   encoder->state.thread_known = true; /* thread 0, without a record */
   encoder->stack = (struct trace_stack){0};
   for (size_t i = 0; i < sizeof of_heaps / sizeof *of_heaps; i++) {
@@ -268,7 +271,7 @@ static void a_record_that_does_not_fit_changes_no_state(void **state) {
   struct trace_sample sample = {.time_ns = 1000, .thread = 7, .stack = 20, .block = 1, .size = 24};
   for (size_t room = 0; room < sizeof language_example; room++) {
     unsigned char *bytes = malloc(room + !room); /* so that AddressSanitizer watches the end */
-    encoder_begin(encoder, bytes, bytes + room, 900);
+    encoder_begin(encoder, bytes, bytes + room, &earlier);
     struct coding_state before = encoder->state;
     assert_false(encoder_put(encoder, TRACE_RECORD_SAMPLE, &sample));
     assert_ptr_equal(encoder->sink.at, bytes);

@@ -11,6 +11,19 @@
  *   a_j^2 (1 - p_j) / p_j^2 + 2 a_j (1 - p_j) / p_j * sum_{i<j} a_i / p_i.
  * The number of calls is the same sum with a = 1. Of a block that has one call, sampled at its birth,
  * all of this follows from the row itself, and the block has no place in the table.
+ *
+ * RATES. The rate λ of the trials may change between two calls. Of a block that is first sampled as it
+ * grows, nobody knows at which rates its older words had their trials. So the weight of a block, the
+ * inverse of its row's `probability`, is made from what is known of each sampled block: w, all its words
+ * by this call; g of them, which this call added; and λ, the rate of these g trials. With p(n) = 1 - (1 -
+ * λ)^n and c = p(g) / p(w), the weight is
+ *   1 / p(w)           of a block that is first sampled by this call;
+ *   (1 - c) W + c      of a block that had the weight W before.
+ * Let F be 1 if a block was in the sample before, and 0 if not, and let the mean of F W be 1. Then the mean
+ * of the new weight is 1, too: (1 - c) E[F W] + c E[F] + (1 - E[F]) p(g) / p(w) = 1 - c + c. So estimates are
+ * unbiased, whatever the rates were and whatever they were made from, as long as each was fixed before its
+ * trials. Where all rates are equal, both weights are 1 / p(w). F W (W - 1) estimates the variance of F W
+ * without a bias, so weights of 1/p take the place of probabilities in all that follows.
  */
 #include "analysis/load/grown.h"
 
@@ -65,6 +78,23 @@ static void depend(struct grown_rows *table, const struct row *rows, size_t coun
   first->calls.earlier = calls_before(before, growth);
 }
 
+/* RATES: the probability of a row that follows `row`. */
+static double probability_after(const struct row *row, const struct row *next, double rate) {
+  if (next->words <= row->words || !(rate > 0)) return row->probability;
+  double c = inclusion_probability(rate, next->words - row->words) / inclusion_probability(rate, next->words);
+  return 1 / ((1 - c) / row->probability + c);
+}
+
+static void set_probabilities(struct row *rows, size_t count, const double *rates) {
+  bool is_one_rate = true;
+  for (size_t i = 0; i < count; i++) {
+    double rate = rates[rows[i].rate];
+    is_one_rate = is_one_rate && rows[i].rate == rows->rate;
+    rows[i].probability = is_one_rate ? inclusion_probability(rate, rows[i].words)
+                                      : probability_after(&rows[i - 1], &rows[i], rate);
+  }
+}
+
 /* ---- shared ---- */
 
 bool grown_add(struct grown_rows *table, struct row *row) {
@@ -92,10 +122,10 @@ double growth_at_birth(const struct grown_rows *table, const struct row *first) 
 }
 
 bool grown_finish_block(struct grown_rows *table, struct row *rows, size_t count, double growth,
-                        double rate) {
+                        const double *rates) {
   const struct row *last = &rows[count - 1];
+  set_probabilities(rows, count, rates);
   for (size_t i = 0; i < count; i++) {
-    rows[i].probability = inclusion_probability(rate, rows[i].words);
     rows[i].died_ns = last->end_ns;
     rows[i].promoted_ns = last->promoted_ns;
   }

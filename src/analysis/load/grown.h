@@ -42,9 +42,11 @@ static inline struct dependence grown_calls(const struct grown *grown) {
 }
 
 /* Fills in the members that depend on the whole life of a block. rows[0..count) are all its rows, in
- * order. The caller has set size, call, words, end_ns and promoted_ns. `growth`: that of the first
- * row; 0 unless the block was first sampled as it grew. False without memory. */
-bool grown_finish_block(struct grown_rows *table, struct row *rows, size_t count, double growth, double rate);
+ * order. The caller has set size, call, words, rate, end_ns and promoted_ns. `growth`: that of the first
+ * row; 0 unless the block was first sampled as it grew. `rates`: what the rows' `rate` are indices of.
+ * False without memory. */
+bool grown_finish_block(struct grown_rows *table, struct row *rows, size_t count, double growth,
+                        const double *rates);
 
 /* The growth of a resize: the size before divided by the size after; 0 if it did not grow. */
 double growth_of_sizes(uint64_t before, uint64_t size);

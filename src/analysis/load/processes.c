@@ -49,7 +49,6 @@ static bool read_one(struct samples *samples, struct process *process) {
                               .name = name_of(run),
                               .last_ns = samples->end_ns,
                               .end_ns = STILL_ALIVE,
-                              .rate = run->rate,
                               .ended = samples->ended,
                               .end_kind = samples->end.kind,
                               .code = samples->end.code};
@@ -64,7 +63,6 @@ static bool read_part(const struct source *source, uint32_t index, struct proces
                               .became = from->became ? strdup(from->became) : NULL,
                               .begin_ns = from->begin_ns,
                               .last_ns = from->end_ns,
-                              .rate = from->run.rate,
                               .ended = from->ended,
                               .writing = from->writing,
                               .end_kind = from->end.kind,
@@ -199,12 +197,6 @@ void processes_end_rows(struct samples *samples) {
   if (samples->process_count < 2) return;
   for (size_t i = 0; i < samples->row_count; i++) end_row(samples, &samples->rows[i], 0);
   for (size_t i = 0; i < samples->mapped.count; i++) end_row(samples, &samples->mapped.rows[i], 1);
-}
-
-bool processes_rates_differ(const struct samples *samples) {
-  for (uint32_t i = 1; i < samples->process_count; i++)
-    if (samples->processes[i].rate != samples->processes[0].rate) return true;
-  return false;
 }
 
 uint32_t process_of(const struct samples *samples, uint32_t thread) {

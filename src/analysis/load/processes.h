@@ -23,7 +23,6 @@ struct process {
   uint64_t begin_ns; /* when its recording began */
   uint64_t last_ns;  /* the time of its last event */
   uint64_t end_ns;   /* LEFT: when its blocks end; STILL_ALIVE: not before the end of the trace */
-  double rate;       /* of its samples */
   bool ended;        /* its trace has an end record, of this kind and code */
   bool writing;      /* it still writes its trace */
   uint8_t end_kind;  /* enum trace_end_kind */
@@ -39,9 +38,6 @@ void processes_destroy(struct samples *samples);
 /* LEFT: ends the rows of blocks and mappings that were never freed, if there are several processes.
  * The same rows are ended once. */
 void processes_end_rows(struct samples *samples);
-
-/* Whether the traces that were joined have different rates: then samples_thin has to follow. */
-bool processes_rates_differ(const struct samples *samples);
 
 /* The process of a row's thread: its index. */
 uint32_t process_of(const struct samples *samples, uint32_t thread);

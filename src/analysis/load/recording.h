@@ -42,7 +42,7 @@ struct recording {
   struct names names;
   struct wrappers wrappers; /* the wrappers at the ends of stacks, which reports pass over */
   struct listing listing;   /* source lines, if they were asked for */
-  double rate;
+  double rate; /* of its samples; if they have several, the inverse of the mean distance of two, by words */
   double byte_unit; /* the `unit` of estimate_of for bytes */
   bool partial; /* records are missing: all totals are lower bounds, and intervals do not apply to the run */
   bool without_ranges; /* partial, or estimates of another tool: no interval holds the truth for sure */

@@ -72,11 +72,12 @@ static wn_status read_all(struct source *source, const char *name, const struct 
 static wn_status read_chosen(struct survey *survey, const struct files *files,
                              const struct recording_options *options, struct recording *recording) {
   struct source *whole, *chosen;
-  struct source_filter filter = {survey->thinning.rate, survey_keeps, survey};
+  struct source_filter filter = {.keeps = survey_keeps, .context = survey};
   wn_status error = open_files(files, &whole);
+  if (!error) filter.rate = source_run(whole)->rate;
   if (!error) error = source_filtered(whole, &filter, &chosen);
   if (!error) error = read_all(chosen, files->name, options, recording);
-  if (!error) error = samples_thin(recording->samples, survey->share, survey->thinning.seed);
+  if (!error) error = samples_thin(recording->samples, survey->share, survey->seed);
   if (!error) recording->kept = (double)recording->samples->sampled_blocks / (double)survey->samples;
   return error;
 }
@@ -93,13 +94,11 @@ static wn_status survey_files(struct survey *survey, const struct files *files,
   return error;
 }
 
-/* Traces of different rates are thinned to the lowest. */
 static wn_status read_whole(const struct files *files, const struct recording_options *options,
                             struct recording *recording) {
   struct source *source;
   wn_status error = open_files(files, &source);
   if (!error) error = read_all(source, files->name, options, recording);
-  if (!error && processes_rates_differ(recording->samples)) error = samples_thin(recording->samples, 1, SEED);
   return error;
 }
 

@@ -15,37 +15,41 @@
 #include "base/hash.h"
 #include "sources/filtered.h"
 #include "sources/thinning.h"
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- blocks ---- */
 
 struct thin {
   struct samples *samples;
   uint64_t seed;
-  double share, rate; /* rate: the lowest before; `share` times that is what the samples get */
-  bool *kept;         /* index: row */
+  double share;
+  double *rates; /* `share` times those of the samples */
+  double *words; /* by rate: of the block at hand, after its first hit */
+  bool *kept;    /* index: row */
   size_t blocks;
   uint64_t promotions;
   bool no_memory;
 };
 
-/* The rate of a block's samples before: that of its process, if the samples are of several. */
-static double rate_before(const struct thin *thin, const struct row *row) {
-  const struct samples *samples = thin->samples;
-  return samples->process_count > 1 ? samples->processes[process_of(samples, row->thread)].rate
-                                    : source_run(samples->source)->rate;
-}
-
 /* Which row of a block is the first to be kept; `count`: none. */
-static size_t first_kept(const struct thin *thin, const struct row *rows, size_t count) {
-  struct thinning thinning = {rate_before(thin, rows), thin->seed};
-  double share = thin->share * (thin->rate / thinning.rate);
+static size_t first_kept(struct thin *thin, const struct row *rows, size_t count) {
+  const double *rates = thin->samples->rates;
   double growth = growth_at_birth(&thin->samples->grown, rows);
   uint64_t before = growth > 0 ? (uint64_t)(growth * (double)rows->size + 15.5) >> 3 : 0;
-  struct first_trial first = {before, rows->words};
-  for (size_t i = 0; i < count; i++)
-    if (rows[i].call && thinning_least_share(&thinning, rows->block, first, rows[i].words) < share) return i;
-  return count;
+  struct first_trial first = {before, rows->words, rates[rows->rate]};
+  double least = thinning_first_share(thin->seed, rows->block), *words = thin->words;
+  size_t kept = count, end = 0;
+  for (size_t i = 0; i < count; i++) words[rows[i].rate] = 0;
+  words[rows->rate] = thinning_words_after(thin->seed, rows->block, first);
+  for (; end < count && kept == count; end++) {
+    const struct row *row = &rows[end];
+    if (end) words[row->rate] += (double)(row->words - rows[end - 1].words);
+    least = fmin(least, thinning_later_share(thin->seed, row->block, rates[row->rate], words[row->rate]));
+    if (row->call && least < thin->share) kept = end;
+  }
+  return kept;
 }
 
 /* Completes a row of a block whose first row is now at `born_ns`. What was promoted before that has
@@ -69,8 +73,7 @@ static size_t thin_block(struct thin *thin, struct row *rows, size_t count) {
     rows[i].first = i == first;
     begin_later(&rows[i], rows[first].begin_ns);
   }
-  if (!grown_finish_block(&thin->samples->grown, rows + first, count - first, growth,
-                          thin->rate * thin->share))
+  if (!grown_finish_block(&thin->samples->grown, rows + first, count - first, growth, thin->rates))
     thin->no_memory = true;
   thin->blocks++;
   thin->promotions += rows[first].promoted_ns != NEVER;
@@ -152,14 +155,22 @@ wn_status samples_thin(struct samples *samples, double share, uint64_t seed) {
   struct thin thin = {.samples = samples,
                       .seed = seed,
                       .share = share,
-                      .rate = source_run(samples->source)->rate,
+                      .rates = calloc(samples->rate_count, sizeof *thin.rates),
+                      .words = calloc(samples->rate_count, sizeof *thin.words),
                       .kept = calloc(samples->row_count + 1, sizeof *thin.kept)};
-  bool done = thin.kept && thin_rows(&thin) && !thin.no_memory;
-  if (done) drop_rows(&thin);
+  for (size_t i = 0; thin.rates && i < samples->rate_count; i++) thin.rates[i] = samples->rates[i] * share;
+  bool done = thin.rates && thin.words && thin.kept && thin_rows(&thin) && !thin.no_memory;
+  if (done) {
+    drop_rows(&thin);
+    memcpy(samples->rates, thin.rates, samples->rate_count * sizeof *thin.rates);
+  }
   free(thin.kept);
-  if (!done || lower_rate(samples, thin.rate * share) || !samples_settle_lives(samples))
+  free(thin.words);
+  free(thin.rates);
+  if (!done || lower_rate(samples, source_run(samples->source)->rate * share) ||
+      !samples_settle_lives(samples))
     return error_set(WN_ENOMEM, "not enough memory to thin the samples");
-  for (uint32_t i = 0; i < samples->process_count; i++) samples->processes[i].rate = thin.rate * share;
+  for (size_t i = 0; i < samples->rate_change_count; i++) samples->rate_changes[i].rate *= share;
   samples->sampled_blocks = thin.blocks;
   samples->promotions = thin.promotions;
   if (!samples_count_cut(samples)) return error_set(WN_ENOMEM, "not enough memory to thin the samples");

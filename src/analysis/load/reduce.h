@@ -12,7 +12,7 @@
 wn_status recording_thin(struct recording *recording, double share, uint64_t seed);
 
 /* The same for samples that are no recording yet. Draws are those of sources/thinning.h. Where traces
- * of different rates were joined, all get `share` times the lowest rate. */
+ * have different rates, each gets `share` times its own. */
 wn_status samples_thin(struct samples *samples, double share, uint64_t seed);
 
 /* Rounds the times of all blocks down to multiples of a unit. After WN_ENOMEM the recording can only

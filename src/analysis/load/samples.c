@@ -20,6 +20,7 @@ enum change_kind { RESIZED, PROMOTED, FREED };
 struct change {
   uint64_t block, time_ns, size, words;
   uint32_t thread, stack;
+  uint16_t rate; /* as that of struct row */
   enum change_kind kind;
 };
 
@@ -28,8 +29,40 @@ struct loading {
   struct trace_sample *born;
   struct change *changes;
   size_t born_count, born_capacity, change_count, change_capacity, memory_capacity, thread_capacity,
-      row_capacity;
+      row_capacity, rate_capacity, rate_change_capacity;
+  uint16_t last_rate; /* the index that was found last */
 };
+
+/* The index of a rate, which it gets if it has none. False without memory. */
+static bool index_rate(struct loading *loading, double rate, uint16_t *index) {
+  struct samples *samples = loading->samples;
+  uint16_t i = loading->last_rate;
+  if (samples->rates[i] != rate)
+    for (i = 0; i < samples->rate_count && samples->rates[i] != rate;) i++;
+  if (i == samples->rate_count &&
+      (i == UINT16_MAX || !(ARRAY_ADD(samples->rates, samples->rate_count, loading->rate_capacity, rate))))
+    return false;
+  *index = loading->last_rate = i;
+  return true;
+}
+
+static bool keep_resize(struct loading *loading, const struct trace_resize *event) {
+  struct change change = {.block = event->block,
+                          .time_ns = event->time_ns,
+                          .size = event->size,
+                          .words = event->words,
+                          .thread = event->thread,
+                          .stack = event->stack};
+  return index_rate(loading, event->rate, &change.rate) &&
+         (ARRAY_ADD(loading->changes, loading->change_count, loading->change_capacity, change));
+}
+
+static bool keep_rate(struct loading *loading, const struct trace_rate *event) {
+  struct samples *samples = loading->samples;
+  struct rate_change change = {event->time_ns, event->rate,
+                               source_process_of(event->thread, source_process_count(samples->source))};
+  return ARRAY_ADD(samples->rate_changes, samples->rate_change_count, loading->rate_change_capacity, change);
+}
 
 static bool keep_thread_name(struct loading *loading, const struct trace_thread_name *event) {
   struct samples *samples = loading->samples;
@@ -72,13 +105,8 @@ static bool keep(struct loading *loading, const struct trace_event *event) {
     return keep_change(
         loading,
         (struct change){.block = event->promote.block, .time_ns = event->promote.time_ns, .kind = PROMOTED});
-  case TRACE_RESIZE:
-    return keep_change(loading, (struct change){.block = event->resize.block,
-                                                .time_ns = event->resize.time_ns,
-                                                .size = event->resize.size,
-                                                .words = event->resize.words,
-                                                .thread = event->resize.thread,
-                                                .stack = event->resize.stack});
+  case TRACE_RESIZE: return keep_resize(loading, &event->resize);
+  case TRACE_RATE: return keep_rate(loading, &event->rate);
   case TRACE_MEMORY: {
     struct memory_point point = {
         event->memory.time_ns,
@@ -160,6 +188,10 @@ static int by_time(const void *a, const void *b) {
   return compare(((const struct memory_point *)a)->time_ns, ((const struct memory_point *)b)->time_ns);
 }
 
+static int by_change(const void *a, const void *b) {
+  return compare(((const struct rate_change *)a)->time_ns, ((const struct rate_change *)b)->time_ns);
+}
+
 static struct row first_row(const struct trace_sample *born) {
   return (struct row){.block = born->block,
                       .begin_ns = born->time_ns,
@@ -184,6 +216,7 @@ static struct row next_row(const struct row *row, const struct change *resize) {
   next.size = resize->size;
   next.call = resize->size > row->size; /* OWNER */
   next.words = resize->words > row->words ? resize->words : row->words;
+  next.rate = resize->rate;
   if (next.call) next.stack = resize->stack, next.thread = resize->thread;
   next.first = false;
   return next;
@@ -191,11 +224,11 @@ static struct row next_row(const struct row *row, const struct change *resize) {
 
 /* Makes the rows of one block from its sample and its changes. Advances *change past the changes of
  * this block. */
-static bool join_block(struct loading *loading, const struct trace_sample *born, size_t *change,
-                       double rate) {
+static bool join_block(struct loading *loading, const struct trace_sample *born, size_t *change) {
   struct samples *samples = loading->samples;
   size_t begin = samples->row_count;
   struct row row = first_row(born);
+  if (!index_rate(loading, born->rate, &row.rate)) return false;
   for (; *change < loading->change_count && loading->changes[*change].block == born->block; ++*change) {
     const struct change *next = &loading->changes[*change];
     if (row.end_ns != STILL_ALIVE) { /* a second free, or a resize after a free: a damaged trace */
@@ -223,12 +256,12 @@ static bool join_block(struct loading *loading, const struct trace_sample *born,
   }
   if (!(ARRAY_ADD(samples->rows, samples->row_count, loading->row_capacity, row))) return false;
   double growth = growth_of_sizes(born->grown ? born->previous_size : 0, born->size);
-  return grown_finish_block(&samples->grown, samples->rows + begin, samples->row_count - begin, growth, rate);
+  return grown_finish_block(&samples->grown, samples->rows + begin, samples->row_count - begin, growth,
+                            samples->rates);
 }
 
 static bool join(struct loading *loading) {
   struct samples *samples = loading->samples;
-  double rate = source_run(samples->source)->rate;
   sort(loading->born, loading->born_count, sizeof *loading->born, by_block);
   if (!sort_changes(loading)) return false;
   size_t change = 0;
@@ -238,7 +271,7 @@ static bool join(struct loading *loading) {
     for (; change < loading->change_count && loading->changes[change].block < loading->born[i].block;
          change++)
       samples->unmatched++;
-    if (!join_block(loading, &loading->born[i], &change, rate)) return false;
+    if (!join_block(loading, &loading->born[i], &change)) return false;
     samples->sampled_blocks++;
   }
   samples->unmatched += loading->change_count - change;
@@ -248,6 +281,7 @@ static bool join(struct loading *loading) {
   loading->changes = NULL;
   sort(samples->rows, samples->row_count, sizeof *samples->rows, by_begin);
   sort(samples->memory, samples->memory_count, sizeof *samples->memory, by_time);
+  sort(samples->rate_changes, samples->rate_change_count, sizeof *samples->rate_changes, by_change);
   return true;
 }
 
@@ -323,8 +357,10 @@ wn_status samples_read(struct source *source, const char *name, samples_progress
   samples->source = source;
   samples->word_bytes = fmax(source_run(source)->word_bytes, 1); /* a damaged trace may have any value here */
   struct loading loading = {.samples = samples};
-  bool done = collect(&loading, progress, context) && join(&loading) && processes_read(samples) &&
-              settle(samples) && samples_count_cut(samples);
+  bool done =
+      (ARRAY_ADD(samples->rates, samples->rate_count, loading.rate_capacity, source_run(source)->rate)) &&
+      collect(&loading, progress, context) && join(&loading) && processes_read(samples) && settle(samples) &&
+      samples_count_cut(samples);
   free(loading.born);
   free(loading.changes);
   if (!done) {

@@ -43,16 +43,17 @@ struct row {
   uint64_t died_ns;     /* when the block was freed; STILL_ALIVE if it never was */
   uint64_t size;        /* bytes, as the program asked for */
   uint64_t words;       /* the block's words that have had a trial so far */
-  double probability;   /* that the block is in the sample by the start of this row */
+  double probability;   /* that the block is in the sample by the start of this row; RATES of grown.c */
   uint64_t promoted_ns; /* when the block moved to the major heap, or NEVER */
   uint32_t stack;       /* of the call that last allocated or grew the block */
   uint32_t thread;      /* that made this call: its number in the trace */
   uint32_t grown;       /* its place in struct grown_rows; 0: the row's call is its block's only one */
+  uint16_t rate;        /* of the trials of the words that the row adds; an index of samples.rates */
   uint8_t source;
-  bool first, last;       /* among its block's rows */
-  uint8_t area : 2;       /* enum area */
-  uint8_t next_cycle : 2; /* enum next_cycle; for promoted blocks */
-  bool call : 1;          /* the row begins with an allocation: the block was born or grew, not shrank */
+  bool first : 1, last : 1; /* among its block's rows */
+  uint8_t area : 2;         /* enum area */
+  uint8_t next_cycle : 2;   /* enum next_cycle; for promoted blocks */
+  bool call : 1;            /* the row begins with an allocation: the block was born or grew, not shrank */
 };
 _Static_assert(sizeof(struct row) == 88, "SMALL");
 
@@ -65,6 +66,13 @@ struct memory_point {
   uint8_t asked;       /* which allocator was asked then (enum trace_allocator); if not 0: */
   uint64_t in_use_bytes, free_bytes; /* what its blocks take, and what it keeps free */
   uint32_t process;                  /* while a trace with several is read */
+};
+
+/* From this time on a process samples at another rate; 0: not at all. */
+struct rate_change {
+  uint64_t time_ns;
+  double rate;
+  uint32_t process;
 };
 
 struct thread_name {
@@ -93,6 +101,10 @@ struct samples {
   struct source *source; /* owned; has the run, stacks and modules */
   struct row *rows;      /* ordered by begin_ns */
   size_t row_count;
+  double *rates; /* that trials had; the first one is that of the run */
+  uint16_t rate_count;
+  struct rate_change *rate_changes; /* in order of time */
+  size_t rate_change_count;
   struct grown_rows grown;
   double *life_words; /* by row: words that were allocated during the block's life (WORDS CLOCK); or NULL */
   /* Of a loaded trace; NULL if rows are not from a trace. `spans`: by row. `steps`: every birth and end

@@ -134,6 +134,8 @@ void samples_free(struct samples *samples) {
   mapped_destroy(&samples->mapped);
   processes_destroy(samples);
   free(samples->rows);
+  free(samples->rates);
+  free(samples->rate_changes);
   free(samples->life_words);
   grown_destroy(&samples->grown);
   free(samples->spans);
