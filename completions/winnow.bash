@@ -2,7 +2,7 @@
 _winnow() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]} i
   if [ "$COMP_CWORD" -eq 1 ]; then
-    mapfile -t COMPREPLY < <(compgen -W "record report html view export diff info dump help --version --help" -- "$current")
+    mapfile -t COMPREPLY < <(compgen -W "record report html view export diff info dump status start stop rate help --version --help" -- "$current")
     return
   fi
   case $command in
@@ -30,12 +30,14 @@ _winnow() {
         *) mapfile -t COMPREPLY < <(compgen -c -- "$current") ;;
       esac
       ;;
-    report | html | view | export | diff | info | dump)
+    report | html | view | export | diff | info | dump | status | start | stop | rate)
       case $previous in
         -o | --output) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
         --max-size) mapfile -t COMPREPLY < <(compgen -W "4M 16M 64M" -- "$current"); return ;;
         --max-memory) mapfile -t COMPREPLY < <(compgen -W "1G 4G 16G" -- "$current"); return ;;
         --samples) mapfile -t COMPREPLY < <(compgen -W "300K 1M all" -- "$current"); return ;;
+        -d | --duration | -l | --loop) mapfile -t COMPREPLY < <(compgen -W "30s 5m 1h" -- "$current"); return ;;
+        -r | --rate) mapfile -t COMPREPLY < <(compgen -W "1e-5 1e-4 1e-3 1e-2 1" -- "$current"); return ;;
         -a | --at) mapfile -t COMPREPLY < <(compgen -W "peak end" -- "$current"); return ;;
         -b | --by) mapfile -t COMPREPLY < <(compgen -W "function line file module process thread $([[ $command = @(report|export) ]] && echo stack)" -- "$current"); return ;;
         -s | --sort) mapfile -t COMPREPLY < <(compgen -W "self total blocks samples" -- "$current"); return ;;
@@ -59,10 +61,16 @@ _winnow() {
       options="$(sed -nE 's/^  (-., |    )(--[a-z-]+).*/\2/p' <<<"$help") --help"
       case $current in
         -*) mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current") ;;
-        *) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
+        *)
+          local processes=
+          [[ $command = @(dump|status|start|stop|rate) ]] &&
+            processes=$("${COMP_WORDS[0]/#\~/$HOME}" status --json 2>/dev/null | sed -n 's/^ *"pid": \([0-9]*\),/\1/p')
+          compopt -o filenames
+          mapfile -t COMPREPLY < <(compgen -W "$processes" -- "$current"; compgen -f -- "$current")
+          ;;
       esac
       ;;
-    help) mapfile -t COMPREPLY < <(compgen -W "record report html view export diff info dump help" -- "$current") ;;
+    help) mapfile -t COMPREPLY < <(compgen -W "record report html view export diff info dump status start stop rate help" -- "$current") ;;
   esac
 }
 complete -F _winnow winnow

@@ -8,12 +8,15 @@
  * Of a Winnow trace a line has the time in nanoseconds, the thread, the kind of event and its
  * fields (trace/events.def), and behind a colon the frames, outermost first. Nothing is looked up:
  * frames are those of the trace. */
+#include "analysis/query/query.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/load.h"
 #include "cli/options.h"
+#include "cli/recordings.h"
+#include "cli/snapshot.h"
 #include "cli/text.h"
 #include "memtrace/reader.h"
 #include "sources/memory_bound.h"
@@ -21,6 +24,7 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 /* ---- Memtrace ---- */
 
@@ -69,12 +73,17 @@ static void print_text(const char *name, struct trace_text text) {
   putchar('"');
 }
 static void print_signed(const char *name, int32_t value) { printf(" %s=%" PRId32, name, value); }
+static void print_real(const char *name, double value) { printf(" %s=%g", name, value); }
 static void print_unsigned(const char *name, uint64_t value) { printf(" %s=%" PRIu64, name, value); }
 
 static void print_fields(const struct trace_event *event) {
   switch (event->kind) {
-#define PRINT(value) \
-  _Generic((value), struct trace_text : print_text, int32_t : print_signed, default : print_unsigned)
+#define PRINT(value)                  \
+  _Generic((value), struct trace_text \
+           : print_text, int32_t      \
+           : print_signed, double     \
+           : print_real, default      \
+           : print_unsigned)
 #define TRACE_MEMBER(ctype, member) PRINT(fields->member)(#member, fields->member);
 #define TRACE_STRUCT(type, EVENT, WRITER, members)    \
   case TRACE_##EVENT: {                               \
@@ -198,28 +207,61 @@ static wn_status dump_winnow(const struct input *input) {
   return done ? WN_OK : no_memory(input);
 }
 
-/* ---- shared ---- */
-
-int command_dump(int argc, char **argv) {
-  static const struct option known[] = {OPTION_MAX_MEMORY, {0}};
+static int dump_file(const char *name) {
   struct input input;
   char text[512];
-  int option, code;
-  opterr = 0;
-  while ((option = getopt_long(argc, argv, ":", known, NULL)) != -1) {
-    if (option != LETTER_MAX_MEMORY) return fail_option("dump", option, argv, known);
-    if ((code = options_set_memory("dump", optarg))) return code;
-  }
-  if (argc - optind != 1 || !*argv[optind])
-    return fail_usage("dump", "which trace? usage: winnow dump [--max-memory BYTES] FILE");
-  if (!input_open(&input, argv[optind])) return fail_job("%s", wn_last_error());
+  if (!input_open(&input, name)) return fail_job("%s", wn_last_error());
   memory_bound_begin(memory_bound_file_bytes(input_path(&input)));
   wn_status error = source_is_memtrace(input_path(&input)) ? dump_memtrace(&input) : dump_winnow(&input);
   error = memory_bound_end(error);
-  code = error == WN_ESTATE ? fail_usage("dump", "%s", wn_last_error())
-         : error            ? fail_job("%s", input_error(&input, text))
-                            : 0;
+  int code = error == WN_ESTATE ? fail_usage("dump", "%s", wn_last_error())
+             : error            ? fail_job("%s", input_error(&input, text))
+                                : 0;
   input_close(&input);
   return code;
+}
+
+/* The trace of a process, if the name is that of no file; and a trace's process, if one writes it. */
+static int dump_found(const char *name, const char *output, uint64_t every_ns) {
+  struct recordings found = {0};
+  struct stat file;
+  bool is_file = !stat(name, &file) || !strcmp(name, "-");
+  wn_status error = is_file && !output ? WN_EINVAL : recordings_find(&found, name);
+  int code;
+  if (error && !is_file)
+    code = fail_job("%s", wn_last_error());
+  else if (found.count > 1)
+    code = fail_usage("dump", "%s has several traces; give one of them", name);
+  else if (output)
+    code = snapshot_take(found.count ? found.items->path : name, found.count ? (int)found.items->pid : 0,
+                         output, every_ns);
+  else
+    code = dump_file(found.count ? found.items->path : name);
+  recordings_destroy(&found);
+  return code;
+}
+
+/* ---- shared ---- */
+
+int command_dump(int argc, char **argv) {
+  static const struct option known[] = {OPTION_MAX_MEMORY,
+                                        {"output", required_argument, NULL, 'o'},
+                                        {"loop", required_argument, NULL, 'l'},
+                                        {0}};
+  const char *output = NULL;
+  double every_ns = 0;
+  int option, code;
+  opterr = 0;
+  while ((option = getopt_long(argc, argv, ":o:l:", known, NULL)) != -1) {
+    if (option == '?' || option == ':') return fail_option("dump", option, argv, known);
+    if (option == LETTER_MAX_MEMORY && (code = options_set_memory("dump", optarg))) return code;
+    if (option == 'o') output = optarg;
+    if (option == 'l' && (!query_time(optarg, &every_ns) || every_ns < 1e6 || every_ns > 1e18))
+      return fail_usage("dump", "--loop %s: it must be a time with its unit, such as 1h", optarg);
+  }
+  if (argc - optind != 1 || !*argv[optind])
+    return fail_usage("dump", "which trace? usage: winnow dump [OPTION...] PID|FILE");
+  if (every_ns > 0 && !output) return fail_usage("dump", "--loop needs --output, such as -o x-%%t.trace");
+  return dump_found(argv[optind], output, (uint64_t)every_ns);
 }
 /* SPDX-License-Identifier: MIT */

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "sources/source.h"
+#include "trace/control.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -99,7 +100,7 @@ static wn_status add_found(struct inputs *inputs, char *name, int depth) {
   if (!name) return no_memory();
   if (is_trace(name)) return add(inputs, name);
   if (!is_folder(name))
-    inputs->passed_over++;
+    inputs->passed_over += !control_name_of(name);
   else if (depth >= 0)
     error = add_folder(inputs, name, depth);
   free(name);

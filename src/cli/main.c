@@ -94,14 +94,56 @@ const struct command commands[] = {
      "record --follow-children writes, have one line each, largest first: which program it is of, and how\n"
      "much that allocated.\n",
      NULL},
-    {"dump", command_dump, "print the events of a trace as text", "dump [OPTION...] FILE",
+    {"dump", command_dump, "print the events of a trace as text, or copy one that grows",
+     "dump [OPTION...] PID|FILE",
+     "  -o, --output FILE      write a trace of this moment, while the program goes on, and print nothing\n"
+     "  -l, --loop TIME        with -o: again after every TIME, such as 1h, until the program ends. FILE "
+     "then\n"
+     "                         has %t for the time, %n for a number, or %p for the process\n"
      "      --max-memory BYTES reading the trace may take so much memory; default 512 MiB, and 512 times "
      "its\n"
      "                         size\n"
      "\n"
      "One event a line, in the order of the trace, with its frames as they are in the trace: no names are\n"
      "looked up. A Memtrace file gives the text of Memtrace's own dump tool. FILE can be a pipe, or - for\n"
-     "standard input.\n",
+     "standard input; PID is a process that is recorded.\n"
+     "\n"
+     "Examples:\n"
+     "  winnow dump run.trace | grep ' memory '\n"
+     "  winnow dump -o now.trace $(pidof server) && winnow report now.trace\n"
+     "  winnow dump --loop 1h -o 'server-%t.trace' server.trace\n",
+     NULL},
+    {"status", command_status, "list the processes that are recorded now",
+     "status [OPTION...] [PID|TRACE...]",
+     "  -j, --json             print a JSON array\n"
+     "\n"
+     "Of each process: since when, the rate of sampling, what it holds with the 95 % range, the size of its\n"
+     "trace, the part of its processor time that recording took, and whether records are lost. Without a\n"
+     "process or a trace: of all of them that you may see.\n",
+     NULL},
+    {"start", command_start, "let a recorded process sample", "start [OPTION...] PID|TRACE...",
+     "  -r, --rate LAMBDA      at this rate; default: the one that the recording began with, or 1e-4\n"
+     "  -d, --duration TIME    for so many seconds, or a time such as 5m; then it samples nothing\n"
+     "  -q, --quiet            say nothing when all goes well\n"
+     "\n"
+     "The process must have been started by 'winnow record', or with the library preloaded. TRACE can be a\n"
+     "folder of traces. The process notices when one of its threads has allocated 128 KiB, at the latest.\n"
+     "\n"
+     "Examples:\n"
+     "  winnow record --asleep -o server.trace -- ./server    # costs next to nothing\n"
+     "  winnow start -d 30 server.trace\n",
+     NULL},
+    {"stop", command_stop, "let a recorded process sample nothing", "stop [OPTION...] PID|TRACE...",
+     "  -q, --quiet            say nothing when all goes well\n"
+     "\n"
+     "Blocks that are sampled already are followed to their end. 'winnow start' goes on.\n",
+     NULL},
+    {"rate", command_rate, "change the rate at which a recorded process samples",
+     "rate [OPTION...] PID|TRACE... LAMBDA",
+     "  -q, --quiet            say nothing when all goes well\n"
+     "\n"
+     "LAMBDA is the probability of a sample for each word of 8 bytes: 1e-9 to 1, or 0. Numbers of reports\n"
+     "stay right: each sample counts by the rate at which it was taken.\n",
      NULL},
     {"help", command_help, "explain a command", "help [COMMAND]", "", NULL},
     {0},

@@ -10,8 +10,8 @@
  * work (in a signal handler, or a free in a callback) saves and restores the value MUTED,
  * harmlessly.
  *
- * While no profile samples, each thread calls host_hits every DORMANT words, to see whether a
- * profile was started.
+ * PIECES. A thread calls host_hits after PIECE words at the latest, to see whether a profile was started
+ * or a command asks for another rate. So a longer count is cut; where it is cut there is no sample.
  *
  * COMPANION: a small sampled block has a companion of its size in the real allocator, as long as it
  * lives. So the program's other blocks lie where they would lie without us. Without companions each
@@ -33,6 +33,8 @@
 #include "callstack/capture.h"
 #include "memprof/host.h"
 #include "preload/addresses.h"
+#include "preload/commands.h"
+#include "preload/cost.h"
 #include "preload/info_calls.h"
 #include "preload/mappings.h"
 #include "preload/process.h"
@@ -44,8 +46,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define MUTED   (INT64_MAX / 2)
-#define DORMANT ((int64_t)1 << 16)
+#define MUTED (INT64_MAX / 2)
+#define PIECE ((int64_t)1 << 14)
 
 /* Which blocks get a companion: the largest size, and the largest rate of a profile. */
 #define COMPANION_BYTES ((size_t)1024)
@@ -82,7 +84,7 @@ struct host_thread {
   struct memprof_thread engine;
   uint32_t number;
   bool attached;
-  bool counting; /* words_left counts down to a sample; if false, to the next search for a profile */
+  bool counting; /* words_left counts down to a sample; if false, to the end of a piece */
 };
 
 static _Thread_local struct host_thread self;
@@ -108,16 +110,19 @@ extern const char _end[] __attribute__((visibility("hidden")));
 
 struct muted {
   int64_t left;
+  uint64_t began; /* in cycles; of nested work 0 */
   struct program_errors errors;
 };
 
 static struct muted mute(void) {
-  struct muted saved = {words_left, program_errors_save()};
+  bool nested = words_left > MUTED / 2;
+  struct muted saved = {words_left, nested ? 0 : cost_now(), program_errors_save()};
   words_left = MUTED;
   return saved;
 }
 
 static void unmute(struct muted saved) {
+  if (saved.began) cost_add_since(saved.began);
   words_left = saved.left;
   program_errors_restore(saved.errors);
 }
@@ -129,7 +134,7 @@ static const wn_callstack *capture(struct memprof_thread *thread, size_t depth) 
   return callstack_capture(callstacks, depth);
 }
 
-/* Nothing to do: each thread looks for a profile itself, at the latest after DORMANT words. */
+/* Nothing to do: each thread looks for a profile itself, at the latest after PIECE words. */
 static void rearm(struct memprof_owner *changed) { (void)changed; }
 
 static struct memprof_thread *current(struct memprof *asking) {
@@ -176,11 +181,15 @@ static void attach(void) {
 /* What host_hits does for a thread that is set up. `left` is the thread's words_left. */
 static size_t count_hits(int64_t *left) {
   size_t hits = 0;
-  bool sampling = memprof_is_sampling(&self.engine);
-  if (sampling && !self.counting) *left += memprof_gap(&self.engine);
-  if (sampling && *left < 0) hits = memprof_hits(&self.engine, left);
-  self.counting = memprof_is_sampling(&self.engine);
-  if (!self.counting) *left = DORMANT;
+  commands_look();
+  if (!memprof_is_sampling(&self.engine))
+    *left = PIECE + 1;
+  else if (self.counting)
+    hits = memprof_hits(&self.engine, left);
+  else
+    hits = memprof_hits_after_cut(&self.engine, left);
+  self.counting = *left <= PIECE;
+  if (!self.counting) *left = PIECE;
   return hits;
 }
 
@@ -284,7 +293,9 @@ static size_t count_growth(struct sampled_block *known, size_t bytes, int64_t *l
   if (after <= before) return 0;
   known->trials += after - before;
   *left -= (int64_t)(after - before);
-  return *left < 0 ? memprof_hits(&self.engine, left) : 0;
+  if (*left < 0) return count_hits(left);
+  memprof_counted(&self.engine);
+  return 0;
 }
 
 static void copy_contents(void *to, struct sampled_place from, size_t bytes) {
@@ -369,7 +380,7 @@ size_t host_hits(void) {
   size_t hits = 0;
   process_start();
   if (!atomic_load_explicit(&opened, memory_order_acquire)) {
-    saved.left = process_is_early() ? 0 : DORMANT;
+    saved.left = process_is_early() ? 0 : PIECE;
   } else {
     attach();
     hits = count_hits(&saved.left);
@@ -472,6 +483,7 @@ size_t host_usable_size(void *block) {
 }
 
 bool host_open(void) {
+  cost_begin();
   struct region_range range = {0, SIZE_MAX};
   has_region = region_reserve(&range);
   if (!has_region && !addresses_create()) return false;
@@ -494,8 +506,8 @@ wn_status host_start(const wn_memprof_options *options, const wn_tracker *tracke
   if (!status)
     atomic_store_explicit(&has_companions, options->sampling_rate <= COMPANION_RATE, memory_order_relaxed);
   if (!status && saved.left < MUTED / 2) {
-    saved.left = memprof_gap(&self.engine);
-    self.counting = true;
+    saved.left = 0; /* a piece that ends here */
+    self.counting = false;
   }
   unmute(saved);
   return status;
@@ -508,6 +520,13 @@ wn_status host_stop(void) {
   unmute(saved);
   return status;
 }
+
+void host_rate(wn_profile *profile, double rate) {
+  memprof_set_rate(profile, rate);
+  atomic_store_explicit(&has_companions, rate <= COMPANION_RATE, memory_order_relaxed);
+}
+
+double host_trial_rate(void) { return memprof_trial_rate(&self.engine); }
 
 wn_status host_discard(wn_profile *profile) {
   struct muted saved = mute();
@@ -554,10 +573,10 @@ struct callstacks *host_callstacks(void) {
 struct host_visit host_enter(void) {
   struct muted saved = mute();
   if (atomic_load_explicit(&opened, memory_order_acquire)) attach();
-  return (struct host_visit){saved.left, saved.errors};
+  return (struct host_visit){saved.left, saved.began, saved.errors};
 }
 
-void host_leave(struct host_visit visit) { unmute((struct muted){visit.left, visit.errors}); }
+void host_leave(struct host_visit visit) { unmute((struct muted){visit.left, visit.began, visit.errors}); }
 
 bool host_is_working(void) { return words_left > MUTED / 2; }
 

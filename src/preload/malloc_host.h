@@ -56,6 +56,12 @@ wn_status host_start(const wn_memprof_options *options, const wn_tracker *tracke
 wn_status host_stop(void);
 wn_status host_discard(wn_profile *profile);
 
+/* Gives the profile another rate (memprof_set_rate). */
+void host_rate(wn_profile *profile, double rate);
+
+/* The rate of the trials of the block that the calling thread reports. */
+double host_trial_rate(void);
+
 /* Stops the profile and discards it. From then on the region gets no new blocks, since that may
  * take a system call. */
 void host_confine(wn_profile *profile);
@@ -66,6 +72,7 @@ void host_confine(wn_profile *profile);
  * malloc. */
 struct host_visit {
   int64_t left;
+  uint64_t began;
   struct program_errors errors;
 };
 struct host_visit host_enter(void);

@@ -39,6 +39,7 @@
 #include "base/metadata.h"
 #include "base/os.h"
 #include "base/utf8.h"
+#include "preload/commands.h"
 #include "preload/environment.h"
 #include "preload/exec.h"
 #include "preload/exit_calls.h"
@@ -81,9 +82,9 @@ static bool realloc_zero_frees = true;
 static bool following;
 static bool is_copy; /* a forked child that has executed no program */
 static struct {
-  char path[PATH_MAX]; /* WINNOW_TRACE */
-  char over[PATH_MAX]; /* OVER: the trace to write over; empty: none */
-  double rate;
+  char path[PATH_MAX];     /* WINNOW_TRACE */
+  char over[PATH_MAX];     /* OVER: the trace to write over; empty: none */
+  double rate, usual_rate; /* at first, and of a start that names none */
   uint64_t seed;
   uint32_t depth;
 } settings;
@@ -126,7 +127,9 @@ static bool read_settings(void) {
   }
   if (wrong < SETTINGS || !requested) return false;
   strcpy(settings.path, asked.of[SETTING_TRACE].text);
-  settings.rate = asked.of[SETTING_RATE].fraction;
+  double rate = asked.of[SETTING_RATE].fraction;
+  settings.rate = asked.of[SETTING_ASLEEP].whole ? 0 : rate;
+  settings.usual_rate = rate > 0 ? rate : settings_initial().of[SETTING_RATE].fraction;
   settings.depth = (uint32_t)asked.of[SETTING_DEPTH].whole;
   settings.seed = settings_seed(&asked);
   uint64_t follow = asked.of[SETTING_FOLLOW].whole;
@@ -175,6 +178,7 @@ static bool measure(uint64_t rss_bytes, bool last) {
   bool complete = mappings_measure(rss_bytes, last);
   look_at_own(last);
   if (!last) give_back_idle();
+  commands_publish();
   host_leave(visit);
   return complete;
 }
@@ -209,6 +213,7 @@ static void start_recording(void) {
       .stack_depth = settings.depth,
       .callstacks = host_callstacks(),
       .thread = host_thread_number,
+      .trial_rate = host_trial_rate,
       .measure = measure,
       .ask = ask,
       .stray = tell_of_stray,
@@ -231,12 +236,19 @@ static void start_recording(void) {
   pagemap_open();
   question_open();
   atomic_store_explicit(&recorder, opened, memory_order_release);
+  commands_begin(opened, profile, settings.rate, settings.usual_rate);
+}
+
+/* A filter may end a process that removes a file. */
+static void end_commands(void) {
+  if (!atomic_load_explicit(&filtered, memory_order_relaxed) && process_is_recorded()) commands_end();
 }
 
 static void at_exit(int status, void *unused) {
   (void)unused;
   struct recorder *active = atomic_load_explicit(&recorder, memory_order_acquire);
   if (active) recorder_exit(active, status);
+  end_commands();
 }
 
 static void before_fork(void) {
@@ -252,6 +264,7 @@ static void in_parent(void) {
 static void record_in_child(struct recorder *parents) {
   atomic_store_explicit(&recorder, NULL, memory_order_release);
   recorder_forget(parents);
+  commands_forget();
   pagemap_close();
   question_close();
   host_stop();
@@ -440,13 +453,18 @@ void process_becomes(struct becoming *becoming, int folder, const char *path, co
   bool surely = image.kind >= IMAGE_STATIC; /* a file of another kind may fail to execute at all */
   if (active && found && image.kind != IMAGE_GOOD && (ours || surely))
     recorder_unrecorded(active, getpid(), image.kind, image.path);
-  if (ours) becoming->number = recorder_exec(active, path ? path : "");
+  if (ours) {
+    becoming->number = recorder_exec(active, path ? path : "");
+    end_commands();
+  }
   program_errors_restore(saved);
 }
 
 void process_stays(const struct becoming *becoming) {
   struct recorder *active = atomic_load_explicit(&recorder, memory_order_acquire);
-  if (becoming->number && active) recorder_exec_failed(active, becoming->number);
+  if (!becoming->number || !active) return;
+  recorder_exec_failed(active, becoming->number);
+  commands_begin(active, profile, atomic_load(&process_control.rate), settings.usual_rate);
 }
 
 bool process_is_recorded(void) {
@@ -457,6 +475,7 @@ bool process_is_recorded(void) {
 void process_leaves(void) {
   struct recorder *active = atomic_load_explicit(&recorder, memory_order_acquire);
   if (active) recorder_leaves(active);
+  end_commands();
 }
 
 /* After this, nothing here makes a system call that the C library would not make, but for what an
@@ -467,6 +486,7 @@ void process_is_confined(void) {
   struct host_visit visit = host_enter();
   tell("the program forbids itself system calls that recording makes (seccomp)", "");
   recorder_stop(active);
+  commands_forget();
   pagemap_close();
   question_close();
   host_confine(profile);

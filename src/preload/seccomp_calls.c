@@ -12,6 +12,7 @@
  * filter from before an exec: INHERITED of question.c. */
 #include "preload/seccomp_calls.h"
 
+#include "preload/cost.h"
 #include "preload/process.h"
 #include <elf.h>
 #include <linux/audit.h>
@@ -132,6 +133,8 @@ EXPORT int prctl(int option, ...) {
   for (int i = 0; i < 4; i++) arguments[i] = va_arg(list, unsigned long);
   va_end(list);
   if (option == PR_SET_SECCOMP || option == PR_SET_NO_NEW_PRIVS) process_may_be_filtered();
+  if (option == PR_SET_SECCOMP || option == PR_SET_TSC)
+    atomic_store_explicit(&cost_is_confined, true, memory_order_relaxed);
   if (option == PR_SET_SECCOMP) {
     const struct sock_fprog *filter = (const struct sock_fprog *)arguments[1];
     bool filters = arguments[0] == SECCOMP_MODE_FILTER;

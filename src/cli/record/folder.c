@@ -6,9 +6,11 @@
 #include "base/os.h"
 #include "sources/source.h"
 #include "trace/chunk_file.h"
+#include "trace/control.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +59,29 @@ static bool is_our_name(const char *name) {
   return pid && time && !strcmp(name + pid + 1 + time, CHUNK_FILE_ENDING);
 }
 
+static bool is_our_control(const char *name) {
+  char trace[NAME_MAX + 1];
+  size_t length = control_name_of(name);
+  if (!length || length > NAME_MAX) return false;
+  memcpy(trace, name, length);
+  trace[length] = 0;
+  return is_our_name(trace);
+}
+
+/* A control file is of no use without the process that has its trace locked. */
+static wn_status remove_control(const struct folder *folder, const char *name) {
+  char *path = path_in(folder, name);
+  if (!path) return error_set(WN_ENOMEM, "not enough memory");
+  char *end = path + strlen(path) - strlen(name) + control_name_of(name), first = *end;
+  *end = 0;
+  int trace = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
+  *end = first;
+  if (trace < 0 || take_lock(trace, 1)) unlink(path);
+  if (trace >= 0) close(trace);
+  free(path);
+  return WN_OK;
+}
+
 static wn_status remove_trace(const char *path) {
   wn_status status = chunk_file_check(path);
   if (!status && unlink(path)) status = fail_to_make(path);
@@ -65,6 +90,7 @@ static wn_status remove_trace(const char *path) {
 
 /* OTHERS' FILES. In the first round nothing is removed. */
 static wn_status look_at_old(const struct folder *folder, const char *name, bool remove) {
+  if (is_our_control(name)) return remove ? remove_control(folder, name) : WN_OK;
   if (!is_our_name(name))
     return error_set(WN_EINVAL, "%s is a folder with other files, such as %s; choose another name",
                      folder->path, name);
@@ -320,6 +346,16 @@ static void count_kept(struct folder *folder) {
   }
 }
 
+static void remove_controls(const struct folder *folder) {
+  struct dirent **entries;
+  int count = scandir(folder->path, &entries, is_visible, NULL);
+  for (int i = 0; i < count; i++) {
+    if (is_our_control(entries[i]->d_name)) remove_control(folder, entries[i]->d_name);
+    free(entries[i]);
+  }
+  if (count >= 0) free(entries);
+}
+
 /* As rename, but fails if the name is taken. On file systems without RENAME_NOREPLACE it looks
  * first. */
 static bool rename_to_free(const char *from, const char *to) {
@@ -387,6 +423,7 @@ wn_status folder_finish(struct folder *folder, pid_t pid, const struct trace_fin
   thin_processes(folder);
   remove_small(folder);
   count_kept(folder);
+  remove_controls(folder);
   if (!folder->kept) {
     folder_abandon(folder);
     return error_set(WN_EFORMAT, "%s has no trace", folder->path);

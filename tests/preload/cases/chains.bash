@@ -45,7 +45,7 @@ what_a_child_allocates_between_fork_and_exec_has_no_trace_of_its_own() {
 traces_of_a_living_child_stay_in_the_folder() {
   [ "$tiny" = 1 ] && skip "too few blocks are followed"
   # shellcheck disable=SC2016
-  followed sh -c '"$0/becomes" execve /bin/sleep 2 & until set -- trace/$!.*; [ $# = 2 ]; do sleep 0.01; done
+  followed sh -c '"$0/becomes" execve /bin/sleep 2 & until set -- trace/$!.*.trace; [ $# = 2 ]; do sleep 0.01; done
                   echo $! >number; exit' "$programs"
   grep -q '  sleep 2 (still being written)$' told.err || fail "$(cat told.err)"
   grep -q '  .*becomes execve' told.err || fail "$(cat told.err)"
@@ -83,7 +83,7 @@ a_folder_of_other_files_is_left_alone() {
 
 loops_of_execs_in_a_child_fill_no_disk() {
   # shellcheck disable=SC2016
-  "$winnow" record -q -f -o trace --rate 1e-3 -- sh -c '"$0/execs" execve 100 followed; ls trace >most; exit' "$programs" 2>told.err
+  "$winnow" record -q -f -o trace --rate 1e-3 -- sh -c '"$0/execs" execve 100 followed; ls trace/*.trace >most; exit' "$programs" 2>told.err
   [ "$(wc -l <most)" -le 4 ] || fail "$(cat most)" # the shell's, the last program's, and that of `ls`
   [ "$tiny" = 1 ] || [ "$(figure '.totals.allocated_blocks.estimate > 0' trace --where 'fn = born_last')" = true ] || fail "$(ls trace)"
 }

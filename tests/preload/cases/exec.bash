@@ -67,7 +67,7 @@ programs_that_did_little_leave_no_trace() {
 becomes_sleep() { # SECONDS
   LC_ALL=C.UTF-8 "$winnow" record -o trace --rate 1 -- sh -c "exec sleep $1" 2>first.err &
   first=$!
-  until [ "$(ls trace 2>/dev/null | wc -l)" = 2 ]; do
+  until [ "$(ls trace 2>/dev/null | grep -c '\.trace$')" = 2 ]; do
     kill -0 $first 2>/dev/null || fail "ended at once: $(cat first.err)"
     sleep 0.01
   done
@@ -77,11 +77,11 @@ a_second_recording_leaves_a_live_one_alone() {
   [ "$tiny" = 1 ] && skip "too few blocks are followed"
   local first written
   becomes_sleep 2
-  written=$(stat -c %i trace/*)
+  written=$(stat -c %i trace/*.trace)
   run_as second "$winnow" record -o trace --rate 1 -- "$programs/ends" return
   [ "$(cat second.code)" = 1 ] || fail "another exit code: $(cat second.err)"
   one_line_of second.err '^winnow: trace is being written by another program; choose another name$'
-  [ "$(stat -c %i trace/*)" = "$written" ] || fail "the trace of the first recording is gone: $(ls trace)"
+  [ "$(stat -c %i trace/*.trace)" = "$written" ] || fail "the trace of the first recording is gone: $(ls trace)"
   wait $first || fail "the first recording failed: $(cat first.err)"
   opens trace
   run_as third "$winnow" record -o trace --rate 1 -- "$programs/ends" return
@@ -91,11 +91,11 @@ a_second_recording_leaves_a_live_one_alone() {
   becomes_sleep 2
   kill -KILL "$first"
   wait "$first" 2>/dev/null
-  written=$(stat -c %i trace/*)
+  written=$(stat -c %i trace/*.trace)
   run_as second "$winnow" record -o trace --rate 1 -- "$programs/ends" return
   [ "$(cat second.code)" = 1 ] || fail "another exit code: $(cat second.err)"
   one_line_of second.err '^winnow: trace/.*trace is being written by another program; choose another name$'
-  [ "$(stat -c %i trace/*)" = "$written" ] || fail "a live trace was touched: $(ls -l trace)"
+  [ "$(stat -c %i trace/*.trace)" = "$written" ] || fail "a live trace was touched: $(ls -l trace)"
 }
 
 # Each exec in a child of vfork needs 160 kB for them, in the memory of the parent.

@@ -36,7 +36,7 @@ int main(int count, char **arguments) {
   char pattern[4096];
   glob_t found;
   if (count != 3) return 2;
-  snprintf(pattern, sizeof pattern, "%s/%d.*", arguments[1], (int)getpid());
+  snprintf(pattern, sizeof pattern, "%s/%d.*.trace", arguments[1], (int)getpid());
   if (glob(pattern, 0, NULL, &found) || found.gl_pathc != 1) return 4;
   pthread_barrier_init(&before, NULL, THREADS + 1);
   pthread_barrier_init(&after, NULL, THREADS + 1);

@@ -1,0 +1,41 @@
+/* The recordings that are under way on this machine: processes that have a control file mapped
+ * (trace/control.h). */
+#ifndef CLI_RECORDINGS_H
+#define CLI_RECORDINGS_H
+
+#include "trace/control.h"
+#include <sys/types.h>
+#include <winnow/status.h>
+
+struct recording_process {
+  pid_t pid;
+  char *trace;    /* the path of its trace, as the process has it */
+  char *path;     /* and by which this process can open it: of another mount namespace by way of /proc */
+  int descriptor; /* of the control file */
+  struct control_page *page;
+};
+
+struct recordings {
+  struct recording_process *items;
+  size_t count, capacity;
+};
+
+/* Finds all recordings that this user may control, in the order of process numbers. WN_ENOMEM. */
+wn_status recordings_find_all(struct recordings *found);
+
+/* Adds those of a process number, of a trace, or of a folder of traces. At least one; or WN_EINVAL, and
+ * wn_last_error says in a line why there is none. */
+wn_status recordings_find(struct recordings *found, const char *name);
+
+void recordings_destroy(struct recordings *found);
+
+/* Asks the process for a rate, 0 to 1, until a time of the monotonic clock (0: for ever). Returns the
+ * number of the request; 0: another command has the control file locked, or it cannot be locked. */
+uint64_t recordings_ask(const struct recording_process *process, double rate, uint64_t until_ns);
+
+/* Waits until the process has done what was asked. False: it has ended, or has allocated too little to
+ * notice within `wait_ns`. */
+bool recordings_wait(const struct recording_process *process, uint64_t number, uint64_t wait_ns);
+
+#endif
+/* SPDX-License-Identifier: MIT */

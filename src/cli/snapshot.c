@@ -1,0 +1,133 @@
+/* Copies a trace that may be growing. A copy gets its name when it is whole; an older file stays until
+ * then. */
+#include "cli/snapshot.h"
+
+#include "base/error.h"
+#include "base/os.h"
+#include "cli/command.h"
+#include "cli/text.h"
+#include "trace/copy.h"
+#include "trace/finish.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Whether the process has ended is looked at so often. */
+#define LOOK_NS ((uint64_t)200 * 1000 * 1000)
+
+/* Writes what stands for the letter after a percent sign; false: the letter has no meaning. */
+static bool write_part(FILE *out, char letter, int pid, unsigned number) {
+  time_t now = time(NULL);
+  struct tm parts;
+  char text[32] = "";
+  switch (letter) {
+  case '%': fputc('%', out); return true;
+  case 'p': fprintf(out, "%d", pid); return true;
+  case 'n': fprintf(out, "%u", number); return true;
+  case 't':
+    if (localtime_r(&now, &parts)) strftime(text, sizeof text, "%Y%m%d-%H%M%S", &parts);
+    fputs(text, out);
+    return true;
+  default: return false;
+  }
+}
+
+/* NULL: the pattern is wrong, or there is not enough memory. */
+static char *name_of(const char *pattern, int pid, unsigned number) {
+  char *name = NULL;
+  size_t size;
+  FILE *out = open_memstream(&name, &size);
+  bool right = out;
+  for (const char *at = pattern; right && *at; at++) {
+    if (*at == '%')
+      right = write_part(out, *++at, pid, number);
+    else
+      fputc(*at, out);
+    if (!*at) break;
+  }
+  if (out) fclose(out);
+  if (right) return name;
+  free(name);
+  return NULL;
+}
+
+static bool is_alive(int pid) { return pid && (!kill(pid, 0) || errno == EPERM); }
+
+/* The copy of a trace whose program goes on ends as one whose recording was stopped. */
+static wn_status complete(const char *path) {
+  struct trace_end end = {.time_ns = os_monotonic_ns(), .kind = TRACE_END_STOP};
+  struct trace_finishing finishing = {.end = &end};
+  struct trace_totals totals;
+  return trace_finish_with(path, &finishing, &totals);
+}
+
+static wn_status copy_to(const char *path, const char *name) {
+  char *beside;
+  if (asprintf(&beside, "%s.%d.new", name, (int)getpid()) < 0)
+    return error_set(WN_ENOMEM, "not enough memory");
+  int to = open(beside, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
+  wn_status status = to < 0 ? error_set(WN_EIO, "cannot write %s: %s", beside, strerror(errno)) : WN_OK;
+  if (!status) status = trace_copy(path, to);
+  if (to >= 0) close(to);
+  if (!status) status = complete(beside);
+  if (!status && rename(beside, name))
+    status = error_set(WN_EIO, "cannot write %s: %s", name, strerror(errno));
+  if (status && to >= 0) unlink(beside);
+  free(beside);
+  return status;
+}
+
+static int take_one(const char *path, int pid, const char *pattern, unsigned number) {
+  char *name = name_of(pattern, pid, number), size[32];
+  struct stat found;
+  if (!name) return fail_usage("dump", "--output %s: behind %% stand t, p, n or %%", pattern);
+  wn_status status = copy_to(path, name);
+  if (!status && !stat(name, &found)) {
+    printf("wrote %s, a trace of now (%s)\n", name, text_bytes(size, (double)found.st_size));
+    fflush(stdout);
+  }
+  free(name);
+  return status ? fail_job("%s", wn_last_error()) : 0;
+}
+
+/* False: the process has ended meanwhile. */
+static bool wait_for(int pid, uint64_t ns) {
+  uint64_t end = os_monotonic_ns() + ns;
+  for (uint64_t now; (now = os_monotonic_ns()) < end && is_alive(pid);) {
+    uint64_t left = end - now < LOOK_NS ? end - now : LOOK_NS;
+    nanosleep(&(struct timespec){.tv_sec = (time_t)(left / 1000000000), .tv_nsec = (long)(left % 1000000000)},
+              NULL);
+  }
+  return is_alive(pid);
+}
+
+static bool has_part(const char *pattern, char letter) {
+  for (const char *at = strchr(pattern, '%'); at && at[1]; at = strchr(at + 2, '%'))
+    if (at[1] == letter) return true;
+  return false;
+}
+
+/* ---- shared ---- */
+
+int snapshot_take(const char *path, int pid, const char *pattern, uint64_t every_ns) {
+  if (every_ns && !has_part(pattern, 't') && !has_part(pattern, 'n'))
+    return fail_usage(
+        "dump", "with --loop the name of --output has %%t, the time, or %%n, a number, such as x-%%t.trace");
+  if (every_ns && !pid)
+    return fail_usage("dump", "--loop is for a process that records: give its number or its trace");
+  int code = 0;
+  for (unsigned number = 1; !code; number++) {
+    code = take_one(path, pid, pattern, number);
+    if (!every_ns || !wait_for(pid, every_ns)) break;
+  }
+  return code;
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,57 @@
+/* What commands ask of the recorded process. */
+#include "preload/commands.h"
+
+#include "base/os.h"
+#include "preload/cost.h"
+#include "preload/malloc_host.h"
+#include "preload/process.h"
+#include "record/recorder.h"
+
+struct control process_control;
+
+/* Written once by the thread that starts, or by a forked child while it is alone. */
+static struct recorder *_Atomic recorder;
+static wn_profile *profile;
+
+/* ---- shared ---- */
+
+void commands_begin(struct recorder *recording, wn_profile *sampling, double rate, double usual_rate) {
+  profile = sampling;
+  atomic_store_explicit(&recorder, recording, memory_order_release);
+  if (control_create(&process_control, recorder_path(recording), rate, usual_rate)) commands_publish();
+}
+
+void commands_obey(void) {
+  struct control_request request;
+  struct recorder *active = atomic_load_explicit(&recorder, memory_order_acquire);
+  if (!active || !process_is_recorded() || !control_claim(&process_control, &request)) return;
+  host_rate(profile, request.rate);
+  recorder_rate(active, request.rate, request.timed ? RECORDER_RATE_TIMED : RECORDER_RATE_ASKED);
+  control_done(&process_control, &request);
+}
+
+#define PUBLISH(counts, name, value) \
+  atomic_store_explicit(&(counts)->name, (uint64_t)(value), memory_order_relaxed)
+
+void commands_publish(void) {
+  struct control_page *page = atomic_load_explicit(&process_control.page, memory_order_acquire);
+  struct recorder *active = atomic_load_explicit(&recorder, memory_order_acquire);
+  if (!page || !active) return;
+  wn_memprof_count count;
+  wn_memprof_counts(profile, &count);
+  PUBLISH(&page->counts, time_ns, os_monotonic_ns());
+  PUBLISH(&page->counts, samples, count.allocs_major);
+  PUBLISH(&page->counts, live, count.live_major);
+  PUBLISH(&page->counts, lost, recorder_lost_records(active));
+  PUBLISH(&page->counts, trace_bytes, recorder_trace_bytes(active));
+  PUBLISH(&page->counts, cost_ns, cost_ns());
+  PUBLISH(&page->counts, cpu_ns, os_process_cpu_ns());
+}
+
+void commands_end(void) { control_remove(&process_control); }
+
+void commands_forget(void) {
+  atomic_store_explicit(&recorder, NULL, memory_order_release);
+  control_forget(&process_control);
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,31 @@
+/* What commands ask of the recorded process, by its control file (trace/control.h): another rate. */
+#ifndef PRELOAD_COMMANDS_H
+#define PRELOAD_COMMANDS_H
+
+#include "trace/control.h"
+#include <winnow/memprof.h>
+
+struct recorder;
+
+extern struct control process_control;
+
+/* The process begins to record into the recorder's trace, at `rate`. Creates the control file, if it can.
+ * `usual_rate`: that of a start that names none. */
+void commands_begin(struct recorder *recorder, wn_profile *profile, double rate, double usual_rate);
+
+/* Does what a command asks, if one does. Called wherever an allocation takes the slow path. */
+void commands_obey(void);
+static inline void commands_look(void) {
+  if (__builtin_expect(control_is_asked(&process_control), 0)) commands_obey();
+}
+
+/* Stores the counts that `winnow status` shows. */
+void commands_publish(void);
+
+/* commands_end: the process ends, or becomes another program; async-signal-safe. commands_forget: in a
+ * forked child, or where no system call may be made. */
+void commands_end(void);
+void commands_forget(void);
+
+#endif
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,37 @@
+/* Each thread counts its own cycles, and adds them to those of all threads after VISITS_ADDED visits. The
+ * length of a cycle is that of the mean since the beginning. */
+#include "preload/cost.h"
+
+enum { VISITS_ADDED = 16 };
+
+_Atomic(bool) cost_is_confined;
+
+static _Thread_local struct {
+  uint64_t cycles;
+  uint32_t visits;
+} own;
+static _Atomic(uint64_t) all_cycles;
+static uint64_t first_cycles, first_ns; /* set by cost_begin */
+
+/* ---- shared ---- */
+
+void cost_begin(void) {
+  first_cycles = cycles_now();
+  first_ns = os_monotonic_ns();
+}
+
+void cost_add_since(uint64_t began) {
+  uint64_t now = cost_now();
+  if (now < began) return;
+  own.cycles += now - began;
+  if (++own.visits % VISITS_ADDED) return;
+  atomic_fetch_add_explicit(&all_cycles, own.cycles, memory_order_relaxed);
+  own.cycles = 0;
+}
+
+uint64_t cost_ns(void) {
+  double cycles = (double)(cost_now() - first_cycles), ns = (double)(os_monotonic_ns() - first_ns);
+  if (atomic_load_explicit(&cost_is_confined, memory_order_relaxed) || cycles <= 0) return 0;
+  return (uint64_t)((double)atomic_load_explicit(&all_cycles, memory_order_relaxed) * (ns / cycles));
+}
+/* SPDX-License-Identifier: MIT */

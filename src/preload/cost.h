@@ -1,0 +1,28 @@
+/* What recording costs: the processor time that all threads have spent in our code. */
+#ifndef PRELOAD_COST_H
+#define PRELOAD_COST_H
+
+#include "base/cycles.h"
+#include <stdatomic.h>
+#include <stdbool.h>
+
+/* A program may forbid itself to read the cycle counter: the strict mode of seccomp does, and PR_SET_TSC. */
+extern _Atomic(bool) cost_is_confined;
+
+/* The counter now, or 0. */
+static inline uint64_t cost_now(void) {
+  return __builtin_expect(atomic_load_explicit(&cost_is_confined, memory_order_relaxed), 0) ? 0
+                                                                                            : cycles_now();
+}
+
+/* Called once, before any cost. */
+void cost_begin(void);
+
+/* The calling thread was in our code since the counter had this value, which is not 0. */
+void cost_add_since(uint64_t began);
+
+/* In nanoseconds, but for the last few visits of each thread. */
+uint64_t cost_ns(void);
+
+#endif
+/* SPDX-License-Identifier: MIT */

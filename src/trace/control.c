@@ -1,0 +1,109 @@
+/* The control file, as the recorded process creates and reads it. */
+#include "trace/control.h"
+
+#include "base/os.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+const unsigned char control_magic[8] = {'W', 'N', 'C', 'O', 'N', 'T', 'R', 'L'};
+
+/* The page is written, not only made as long: so it has its space on the disk, and a store to it cannot
+ * fail. */
+static struct control_page *create_at(const char *path, const struct control_page *first) {
+  unsigned char zeros[CONTROL_BYTES] = {0};
+  memcpy(zeros, (const void *)first, sizeof *first);
+  syscall(SYS_unlinkat, AT_FDCWD, path, 0); /* of a process that had this number before */
+  int descriptor = (int)syscall(SYS_openat, AT_FDCWD, path,
+                                O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
+  if (descriptor < 0) return NULL;
+  void *page = MAP_FAILED;
+  if (os_write_all(descriptor, zeros, sizeof zeros))
+    page = mmap(NULL, CONTROL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  syscall(SYS_close, descriptor);
+  if (page == MAP_FAILED) syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+  return page == MAP_FAILED ? NULL : page;
+}
+
+/* ---- shared ---- */
+
+size_t control_name_of(const char *name) {
+  size_t length = strlen(name), ending = strlen(CONTROL_ENDING), digits = 0;
+  while (digits < length && name[length - digits - 1] >= '0' && name[length - digits - 1] <= '9') digits++;
+  if (digits && digits < length && name[length - digits - 1] == '.') length -= digits + 1;
+  return length > ending && !strncmp(name + length - ending, CONTROL_ENDING, ending) ? length - ending : 0;
+}
+
+bool control_create(struct control *control, const char *trace_path, double rate, double usual_rate) {
+  char fresh[CONTROL_PATH_MOST + 12];
+  int saved = errno;
+  struct control_page first = {.version = CONTROL_VERSION,
+                               .pid = (uint32_t)getpid(),
+                               .began_ns = os_monotonic_ns(),
+                               .began_wall_ns = os_wall_ns(),
+                               .usual_rate = usual_rate};
+  memcpy(first.magic, control_magic, sizeof first.magic);
+  atomic_store_explicit(&first.rate, rate, memory_order_relaxed);
+  *control = (struct control){.claimed = 0};
+  atomic_store_explicit(&control->rate, rate, memory_order_relaxed);
+  snprintf(control->path, sizeof control->path, "%s%s", trace_path, CONTROL_ENDING);
+  snprintf(fresh, sizeof fresh, "%s.%d", control->path, (int)getpid());
+  struct control_page *page = create_at(fresh, &first);
+  bool named = page && !syscall(SYS_renameat, AT_FDCWD, fresh, AT_FDCWD, control->path);
+  if (page && !named) {
+    syscall(SYS_unlinkat, AT_FDCWD, fresh, 0);
+    munmap(page, CONTROL_BYTES);
+  }
+  if (named) atomic_store_explicit(&control->page, page, memory_order_release);
+  errno = saved;
+  return named;
+}
+
+bool control_claim(struct control *control, struct control_request *request) {
+  struct control_page *page = atomic_load_explicit(&control->page, memory_order_acquire);
+  if (!page) return false;
+  /* Pairs with the command's third step: rate and time are there. */
+  uint64_t asked = atomic_load_explicit(&page->asked, memory_order_acquire);
+  uint64_t claimed = atomic_load_explicit(&control->claimed, memory_order_relaxed);
+  if (asked != claimed) {
+    *request = (struct control_request){.number = asked};
+    request->rate = atomic_load_explicit(&page->asked_rate, memory_order_relaxed);
+    request->until_ns = atomic_load_explicit(&page->asked_until_ns, memory_order_relaxed);
+    if (!(request->rate >= 0 && request->rate <= 1)) request->rate = 0;
+    return atomic_compare_exchange_strong_explicit(&control->claimed, &claimed, asked, memory_order_acq_rel,
+                                                   memory_order_relaxed);
+  }
+  uint64_t until = atomic_load_explicit(&control->until_ns, memory_order_relaxed);
+  if (!until || os_monotonic_ns() < until) return false;
+  *request = (struct control_request){.number = asked, .timed = true};
+  return atomic_compare_exchange_strong_explicit(&control->until_ns, &until, 0, memory_order_acq_rel,
+                                                 memory_order_relaxed);
+}
+
+void control_done(struct control *control, const struct control_request *request) {
+  struct control_page *page = atomic_load_explicit(&control->page, memory_order_acquire);
+  atomic_store_explicit(&control->until_ns, request->until_ns, memory_order_relaxed);
+  atomic_store_explicit(&control->rate, request->rate, memory_order_relaxed);
+  if (!page) return;
+  atomic_store_explicit(&page->rate, request->rate, memory_order_relaxed);
+  atomic_store_explicit(&page->until_ns, request->until_ns, memory_order_relaxed);
+  /* Pairs with the command that waits for its number. */
+  atomic_store_explicit(&page->done, request->number, memory_order_release);
+}
+
+void control_remove(struct control *control) {
+  if (!atomic_load_explicit(&control->page, memory_order_relaxed)) return;
+  syscall(SYS_unlinkat, AT_FDCWD, control->path, 0);
+  control_forget(control);
+}
+
+/* The page stays mapped, since a thread may be about to look at it. */
+void control_forget(struct control *control) {
+  atomic_store_explicit(&control->page, NULL, memory_order_release);
+}
+/* SPDX-License-Identifier: MIT */

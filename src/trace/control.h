@@ -1,0 +1,107 @@
+/* The control file of a recording: one page that the recorded process and commands share.
+ *
+ * The recorded process creates the file beside its trace, readable and writable for its user alone, and
+ * maps it. A command opens it, and asks for another rate of sampling; 0 stops sampling. The process looks
+ * at one word of the page whenever an allocation takes the slow path, and does what is asked. It has no
+ * thread, no signal handler and no socket for this.
+ *
+ * A command asks:                              The process:
+ *   1. locks the file (flock);                   1. reads `asked`; it is the number it has done: nothing;
+ *   2. stores `asked_rate`, `asked_until_ns`;    2. claims the number by an exchange of `claimed`;
+ *   3. increments `asked`.                       3. reads rate and time, and samples by them;
+ *                                                4. stores `rate`, `until_ns`, then `done`.
+ *
+ * A command that is killed before its third step has asked for nothing, and the next one writes over what
+ * it left. Two commands ask one after the other, and the last one's rate holds. A process that reads the
+ * rate of a later number than it claimed finds that number at its next look.
+ *
+ * TIMED. `until_ns`, if it is not 0, is a time of the monotonic clock at which the process sets the rate
+ * to 0 by itself, so no command has to live until then.
+ *
+ * The counts of the page are for `winnow status`; the process stores them when it measures its memory. */
+#ifndef TRACE_CONTROL_H
+#define TRACE_CONTROL_H
+
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CONTROL_ENDING ".control"
+
+enum { CONTROL_VERSION = 1, CONTROL_BYTES = 4096, CONTROL_PATH_MOST = PATH_MAX + sizeof CONTROL_ENDING };
+
+struct control_counts {
+  _Atomic(uint64_t) time_ns;     /* of the monotonic clock, when these were stored */
+  _Atomic(uint64_t) samples;     /* sampled blocks so far */
+  _Atomic(uint64_t) live;        /* of them still allocated */
+  _Atomic(uint64_t) lost;        /* records and blocks that are missing from the trace */
+  _Atomic(uint64_t) trace_bytes; /* of the file */
+  _Atomic(uint64_t) cost_ns;     /* processor time spent on recording, in all threads */
+  _Atomic(uint64_t) cpu_ns;      /* processor time of the process */
+};
+
+struct control_page {
+  /* Written before the file has its name; constant afterwards. */
+  unsigned char magic[8];
+  uint32_t version, pid;
+  uint64_t began_ns, began_wall_ns; /* the monotonic and the wall clock, at time 0 of the trace */
+  double usual_rate;                /* of a start that names none */
+  /* Written by commands. */
+  _Alignas(64) _Atomic(uint64_t) asked;
+  _Atomic(double) asked_rate;
+  _Atomic(uint64_t) asked_until_ns;
+  /* Written by the process. */
+  _Alignas(64) _Atomic(uint64_t) done;
+  _Atomic(double) rate; /* now */
+  _Atomic(uint64_t) until_ns;
+  _Alignas(64) struct control_counts counts;
+};
+
+extern const unsigned char control_magic[8];
+
+/* The length of the trace's name in the name of its control file, or in that of one which is being made;
+ * 0: it is another name. */
+size_t control_name_of(const char *name);
+
+/* The process's side. Zeros are a recording without a control file. */
+struct control {
+  struct control_page *_Atomic page;
+  _Atomic(uint64_t) claimed;  /* the number of the request that was done last, or is being done */
+  _Atomic(uint64_t) until_ns; /* TIMED; 0: none */
+  _Atomic(double) rate;       /* now */
+  char path[CONTROL_PATH_MOST];
+};
+
+/* Creates the file of the trace at `trace_path`. False: it could not be created, and nothing can be asked.
+ * Neither allocates nor takes a lock. */
+bool control_create(struct control *control, const char *trace_path, double rate, double usual_rate);
+
+/* Whether a command asks for something, or a time is over: a load or two. */
+static inline bool control_is_asked(struct control *control) {
+  struct control_page *page = atomic_load_explicit(&control->page, memory_order_relaxed);
+  return page && (atomic_load_explicit(&page->asked, memory_order_relaxed) !=
+                      atomic_load_explicit(&control->claimed, memory_order_relaxed) ||
+                  atomic_load_explicit(&control->until_ns, memory_order_relaxed));
+}
+
+/* What is to be done: the caller samples at `rate` and then calls control_done. */
+struct control_request {
+  uint64_t number, until_ns;
+  double rate;
+  bool timed; /* it is the end of a time, and no command asks */
+};
+
+/* Claims what is asked. False: nothing is, or another thread does it. */
+bool control_claim(struct control *control, struct control_request *request);
+void control_done(struct control *control, const struct control_request *request);
+
+/* control_remove: the process ends, or becomes another program: nothing can be asked any more, and the
+ * file goes. control_forget leaves the file where it is: in a forked child, whose parent has it. Both are
+ * async-signal-safe. */
+void control_remove(struct control *control);
+void control_forget(struct control *control);
+
+#endif
+/* SPDX-License-Identifier: MIT */

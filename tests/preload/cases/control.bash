@@ -1,0 +1,171 @@
+# What commands ask of a recorded process, and what becomes of its trace.
+
+# Waits until a command line holds.
+until_true() { # COMMAND...
+  until "$@"; do kill -0 "$process" 2>/dev/null || fail "the program ended before: $*"; sleep 0.01; done
+}
+
+# Preloads the library by hand, with the trace t and its control file t.control.
+by_hand() { # COMMAND...
+  env LD_PRELOAD="$library" WINNOW_TRACE="$PWD/t" "$@"
+}
+
+has_control() { [ -e t.control ]; }
+
+# Starts a program that allocates until its input ends: 100 bytes each, of which one block in ten stays.
+begin_server() { # OPTION...
+  [ -e input ] || mkfifo input
+  "$winnow" record -q -o t "$@" -- "$programs/serves" <input &
+  recorder=$!
+  process=$recorder
+  exec 9>input
+  until_true eval 'pid=$("$winnow" status --json | jq -r --arg t "$PWD/t/" ".[] | select(.trace | startswith(\$t)) | .pid") && [ -n "$pid" ]'
+}
+
+end_server() {
+  exec 9>&-
+  wait "$recorder" || fail "the recording ended with $?"
+}
+
+status_of() { "$winnow" status --json "$pid" | jq -r ".[0] | $1"; } # JQ
+
+rates() { "$winnow" dump t | sed -n 's/.* rate rate=\([^ ]*\) cause=\([0-9]*\)/\1 \2/p' | tr '\n' ','; }
+
+# ---- cases ----
+
+# 64 threads, and a rate of 1 or 0 from half to half. Each half has its blocks, all of them or none.
+every_block_is_in_its_interval() {
+  [ "$tiny" = 1 ] && skip "too few blocks are followed"
+  local rounds=${rounds:-100} threads=${threads:-64}
+  by_hand WINNOW_RATE=0 "$programs/toggles" "$PWD/t.control" "$threads" "$rounds" 2>err || fail "it ended with $?: $(cat err)"
+  [ -s err ] && fail "it said: $(cat err)"
+  "$winnow" info t | grep -q '^missing *nothing' || fail "$("$winnow" info t | grep missing)"
+  "$winnow" dump t | sort -n | awk -v threads="$threads" -v rounds="$rounds" '
+    / rate rate=/ { on = /rate=1 /; if (on) interval++; next }
+    / sample / && / size=72 / { if (!on) wrong++; count[interval]++; born[substr($0, match($0, / block=[0-9]*/), RLENGTH)] = 1 }
+    / sample / && / size=104 / { wrong++ }
+    / free / { freed += (substr($0, match($0, / block=[0-9]*/), RLENGTH) in born) }
+    END {
+      if (interval != rounds) print "there are " interval " intervals"
+      if (wrong) print wrong " blocks are in a wrong interval"
+      for (i = 1; i <= rounds; i++) if (count[i] != 3 * threads) print "interval " i " has " count[i] " blocks"
+      if (freed != 3 * threads * rounds) print freed " are freed"
+    }' >wrong
+  [ -s wrong ] && fail "$(head -n 5 wrong)"
+  [ -e t.control ] && fail "the control file is left"
+  true
+}
+
+# The same, 10,000 changes.
+every_block_is_in_its_interval_of_many() { rounds=5000 every_block_is_in_its_interval; }
+
+# Threads that do not wait for each other lose no block.
+a_storm_under_changes_loses_nothing() {
+  by_hand WINNOW_RATE=1 "$programs/toggles" "$PWD/t.control" 16 -500 2>err || fail "it ended with $?: $(cat err)"
+  [ -s err ] && fail "it said: $(cat err)"
+  "$winnow" dump t >dump || fail "no dump"
+  [ "$(grep -c ' rate rate=' dump)" -ge 100 ] || fail "there are few changes: $(grep -c ' rate rate=' dump)"
+  [ "$tiny" = 1 ] && return
+  "$winnow" info t | grep -q '^missing *nothing' || fail "$("$winnow" info t | grep missing)"
+  ends_well "$winnow" report t
+  awk '/ sample / { split($0, a, " block="); split(a[2], b, " "); live[b[1]] = 1 }
+       / free / { split($0, a, " block="); split(a[2], b, " "); delete live[b[1]] }
+       END { for (i in live) left++; exit left > 40 }' <(sort -n dump) || fail "blocks are not freed"
+}
+
+a_server_is_asleep_until_it_is_asked() {
+  begin_server --asleep --rate 1e-2
+  [ "$(status_of .rate)" = 0 ] || fail "it samples at $(status_of .rate)"
+  [ "$(status_of .usual_rate)" = 0.01 ] || fail "the usual rate is $(status_of .usual_rate)"
+  "$winnow" start "$pid" >said || fail "start ended with $?"
+  one_line_of said "^process $pid samples at 0.01, into "
+  until_true eval '[ "$(status_of .samples)" -gt 10 ]'
+  "$winnow" rate t 1e-3 >said || fail "rate ended with $?"
+  one_line_of said "^process $pid samples at 0.001, into "
+  "$winnow" stop -q "$pid" || fail "stop ended with $?"
+  [ "$(status_of .rate)" = 0 ] || fail "it still samples"
+  "$winnow" start --rate 0.5 -d 1h "$pid" >said || fail "start ended with $?"
+  [ "$(status_of '.seconds_left > 3500')" = true ] || fail "it does not say how long: $(status_of .)"
+  "$winnow" start -d 0.000001s -q "$pid" || fail "start ended with $?"
+  until_true eval '[ "$(status_of .rate)" = 0 ]'
+  "$winnow" status >said || fail "no status"
+  grep -q "^ *$pid .* asleep " said || fail "the table lacks it: $(cat said)"
+  end_server
+  [ "$(rates)" = "0.01 0,0.001 0,0 0,0.5 0,0.01 0,0 1," ] || fail "the trace has other rates: $(rates)"
+  ls t.control t/* 2>/dev/null && fail "a file is left"
+  "$winnow" info t | grep -q '^missing *nothing' || fail "something is missing"
+  true
+}
+
+# A trace of now, and one after each 20 ms, while the program goes on.
+a_growing_trace_is_copied_whole() {
+  begin_server --rate 1e-2
+  until_true eval '[ "$(status_of .samples)" -gt 100 ]'
+  ends_well "$winnow" dump -o now.trace "$pid"
+  grep -q '^wrote now.trace, a trace of now' last.out || fail "it said $(cat last.out)"
+  "$winnow" dump --loop 20ms -o 'a-%n.trace' t >loop 9>&- &
+  local loop=$!
+  until_true eval '[ -e a-3.trace ]'
+  end_server
+  wait "$loop" || fail "the loop ended with $?"
+  for copy in now.trace a-1.trace a-2.trace a-3.trace; do
+    "$winnow" info "$copy" >info || fail "$copy is no trace"
+    grep -q '^ended *yes: recording was stopped' info || fail "$copy: $(grep ended info)"
+    grep -q '^missing *nothing' info || fail "$copy: $(grep missing info)"
+    "$winnow" dump "$copy" | grep -v ' end ' | sort >copy
+    "$winnow" dump t | grep -v ' end ' | sort >whole
+    [ -z "$(comm -23 copy whole)" ] || fail "$copy has what the trace has not: $(comm -23 copy whole | head -n 2)"
+    [ "$(wc -l <copy)" -gt 200 ] || fail "$copy has little"
+  done
+  ls -- *.new 2>/dev/null && fail "a file is left"
+  [ "$(stat -c %a now.trace)" = 600 ] || fail "others may read it"
+}
+
+what_cannot_be_asked_is_told_in_a_line() {
+  begin_server --rate 1e-3
+  refused() { # PATTERN COMMAND...
+    local pattern=$1
+    shift
+    run_as last "$@"
+    [ "$(cat last.code)" != 0 ] || fail "$* ended well"
+    one_line_of last.err "$pattern"
+  }
+  refused '^winnow: there is no process 4194305$' "$winnow" stop 4194305
+  refused "^winnow: process $$ is not recorded: it runs without Winnow's library" "$winnow" stop $$
+  refused '^winnow: cannot open no.trace: No such file' "$winnow" start no.trace
+  refused '^winnow: .*: no process records into it now$' "$winnow" start "$0"
+  refused '^winnow start: which process' "$winnow" start
+  refused '^winnow rate: which process' "$winnow" rate "$pid"
+  refused '^winnow rate: --rate 7: it must be' "$winnow" rate "$pid" 7
+  refused '^winnow start: --duration soon: it must be' "$winnow" start -d soon "$pid"
+  refused '^winnow dump: --loop needs --output' "$winnow" dump --loop 1s "$pid"
+  refused '^winnow dump: with --loop the name' "$winnow" dump --loop 1s -o x.trace "$pid"
+  refused '^winnow dump: --output x%q: behind' "$winnow" dump -o x%q "$pid"
+  refused '^winnow: cannot write /proc/none' "$winnow" dump -o /proc/none/x "$pid"
+  rm t/*.control
+  refused "^winnow: process $pid is recorded, but its control file was removed" "$winnow" stop "$pid"
+  [ -z "$("$winnow" status --json | jq --argjson pid "$pid" '.[] | select(.pid == $pid)')" ] || fail "it has a status"
+  end_server
+}
+
+# It sleeps in a system call, and so answers nothing.
+a_process_that_allocates_nothing_is_asked_all_the_same() {
+  LD_PRELOAD="$library" WINNOW_TRACE="$PWD/t" WINNOW_RATE=0 sleep 60 &
+  process=$!
+  until_true has_control
+  "$winnow" start $process >said || fail "it ended with $?"
+  one_line_of said "^process $process was asked, and does it at its next allocations"
+  kill -KILL $process
+  wait $process 2>/dev/null
+  run_as last "$winnow" stop $process
+  one_line_of last.err "^winnow: there is no process $process$"
+}
+
+# Its own trace and its own control file; the parent's are not touched.
+a_followed_child_is_asked_apart() {
+  [ "$tiny" = 1 ] && skip "too few blocks are followed"
+  mkdir folder
+  by_hand WINNOW_TRACE="$PWD/folder/" WINNOW_FOLLOW=1 WINNOW_RATE=0 "$programs/forks" fork >/dev/null 2>&1
+  ls folder/*.control 2>/dev/null && fail "a control file is left"
+  true
+}

@@ -1,0 +1,209 @@
+/* The control file: what a command asks is done once, by one thread, whenever the command is killed. */
+#include "support/test.h"
+
+#include "base/os.h"
+#include "trace/control.h"
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct control control;
+static char folder[] = "/tmp/test_control.XXXXXX", trace[64];
+
+static struct control_page *open_page(void) {
+  int descriptor = open(control.path, O_RDWR | O_CLOEXEC);
+  assert_true(descriptor >= 0);
+  struct control_page *page = mmap(NULL, CONTROL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  close(descriptor);
+  assert_true(page != MAP_FAILED);
+  return page;
+}
+
+static void ask(struct control_page *page, double rate, uint64_t until_ns) {
+  atomic_store(&page->asked_rate, rate);
+  atomic_store(&page->asked_until_ns, until_ns);
+  atomic_fetch_add(&page->asked, 1);
+}
+
+static int begin(void **state) {
+  (void)state;
+  assert_true(control_create(&control, trace, 1e-4, 1e-3));
+  return 0;
+}
+
+static int end(void **state) {
+  (void)state;
+  control_remove(&control);
+  return 0;
+}
+
+/* ---- tests ---- */
+
+static void a_file_is_its_users_alone_and_says_what_it_is(void **state) {
+  (void)state;
+  struct stat found;
+  struct control_page *page = open_page();
+  assert_int_equal(stat(control.path, &found), 0);
+  assert_int_equal(found.st_mode & 07777, 0600);
+  assert_int_equal(found.st_size, CONTROL_BYTES);
+  assert_memory_equal(page->magic, control_magic, sizeof control_magic);
+  assert_int_equal(page->pid, getpid());
+  assert_true(atomic_load(&page->rate) == 1e-4 && page->usual_rate == 1e-3);
+  assert_false(control_is_asked(&control));
+  char path[sizeof control.path];
+  strcpy(path, control.path);
+  control_remove(&control);
+  assert_int_equal(stat(path, &found), -1);
+  assert_false(control_is_asked(&control));
+}
+
+static void what_is_asked_is_done_once(void **state) {
+  (void)state;
+  struct control_page *page = open_page();
+  struct control_request request;
+  ask(page, 0.5, 0);
+  assert_true(control_is_asked(&control) && control_claim(&control, &request));
+  assert_true(request.rate == 0.5 && !request.timed);
+  assert_int_equal(atomic_load(&page->done), 0);
+  assert_false(control_is_asked(&control) || control_claim(&control, &request));
+  control_done(&control, &request);
+  assert_int_equal(atomic_load(&page->done), 1);
+  assert_true(atomic_load(&page->rate) == 0.5);
+}
+
+static void a_command_killed_before_its_last_step_asked_for_nothing(void **state) {
+  (void)state;
+  struct control_page *page = open_page();
+  struct control_request request;
+  atomic_store(&page->asked_rate, 0.7);
+  atomic_store(&page->asked_until_ns, 1);
+  assert_false(control_is_asked(&control) || control_claim(&control, &request));
+  ask(page, 0.2, 0);
+  assert_true(control_claim(&control, &request));
+  assert_true(request.rate == 0.2 && !request.until_ns);
+}
+
+static void the_last_of_several_requests_holds(void **state) {
+  (void)state;
+  struct control_page *page = open_page();
+  struct control_request request;
+  ask(page, 0.1, 0);
+  ask(page, 0.2, 0);
+  assert_true(control_claim(&control, &request));
+  assert_true(request.rate == 0.2 && request.number == 2);
+  control_done(&control, &request);
+  assert_false(control_is_asked(&control));
+}
+
+static void a_rate_that_is_none_samples_nothing(void **state) {
+  (void)state;
+  static const double wrong[] = {-1, 1.5, 1e300};
+  struct control_page *page = open_page();
+  struct control_request request;
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    ask(page, wrong[i], 0);
+    assert_true(control_claim(&control, &request));
+    assert_true(request.rate == 0);
+  }
+  ask(page, __builtin_nan(""), 0);
+  assert_true(control_claim(&control, &request) && request.rate == 0);
+}
+
+static void a_time_ends_by_itself(void **state) {
+  (void)state;
+  struct control_page *page = open_page();
+  struct control_request request;
+  ask(page, 0.5, os_monotonic_ns() + (uint64_t)3600 * 1000000000);
+  assert_true(control_claim(&control, &request));
+  control_done(&control, &request);
+  assert_true(control_is_asked(&control)); /* it is to be looked at */
+  assert_false(control_claim(&control, &request));
+  ask(page, 0.5, 1); /* long past */
+  assert_true(control_claim(&control, &request) && !request.timed);
+  control_done(&control, &request);
+  assert_true(control_claim(&control, &request));
+  assert_true(request.timed && request.rate == 0 && !request.until_ns);
+  control_done(&control, &request);
+  assert_false(control_is_asked(&control));
+  assert_true(atomic_load(&page->rate) == 0 && !atomic_load(&page->until_ns));
+}
+
+enum { THREADS = 8, REQUESTS = 20000 };
+static _Atomic(bool) over;
+
+static void *obey(void *count) {
+  struct control_request request;
+  while (!atomic_load(&over))
+    if (control_is_asked(&control) && control_claim(&control, &request)) {
+      control_done(&control, &request);
+      ++*(size_t *)count;
+    }
+  return NULL;
+}
+
+/* Each request is claimed by one thread at most, and the last one by one. */
+static void many_threads_obey_one_command(void **state) {
+  (void)state;
+  struct control_page *page = open_page();
+  pthread_t threads[THREADS];
+  size_t counts[THREADS] = {0}, all = 0;
+  for (int i = 0; i < THREADS; i++) assert_int_equal(pthread_create(&threads[i], NULL, obey, &counts[i]), 0);
+  for (int i = 0; i < REQUESTS; i++) {
+    ask(page, i % 2, 0);
+    if (i % 64 == 0)
+      while (atomic_load(&page->done) < (uint64_t)i + 1) sched_yield();
+  }
+  while (atomic_load(&page->done) < REQUESTS) sched_yield();
+  atomic_store(&over, true);
+  for (int i = 0; i < THREADS; i++) {
+    pthread_join(threads[i], NULL);
+    all += counts[i];
+  }
+  assert_true(all <= REQUESTS && all >= REQUESTS / 64);
+  assert_true(atomic_load(&control.claimed) == REQUESTS);
+}
+
+static void names_are_known(void **state) {
+  (void)state;
+  assert_int_equal(control_name_of("x.trace.control"), 7);
+  assert_int_equal(control_name_of("x.trace.control.123"), 7);
+  assert_int_equal(control_name_of("x.trace"), 0);
+  assert_int_equal(control_name_of(".control"), 0);
+  assert_int_equal(control_name_of("x.controls"), 0);
+  assert_int_equal(control_name_of("123"), 0);
+}
+
+static void where_no_file_can_be_made_nothing_is_asked(void **state) {
+  (void)state;
+  struct control other;
+  struct control_request request;
+  assert_false(control_create(&other, "/proc/none/x.trace", 1, 1));
+  assert_false(control_is_asked(&other) || control_claim(&other, &request));
+  control_done(&other, &request);
+  control_remove(&other);
+  control_forget(&other);
+}
+
+int main(void) {
+  assert_true(mkdtemp(folder));
+  snprintf(trace, sizeof trace, "%s/x.trace", folder);
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+  const struct CMUnitTest tests[] = {TEST(a_file_is_its_users_alone_and_says_what_it_is),
+                                     TEST(what_is_asked_is_done_once),
+                                     TEST(a_command_killed_before_its_last_step_asked_for_nothing),
+                                     TEST(the_last_of_several_requests_holds),
+                                     TEST(a_rate_that_is_none_samples_nothing),
+                                     TEST(a_time_ends_by_itself),
+                                     TEST(many_threads_obey_one_command),
+                                     TEST(names_are_known),
+                                     TEST(where_no_file_can_be_made_nothing_is_asked)};
+  int failed = RUN_TESTS(tests);
+  rmdir(folder);
+  return failed;
+}
+/* SPDX-License-Identifier: MIT */
