@@ -1,5 +1,6 @@
 /* winnow info: prints what a trace is and how complete it is, or for several traces a table that
  * tells them apart (overview.h); as text or JSON. */
+#include "analysis/load/asleep.h"
 #include "analysis/load/samples.h"
 #include "cli/ascii.h"
 #include "cli/command.h"
@@ -10,6 +11,7 @@
 #include "cli/trace_table.h"
 #include "export/json.h"
 #include <getopt.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -121,6 +123,20 @@ static void print_heap_records(const struct samples *samples) {
   }
 }
 
+/* The rates of a trace that had several. */
+static void print_rates(const struct samples *samples, char *value, size_t size) {
+  double least = samples->rates[0], most = least;
+  char changes[64], asleep[32];
+  for (size_t i = 0; i < samples->rate_change_count; i++) {
+    least = fmin(least, samples->rate_changes[i].rate);
+    most = fmax(most, samples->rate_changes[i].rate);
+  }
+  int length = snprintf(value, size, "%g at first, then %s, from %g to %g", samples->rates[0],
+                        text_number_of(changes, (double)samples->rate_change_count, "change"), least, most);
+  if (asleep_ns(samples))
+    snprintf(value + length, size - (size_t)length, "; 0 for %s", text_time(asleep, asleep_ns(samples)));
+}
+
 static void print_size(const struct facts *facts) {
   char value[128], text[32], each[32];
   double blocks = (double)facts->samples->sampled_blocks,
@@ -211,7 +227,9 @@ static void print_text(const struct facts *facts, struct json *json) {
   if (began || !foreign) line("began", value);
   line("lasted", text_time(text, facts->samples->end_ns));
   line("heap", run->heap.length ? run->heap.bytes : "?");
-  if (run->rate >= 1)
+  if (facts->samples->rate_change_count)
+    print_rates(facts->samples, value, sizeof value);
+  else if (run->rate >= 1)
     snprintf(value, sizeof value, "1: every block%s",
              facts->damage->records_lost || facts->damage->chunks_damaged ? ", but records are missing" : "");
   else if (run->rate > 0)

@@ -228,10 +228,11 @@ uint64_t recordings_ask(const struct recording_process *process, double rate, ui
     if (errno != EWOULDBLOCK || i == LOCK_ATTEMPTS) return 0;
     nanosleep(&short_pause, NULL);
   }
-  atomic_store_explicit(&page->asked_rate, rate, memory_order_relaxed);
-  atomic_store_explicit(&page->asked_until_ns, until_ns, memory_order_relaxed);
+  uint64_t number = atomic_load_explicit(&page->asked, memory_order_relaxed) + 1;
+  atomic_store_explicit(&page->of[number % 2].rate, rate, memory_order_relaxed);
+  atomic_store_explicit(&page->of[number % 2].until_ns, until_ns, memory_order_relaxed);
   /* Pairs with control_claim. */
-  uint64_t number = atomic_fetch_add_explicit(&page->asked, 1, memory_order_release) + 1;
+  atomic_store_explicit(&page->asked, number, memory_order_release);
   flock(process->descriptor, LOCK_UN);
   return number;
 }

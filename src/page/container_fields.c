@@ -252,6 +252,7 @@ static void code_process(struct coding *coding, struct samples *samples, uint32_
   code_number(coding, &process->last_ns, UINT64_MAX);
   code_number(coding, &end, UINT64_MAX / unit_ns);
   code_bool(coding, &process->ended);
+  code_double(coding, &process->rate);
   code_bool(coding, &process->writing);
   code_u8(coding, &process->end_kind);
   code_number(coding, &code, UINT32_MAX);
@@ -366,7 +367,7 @@ void code_rates(struct coding *coding, struct samples *samples) {
 
 void code_processes(struct coding *coding, struct samples *samples, uint64_t unit_ns) {
   size_t count = samples->process_count;
-  ARRAY(coding, samples->processes, count, 10);
+  ARRAY(coding, samples->processes, count, 18);
   if (count > UINT32_MAX - 1) coding_fail(coding, "there are too many processes");
   samples->process_count = coding_failed(coding) ? 0 : (uint32_t)count;
   for (uint32_t i = 0; i < samples->process_count && !coding_failed(coding); i++)

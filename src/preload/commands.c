@@ -9,6 +9,9 @@
 
 struct control process_control;
 
+/* A tenth of a second or so. A store takes a microsecond or two. */
+#define BEAT_CYCLES ((uint64_t)1 << 28)
+
 /* Written once by the thread that starts, or by a forked child while it is alone. */
 static struct recorder *_Atomic recorder;
 static wn_profile *profile;
@@ -46,6 +49,14 @@ void commands_publish(void) {
   PUBLISH(&page->counts, trace_bytes, recorder_trace_bytes(active));
   PUBLISH(&page->counts, cost_ns, cost_ns());
   PUBLISH(&page->counts, cpu_ns, os_process_cpu_ns());
+}
+
+void commands_beat(void) {
+  static _Atomic(uint64_t) due;
+  uint64_t now = cost_now(), then = atomic_load_explicit(&due, memory_order_relaxed);
+  if (now >= then && atomic_compare_exchange_strong_explicit(&due, &then, now + BEAT_CYCLES,
+                                                             memory_order_relaxed, memory_order_relaxed))
+    commands_publish();
 }
 
 void commands_end(void) { control_remove(&process_control); }

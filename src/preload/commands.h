@@ -19,8 +19,10 @@ static inline void commands_look(void) {
   if (__builtin_expect(control_is_asked(&process_control), 0)) commands_obey();
 }
 
-/* Stores the counts that `winnow status` shows. */
+/* Stores the counts that `winnow status` shows. commands_beat does so now and then, if no measurement of
+ * memory does: called at the ends of pieces of a count. */
 void commands_publish(void);
+void commands_beat(void);
 
 /* commands_end: the process ends, or becomes another program; async-signal-safe. commands_forget: in a
  * forked child, or where no system call may be made. */

@@ -182,12 +182,14 @@ static void attach(void) {
 static size_t count_hits(int64_t *left) {
   size_t hits = 0;
   commands_look();
-  if (!memprof_is_sampling(&self.engine))
+  if (!memprof_is_sampling(&self.engine)) {
     *left = PIECE + 1;
-  else if (self.counting)
+  } else if (self.counting) {
     hits = memprof_hits(&self.engine, left);
-  else
+  } else {
     hits = memprof_hits_after_cut(&self.engine, left);
+    commands_beat();
+  }
   self.counting = *left <= PIECE;
   if (!self.counting) *left = PIECE;
   return hits;

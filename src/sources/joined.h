@@ -36,7 +36,7 @@ struct joined_part {
 struct joined_identity joined_identity_of(const struct trace_run *run);
 
 /* Decides which files can be joined. A file is not taken if it cannot be read, if it does not tell
- * when its process began, if its rate was 0, or if it is a copy, maybe a shorter one, of another.
+ * when its process began, or if it is a copy, maybe a shorter one, of another.
  * WN_EINVAL: the traces are of different kinds of heap. */
 wn_status joined_examine(struct joined_part *parts, size_t count);
 

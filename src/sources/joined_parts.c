@@ -41,8 +41,6 @@ static void examine(struct joined_part *part, struct examined *examined) {
            part->name);
   else if (!run->wall_ns || examined->heap == SOURCE_HEAP_UNKNOWN)
     refuse(part, "%s does not tell when its process began, so it cannot be joined with others", part->name);
-  else if (run->rate <= 0)
-    refuse(part, "%s was recorded at the rate 0, so it has no samples to count", part->name);
   source_close(source);
 }
 

@@ -49,7 +49,7 @@ bool control_create(struct control *control, const char *trace_path, double rate
                                .usual_rate = usual_rate};
   memcpy(first.magic, control_magic, sizeof first.magic);
   atomic_store_explicit(&first.rate, rate, memory_order_relaxed);
-  *control = (struct control){.claimed = 0};
+  *control = (struct control){.busy = false};
   atomic_store_explicit(&control->rate, rate, memory_order_relaxed);
   snprintf(control->path, sizeof control->path, "%s%s", trace_path, CONTROL_ENDING);
   snprintf(fresh, sizeof fresh, "%s.%d", control->path, (int)getpid());
@@ -66,34 +66,35 @@ bool control_create(struct control *control, const char *trace_path, double rate
 
 bool control_claim(struct control *control, struct control_request *request) {
   struct control_page *page = atomic_load_explicit(&control->page, memory_order_acquire);
-  if (!page) return false;
+  if (!page || atomic_exchange_explicit(&control->busy, true, memory_order_acquire)) return false;
   /* Pairs with the command's third step: rate and time are there. */
   uint64_t asked = atomic_load_explicit(&page->asked, memory_order_acquire);
-  uint64_t claimed = atomic_load_explicit(&control->claimed, memory_order_relaxed);
-  if (asked != claimed) {
-    *request = (struct control_request){.number = asked};
-    request->rate = atomic_load_explicit(&page->asked_rate, memory_order_relaxed);
-    request->until_ns = atomic_load_explicit(&page->asked_until_ns, memory_order_relaxed);
-    if (!(request->rate >= 0 && request->rate <= 1)) request->rate = 0;
-    return atomic_compare_exchange_strong_explicit(&control->claimed, &claimed, asked, memory_order_acq_rel,
-                                                   memory_order_relaxed);
-  }
   uint64_t until = atomic_load_explicit(&control->until_ns, memory_order_relaxed);
-  if (!until || os_monotonic_ns() < until) return false;
-  *request = (struct control_request){.number = asked, .timed = true};
-  return atomic_compare_exchange_strong_explicit(&control->until_ns, &until, 0, memory_order_acq_rel,
-                                                 memory_order_relaxed);
+  *request = (struct control_request){.number = asked};
+  if (asked != atomic_load_explicit(&control->done, memory_order_relaxed)) {
+    const struct control_asked *of = &page->of[asked % 2];
+    request->rate = atomic_load_explicit(&of->rate, memory_order_relaxed);
+    request->until_ns = atomic_load_explicit(&of->until_ns, memory_order_relaxed);
+    if (!(request->rate >= 0 && request->rate <= 1)) request->rate = 0;
+    return true;
+  }
+  request->timed = until && os_monotonic_ns() >= until;
+  if (!request->timed) atomic_store_explicit(&control->busy, false, memory_order_release);
+  return request->timed;
 }
 
 void control_done(struct control *control, const struct control_request *request) {
   struct control_page *page = atomic_load_explicit(&control->page, memory_order_acquire);
   atomic_store_explicit(&control->until_ns, request->until_ns, memory_order_relaxed);
   atomic_store_explicit(&control->rate, request->rate, memory_order_relaxed);
-  if (!page) return;
-  atomic_store_explicit(&page->rate, request->rate, memory_order_relaxed);
-  atomic_store_explicit(&page->until_ns, request->until_ns, memory_order_relaxed);
-  /* Pairs with the command that waits for its number. */
-  atomic_store_explicit(&page->done, request->number, memory_order_release);
+  atomic_store_explicit(&control->done, request->number, memory_order_relaxed);
+  if (page) {
+    atomic_store_explicit(&page->rate, request->rate, memory_order_relaxed);
+    atomic_store_explicit(&page->until_ns, request->until_ns, memory_order_relaxed);
+    /* Pairs with the command that waits for its number. */
+    atomic_store_explicit(&page->done, request->number, memory_order_release);
+  }
+  atomic_store_explicit(&control->busy, false, memory_order_release);
 }
 
 void control_remove(struct control *control) {

@@ -5,15 +5,17 @@
  * at one word of the page whenever an allocation takes the slow path, and does what is asked. It has no
  * thread, no signal handler and no socket for this.
  *
- * A command asks:                              The process:
- *   1. locks the file (flock);                   1. reads `asked`; it is the number it has done: nothing;
- *   2. stores `asked_rate`, `asked_until_ns`;    2. claims the number by an exchange of `claimed`;
- *   3. increments `asked`.                       3. reads rate and time, and samples by them;
- *                                                4. stores `rate`, `until_ns`, then `done`.
+ * A command asks:                              A thread of the process:
+ *   1. locks the file (flock);                   1. reads `asked`; if that is `done`, there is nothing to do;
+ *   2. stores rate and time for the next number; 2. sets `busy`; if that was set, another thread does it;
+ *   3. increments `asked`.                       3. reads `asked`, then its rate and time, and samples by them;
+ *                                                4. stores `rate`, `until_ns`, `done`, and clears `busy`.
  *
- * A command that is killed before its third step has asked for nothing, and the next one writes over what
- * it left. Two commands ask one after the other, and the last one's rate holds. A process that reads the
- * rate of a later number than it claimed finds that number at its next look.
+ * Even and odd numbers have a place each. So a command that is killed before its third step has asked for
+ * nothing: what it stored stands beside the request before it, and the next command writes over that. Two
+ * commands ask one after the other, and the last one's rate holds. A thread that is slow in its third step
+ * may read the rate of a later number; that number is left to the next look of any thread.
+ * tests/models/control.pml proves it.
  *
  * TIMED. `until_ns`, if it is not 0, is a time of the monotonic clock at which the process sets the rate
  * to 0 by itself, so no command has to live until then.
@@ -50,8 +52,10 @@ struct control_page {
   double usual_rate;                /* of a start that names none */
   /* Written by commands. */
   _Alignas(64) _Atomic(uint64_t) asked;
-  _Atomic(double) asked_rate;
-  _Atomic(uint64_t) asked_until_ns;
+  struct control_asked {
+    _Atomic(double) rate;
+    _Atomic(uint64_t) until_ns;
+  } of[2]; /* of the number asked, and of the next one: by the number modulo 2 */
   /* Written by the process. */
   _Alignas(64) _Atomic(uint64_t) done;
   _Atomic(double) rate; /* now */
@@ -68,7 +72,8 @@ size_t control_name_of(const char *name);
 /* The process's side. Zeros are a recording without a control file. */
 struct control {
   struct control_page *_Atomic page;
-  _Atomic(uint64_t) claimed;  /* the number of the request that was done last, or is being done */
+  _Atomic(bool) busy;         /* a thread does what is asked */
+  _Atomic(uint64_t) done;     /* the number of the request that was done last */
   _Atomic(uint64_t) until_ns; /* TIMED; 0: none */
   _Atomic(double) rate;       /* now */
   char path[CONTROL_PATH_MOST];
@@ -82,7 +87,7 @@ bool control_create(struct control *control, const char *trace_path, double rate
 static inline bool control_is_asked(struct control *control) {
   struct control_page *page = atomic_load_explicit(&control->page, memory_order_relaxed);
   return page && (atomic_load_explicit(&page->asked, memory_order_relaxed) !=
-                      atomic_load_explicit(&control->claimed, memory_order_relaxed) ||
+                      atomic_load_explicit(&control->done, memory_order_relaxed) ||
                   atomic_load_explicit(&control->until_ns, memory_order_relaxed));
 }
 
@@ -93,7 +98,7 @@ struct control_request {
   bool timed; /* it is the end of a time, and no command asks */
 };
 
-/* Claims what is asked. False: nothing is, or another thread does it. */
+/* Claims what is asked, until control_done. False: nothing is, or another thread does it. */
 bool control_claim(struct control *control, struct control_request *request);
 void control_done(struct control *control, const struct control_request *request);
 

@@ -25,9 +25,10 @@ static struct control_page *open_page(void) {
 }
 
 static void ask(struct control_page *page, double rate, uint64_t until_ns) {
-  atomic_store(&page->asked_rate, rate);
-  atomic_store(&page->asked_until_ns, until_ns);
-  atomic_fetch_add(&page->asked, 1);
+  uint64_t number = atomic_load(&page->asked) + 1;
+  atomic_store(&page->of[number % 2].rate, rate);
+  atomic_store(&page->of[number % 2].until_ns, until_ns);
+  atomic_store(&page->asked, number);
 }
 
 static int begin(void **state) {
@@ -70,22 +71,29 @@ static void what_is_asked_is_done_once(void **state) {
   assert_true(control_is_asked(&control) && control_claim(&control, &request));
   assert_true(request.rate == 0.5 && !request.timed);
   assert_int_equal(atomic_load(&page->done), 0);
-  assert_false(control_is_asked(&control) || control_claim(&control, &request));
+  assert_true(control_is_asked(&control)); /* but nobody else does it */
+  assert_false(control_claim(&control, &(struct control_request){0}));
   control_done(&control, &request);
+  assert_false(control_is_asked(&control));
   assert_int_equal(atomic_load(&page->done), 1);
   assert_true(atomic_load(&page->rate) == 0.5);
 }
 
+/* Also if the request before was not done yet. */
 static void a_command_killed_before_its_last_step_asked_for_nothing(void **state) {
   (void)state;
   struct control_page *page = open_page();
   struct control_request request;
-  atomic_store(&page->asked_rate, 0.7);
-  atomic_store(&page->asked_until_ns, 1);
+  atomic_store(&page->of[1].rate, 0.7);
+  atomic_store(&page->of[1].until_ns, 1);
   assert_false(control_is_asked(&control) || control_claim(&control, &request));
   ask(page, 0.2, 0);
+  atomic_store(&page->of[0].rate, 0.7);
+  atomic_store(&page->of[0].until_ns, 1);
   assert_true(control_claim(&control, &request));
   assert_true(request.rate == 0.2 && !request.until_ns);
+  control_done(&control, &request);
+  assert_false(control_is_asked(&control));
 }
 
 static void the_last_of_several_requests_holds(void **state) {
@@ -109,6 +117,7 @@ static void a_rate_that_is_none_samples_nothing(void **state) {
     ask(page, wrong[i], 0);
     assert_true(control_claim(&control, &request));
     assert_true(request.rate == 0);
+    control_done(&control, &request);
   }
   ask(page, __builtin_nan(""), 0);
   assert_true(control_claim(&control, &request) && request.rate == 0);
@@ -165,7 +174,7 @@ static void many_threads_obey_one_command(void **state) {
     all += counts[i];
   }
   assert_true(all <= REQUESTS && all >= REQUESTS / 64);
-  assert_true(atomic_load(&control.claimed) == REQUESTS);
+  assert_true(atomic_load(&control.done) == REQUESTS && atomic_load(&control.rate) == (REQUESTS - 1) % 2);
 }
 
 static void names_are_known(void **state) {
@@ -176,6 +185,22 @@ static void names_are_known(void **state) {
   assert_int_equal(control_name_of(".control"), 0);
   assert_int_equal(control_name_of("x.controls"), 0);
   assert_int_equal(control_name_of("123"), 0);
+}
+
+/* A thread that is slow does not put an older rate in the place of a newer one. */
+static void one_thread_obeys_at_a_time(void **state) {
+  (void)state;
+  struct control_page *page = open_page();
+  struct control_request slow, other;
+  ask(page, 0.1, 0);
+  assert_true(control_claim(&control, &slow));
+  ask(page, 0.2, 0);
+  assert_false(control_claim(&control, &other));
+  control_done(&control, &slow);
+  assert_true(atomic_load(&page->rate) == 0.1 && control_is_asked(&control));
+  assert_true(control_claim(&control, &other));
+  control_done(&control, &other);
+  assert_true(atomic_load(&page->rate) == 0.2 && atomic_load(&page->done) == 2);
 }
 
 static void where_no_file_can_be_made_nothing_is_asked(void **state) {
@@ -200,6 +225,7 @@ int main(void) {
                                      TEST(a_rate_that_is_none_samples_nothing),
                                      TEST(a_time_ends_by_itself),
                                      TEST(many_threads_obey_one_command),
+                                     TEST(one_thread_obeys_at_a_time),
                                      TEST(names_are_known),
                                      TEST(where_no_file_can_be_made_nothing_is_asked)};
   int failed = RUN_TESTS(tests);

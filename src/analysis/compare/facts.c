@@ -1,6 +1,7 @@
 /* Finds the facts of a report: one line for each, in the order of the list. */
 #include "analysis/compare/facts.h"
 
+#include "analysis/load/asleep.h"
 #include <math.h>
 #include <string.h>
 
@@ -200,7 +201,9 @@ void facts_of_trace(const struct samples *samples, struct facts *facts) {
   uint64_t calls = 0;
   for (size_t i = 0; i < samples->row_count; i++) calls += samples->rows[i].call;
   if (!source_limits(samples->source)->totals) {
-    exact(facts, FACT_TRACE_rate, source_run(samples->source)->rate);
+    exact(facts, FACT_TRACE_rate, samples_typical_rate(samples));
+    count(facts, FACT_TRACE_rate_changes, samples->rate_change_count);
+    count(facts, FACT_TRACE_asleep_ns, asleep_ns(samples));
     count(facts, FACT_TRACE_samples, samples->sampled_blocks);
     count(facts, FACT_TRACE_growths, calls > samples->sampled_blocks ? calls - samples->sampled_blocks : 0);
   }

@@ -113,6 +113,8 @@ enum fact_unit {
   FACT(WHAT_IF, kept_4, SHARE, "Less promoted, 4 times as large")                  \
   FACT(WHAT_IF, kept_8, SHARE, "Less promoted, 8 times as large")                  \
   FACT(TRACE, rate, NUMBER, "Probability that a word is sampled")                  \
+  FACT(TRACE, rate_changes, COUNT, "Changes of the rate")                          \
+  FACT(TRACE, asleep_ns, DURATION, "Nothing was sampled for")                      \
   FACT(TRACE, samples, COUNT, "Sampled blocks")                                    \
   FACT(TRACE, kept, SHARE, "Part of the samples that was read")                    \
   FACT(TRACE, growths, COUNT, "Growths by realloc")                                \

@@ -49,6 +49,7 @@ static bool read_one(struct samples *samples, struct process *process) {
                               .name = name_of(run),
                               .last_ns = samples->end_ns,
                               .end_ns = STILL_ALIVE,
+                              .rate = run->rate,
                               .ended = samples->ended,
                               .end_kind = samples->end.kind,
                               .code = samples->end.code};
@@ -63,6 +64,7 @@ static bool read_part(const struct source *source, uint32_t index, struct proces
                               .became = from->became ? strdup(from->became) : NULL,
                               .begin_ns = from->begin_ns,
                               .last_ns = from->end_ns,
+                              .rate = from->run.rate,
                               .ended = from->ended,
                               .writing = from->writing,
                               .end_kind = from->end.kind,

@@ -23,6 +23,7 @@ struct process {
   uint64_t begin_ns; /* when its recording began */
   uint64_t last_ns;  /* the time of its last event */
   uint64_t end_ns;   /* LEFT: when its blocks end; STILL_ALIVE: not before the end of the trace */
+  double rate;       /* at which it sampled first */
   bool ended;        /* its trace has an end record, of this kind and code */
   bool writing;      /* it still writes its trace */
   uint8_t end_kind;  /* enum trace_end_kind */

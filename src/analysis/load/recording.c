@@ -116,24 +116,9 @@ static bool ends_itself(const struct process *process) {
   return process->ended && process->end_kind != TRACE_END_STOP && process->end_kind != TRACE_END_EXEC;
 }
 
-/* One rate for all samples. A sample of rate r stands for 1/r words, and r of the words that are so
- * sampled take a sample: so the mean of 1/r over all words is the sum of the squares, over the samples,
- * divided by the sum. */
-static double typical_rate(const struct samples *samples) {
-  double sum = 0, squares = 0, most = samples->rates[0];
-  if (samples->rate_count == 1 && !samples->rate_change_count) return most;
-  for (size_t i = 0; i < samples->row_count; i++) {
-    double rate = samples->rates[samples->rows[i].rate], words = rate > 0 ? 1 / rate : 0;
-    sum += words;
-    squares += words * words;
-  }
-  for (size_t i = 0; i < samples->rate_change_count; i++) most = fmax(most, samples->rate_changes[i].rate);
-  return squares > 0 ? sum / squares : most;
-}
-
 void recording_describe(struct recording *recording) {
   const struct trace_damage *damage = source_damage(recording->samples->source);
-  double rate = typical_rate(recording->samples);
+  double rate = samples_typical_rate(recording->samples);
   recording->rate = rate;
   recording->byte_unit = rate > 1               ? EXACT_UNIT
                          : rate > 0 && rate < 1 ? recording->samples->word_bytes / rate

@@ -105,6 +105,8 @@ struct samples {
   uint16_t rate_count;
   struct rate_change *rate_changes; /* in order of time */
   size_t rate_change_count;
+  struct span *asleep; /* when nothing was sampled (asleep.h), in order of time */
+  size_t asleep_count;
   struct grown_rows grown;
   double *life_words; /* by row: words that were allocated during the block's life (WORDS CLOCK); or NULL */
   /* Of a loaded trace; NULL if rows are not from a trace. `spans`: by row. `steps`: every birth and end
@@ -133,6 +135,10 @@ struct samples {
   struct trace_end end;    /* that record; of several processes zeros */
   char *became; /* path of the last program that the process tried to exec; NULL: none or unknown */
 };
+
+/* One rate for all samples: the inverse of the mean distance of two, by words; where nothing was sampled, the
+ * highest rate that there was. */
+double samples_typical_rate(const struct samples *samples);
 
 /* Bytes allocated at the start of a row. */
 static inline uint64_t row_allocated(const struct row *row) { return row->call ? row->size : 0; }

@@ -136,6 +136,7 @@ void samples_free(struct samples *samples) {
   free(samples->rows);
   free(samples->rates);
   free(samples->rate_changes);
+  free(samples->asleep);
   free(samples->life_words);
   grown_destroy(&samples->grown);
   free(samples->spans);

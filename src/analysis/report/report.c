@@ -2,6 +2,7 @@
  * row counts and for what (row_measure). Nothing here changes the recording. */
 #include "analysis/report/report.h"
 
+#include "analysis/load/asleep.h"
 #include "base/error.h"
 #include "sources/totals.h"
 #include <math.h>
@@ -407,7 +408,7 @@ struct estimate report_blocks(const struct report *report, const struct sums *su
 }
 
 struct estimate report_per_second(const struct report *report, const struct estimate *total) {
-  double seconds = (double)report->samples->end_ns / 1e9;
+  double seconds = (double)(report->samples->end_ns - asleep_ns(report->samples)) / 1e9;
   if (seconds <= 0) return (struct estimate){.samples = total->samples};
   return (struct estimate){.estimate = total->estimate / seconds,
                            .low = total->low / seconds,

@@ -57,6 +57,7 @@
  * right, wrong or not there. */
 #include "analysis/report/verdict.h"
 
+#include "analysis/load/asleep.h"
 #include "analysis/load/order.h"
 #include "analysis/report/resident.h"
 #include "base/error.h"
@@ -64,6 +65,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of the run nothing may be sampled for so much of it: what was born then is not known. */
+static const double ASLEEP_MOST = 0.05;
 static const double CULPRIT_LEAST = 0.1, LEAK_FREES = 3, BRIEF_PART = 0.01, BRIEF_SHARE = 0.9,
                     FEW_WIDTH = 0.4, BIG = 4e6, CALLER_SHARE = 0.9, LEVEL_WITHIN = 0.1, LEVEL_SLACK = 0.8,
                     LATE_LAST = 1, LATE_LOW = 0.5, LATE_RISEN = 0.75,
@@ -397,7 +400,8 @@ static bool judge_by(bool (*is)(const struct report *report, struct verdict *ver
 static bool can_be_judged(const struct report *report) {
   const struct source_limits *limits = source_limits(report->samples->source);
   return !report->query && !report->recording->without_ranges && !limits->totals && !limits->no_lives &&
-         report_has_rate(report);
+         report_has_rate(report) &&
+         (double)asleep_ns(report->samples) <= ASLEEP_MOST * (double)report->samples->end_ns;
 }
 
 /* Finds culprits, and if there are none, whether it is sure that there are none. */

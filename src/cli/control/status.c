@@ -16,8 +16,8 @@
 #include <string.h>
 #include <winnow/status.h>
 
-/* Of a large trace about so many samples are read: a few tenths of a second. */
-enum { SAMPLES_MOST = 200000 };
+/* Of a large trace about so many samples are read: a second or two. */
+enum { SAMPLES_MOST = 2000000 };
 
 /* Of one process, at one moment. */
 struct state {

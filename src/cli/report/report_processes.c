@@ -108,10 +108,8 @@ static void say_rates(struct paragraph *paragraph, const struct view *view) {
     most = rate > most ? rate : most;
   }
   if (least < most)
-    say(paragraph,
-        " The rates of the traces are %g to %g; of the finer ones as many samples count as the lowest rate "
-        "would have taken.",
-        least, most);
+    say(paragraph, " The rates of the traces are %g to %g at first; each sample counts by its own.", least,
+        most);
 }
 
 /* Traces of two hosts are put on one clock by two wall clocks. */

@@ -8,6 +8,7 @@
  * The process is measured where it allocates. Where it does not for long, nothing is known of it, and the column
  * has a dot, unless it is as large after that as before.
  */
+#include "analysis/load/asleep.h"
 #include "cli/report/report_text.h"
 #include "cli/text.h"
 #include <math.h>
@@ -69,16 +70,29 @@ static void print_series(const char *label, const struct series *series, size_t 
 /* More than columns of the widest chart. */
 enum { HELD_MOMENTS = 256 };
 
-static void fill_held(const struct view *view, size_t columns, struct series *series) {
+/* While nothing is sampled, what is born is not known. */
+static bool mark_asleep(const struct samples *samples, size_t columns, struct series *series) {
+  bool unknown = false;
+  double width = (double)samples->end_ns / (double)columns;
+  for (size_t i = 0; i < columns; i++)
+    if (asleep_is(samples, (uint64_t)ceil(width * (double)i), (uint64_t)(width * (double)(i + 1))))
+      series->value[i] = UNKNOWN, unknown = true;
+  return unknown;
+}
+
+/* Returns whether a column is UNKNOWN. */
+static bool fill_held(const struct view *view, size_t columns, struct series *series) {
   struct moment moments[HELD_MOMENTS];
   timeline_curve(view->report->samples, report_takes, (void *)view->report, moments, HELD_MOMENTS);
   for (size_t i = 0; i < HELD_MOMENTS; i++)
     add(series, column_of(moments[i].time_ns, view->report->samples->end_ns, columns),
         moments[i].live.bytes.total);
-  if (view->report->peak.live.bytes.total <= 0) return;
+  bool unknown = mark_asleep(view->report->samples, columns, series);
+  if (view->report->peak.live.bytes.total <= 0) return unknown;
   add(series, column_of(view->report->peak.median_ns, view->report->samples->end_ns, columns),
       view->report->peak.live.bytes.total);
   series->most = view->report->peak.live.bytes.total; /* higher bars are sampling errors, and are cut */
+  return unknown;
 }
 
 static void print_held(const struct view *view, size_t columns) {
@@ -238,8 +252,8 @@ int report_print_chart(const struct view *view) {
   struct series held = {.most = 0}, resident = {.most = 0}, mapped = {.most = 0};
   int room = text_width() - CHART_LABEL - CHART_BEHIND;
   size_t columns = room > CHART_COLUMNS ? CHART_COLUMNS : room < COLUMNS_LEAST ? COLUMNS_LEAST : (size_t)room;
-  fill_held(view, columns, &held);
-  bool unknown = fill_measured(view, columns, &resident, rss_of),
+  bool unknown_held = fill_held(view, columns, &held),
+       unknown = fill_measured(view, columns, &resident, rss_of),
        unknown_mapped = fill_mapped(view, columns, &mapped);
   double scale = held.most > resident.most ? held.most : resident.most;
   bool has_resident = resident.most > 0, has_mapped = has_resident && mapped.most >= MAPPED_LEAST * scale;
@@ -247,7 +261,8 @@ int report_print_chart(const struct view *view) {
   if (has_resident) print_row("resident", &resident, columns, scale);
   if (has_mapped) print_row("mapped", &mapped, columns, scale);
   print_row("held", &held, columns, scale);
-  print_axis(view, columns, has_resident, has_resident && (unknown || (has_mapped && unknown_mapped)));
+  print_axis(view, columns, has_resident,
+             unknown_held || (has_resident && (unknown || (has_mapped && unknown_mapped))));
   return 3 + has_resident + has_mapped;
 }
 

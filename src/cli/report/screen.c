@@ -3,6 +3,7 @@
  * side of the interval in percent. */
 #include "cli/report/screen.h"
 
+#include "analysis/load/asleep.h"
 #include "base/error.h"
 #include "cli/heaps_of_file.h"
 #include "cli/inputs.h"
@@ -257,6 +258,22 @@ static int print_missing(const struct view *view) {
   return lines;
 }
 
+/* What was allocated while nothing was sampled is in no number. */
+static int print_asleep(const struct view *view) {
+  const struct samples *samples = view->report->samples;
+  uint64_t asleep = asleep_ns(samples);
+  struct paragraph note = {.length = 0};
+  char time[32], all[32];
+  if (!asleep) return 0;
+  if (samples->row_count)
+    say(&note, "nothing was sampled for %s of %s: what was allocated then is in no number",
+        text_time(time, asleep), text_time(all, samples->end_ns));
+  else
+    say(&note, "nothing was sampled; 'winnow start PID' begins while the program runs");
+  text_pad(stdout, "  ASLEEP", CAUSE_INDENT);
+  return text_continue(stdout, note.text, CAUSE_INDENT);
+}
+
 /* Whether the trace is of malloc, and the program also has a collected heap. */
 static enum collected find_other_heap(const struct view *view) {
   struct source *source = view->report->samples->source;
@@ -391,8 +408,8 @@ const char *screen_margin(char buffer[16], const struct estimate *estimate) {
 
 int screen_print_head(const struct view *view) {
   static int (*const head[])(const struct view *view) = {
-      print_title,     print_resident, print_held,       print_left,          print_allocated,
-      print_collected, print_missing,  print_other_heap, screen_print_verdict};
+      print_title,     print_resident, print_held,   print_left,       print_allocated,
+      print_collected, print_missing,  print_asleep, print_other_heap, screen_print_verdict};
   int used = 0;
   for (size_t i = 0; i < sizeof head / sizeof *head; i++) used += head[i](view);
   return used;

@@ -29,8 +29,9 @@ static void allocate(size_t bytes) {
 }
 
 static void ask(double rate) {
-  atomic_store(&page->asked_rate, rate);
-  uint64_t number = atomic_fetch_add(&page->asked, 1) + 1;
+  uint64_t number = atomic_load(&page->asked) + 1;
+  atomic_store(&page->of[number % 2].rate, rate);
+  atomic_store(&page->asked, number);
   while (atomic_load(&page->done) < number) allocate(1000);
 }
 

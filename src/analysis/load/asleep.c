@@ -1,0 +1,92 @@
+/* Counts, in order of time, the processes that run and those that sample. */
+#include "analysis/load/asleep.h"
+
+#include "base/array.h"
+#include <stdlib.h>
+
+/* From a time on so many more run, or sample. */
+struct turn {
+  uint64_t time_ns;
+  int running, sampling;
+};
+
+struct turns {
+  struct turn *items;
+  size_t count, capacity;
+};
+
+static bool add(struct turns *turns, uint64_t time_ns, int running, int sampling) {
+  struct turn turn = {time_ns, running, sampling};
+  return ARRAY_ADD(turns->items, turns->count, turns->capacity, turn);
+}
+
+static int by_time(const void *a, const void *b) {
+  const struct turn *one = a, *other = b;
+  return (one->time_ns > other->time_ns) - (one->time_ns < other->time_ns);
+}
+
+static uint64_t end_of(const struct samples *samples, const struct process *process) {
+  return samples->process_count == 1 ? samples->end_ns : process->last_ns;
+}
+
+/* Adds when a process begins, when it begins or ceases to sample, and when it ends. */
+static bool add_process(struct turns *turns, const struct samples *samples, uint32_t number) {
+  const struct process *process = &samples->processes[number];
+  bool sampling = process->rate > 0;
+  if (!add(turns, process->begin_ns, 1, sampling)) return false;
+  for (size_t i = 0; i < samples->rate_change_count; i++) {
+    const struct rate_change *change = &samples->rate_changes[i];
+    if (change->process != number || (change->rate > 0) == sampling) continue;
+    sampling = !sampling;
+    if (!add(turns, change->time_ns, 0, sampling ? 1 : -1)) return false;
+  }
+  return add(turns, end_of(samples, process), -1, sampling ? -1 : 0);
+}
+
+static bool find_spans(struct samples *samples, const struct turns *turns) {
+  size_t capacity = 0;
+  int running = 0, sampling = 0;
+  for (size_t i = 0; i < turns->count; i++) {
+    const struct turn *turn = &turns->items[i];
+    running += turn->running;
+    sampling += turn->sampling;
+    uint64_t end = i + 1 < turns->count ? turns->items[i + 1].time_ns : samples->end_ns;
+    if (end <= turn->time_ns || !running || sampling) continue;
+    struct span *last = samples->asleep_count ? &samples->asleep[samples->asleep_count - 1] : NULL;
+    struct span span = {turn->time_ns, end};
+    if (last && last->end_ns == span.begin_ns)
+      last->end_ns = end;
+    else if (!(ARRAY_ADD(samples->asleep, samples->asleep_count, capacity, span)))
+      return false;
+  }
+  return true;
+}
+
+/* ---- shared ---- */
+
+bool asleep_find(struct samples *samples) {
+  struct turns turns = {0};
+  bool done = true;
+  free(samples->asleep);
+  samples->asleep = NULL;
+  samples->asleep_count = 0;
+  for (uint32_t i = 0; done && i < samples->process_count; i++) done = add_process(&turns, samples, i);
+  if (done && turns.count) qsort(turns.items, turns.count, sizeof *turns.items, by_time);
+  done = done && find_spans(samples, &turns);
+  free(turns.items);
+  return done;
+}
+
+uint64_t asleep_ns(const struct samples *samples) {
+  uint64_t sum = 0;
+  for (size_t i = 0; i < samples->asleep_count; i++)
+    sum += samples->asleep[i].end_ns - samples->asleep[i].begin_ns;
+  return sum;
+}
+
+bool asleep_is(const struct samples *samples, uint64_t from_ns, uint64_t to_ns) {
+  for (size_t i = 0; i < samples->asleep_count; i++)
+    if (samples->asleep[i].begin_ns <= from_ns && to_ns <= samples->asleep[i].end_ns) return true;
+  return false;
+}
+/* SPDX-License-Identifier: MIT */
