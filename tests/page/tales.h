@@ -21,7 +21,8 @@ enum {
   TALE_KILLED = 32,   /* no end */
   TALE_DAMAGED = 64,  /* some bytes of the file are wrong */
   TALE_EMPTY = 128,   /* no blocks */
-  TALES = 256
+  TALES = 256,
+  TALE_RATES = TALE_RESIZES | TALE_MAPPED /* with both, the rate changes */
 };
 
 static const struct named_node tale_nodes[] = {{0},
@@ -56,6 +57,12 @@ static inline uint64_t tale_size(struct tale *tale) {
   return tale_draw(tale, 3) ? 16 * (1 + tale_draw(tale, 20)) : 1 + tale_draw(tale, 300000);
 }
 
+/* 0: that of the run. */
+static inline double tale_rate(struct tale *tale) {
+  bool varies = (tale->kind & TALE_RATES) == TALE_RATES && !tale_draw(tale, 3);
+  return varies ? 1 / (double)(1 + tale_draw(tale, 5000)) : 0;
+}
+
 static inline void tale_block(struct tale *tale, uint64_t block) {
   struct trace_sample sample = {.time_ns = tale->time,
                                 .thread = (uint32_t)tale_draw(tale, 4),
@@ -65,6 +72,7 @@ static inline void tale_block(struct tale *tale, uint64_t block) {
                                 .stack = (uint32_t)tale_draw(tale, TALE_STACKS)};
   bool collected = tale->kind & TALE_COLLECTED;
   if (sample.stack == 12) sample.stack = 0;
+  sample.rate = tale_rate(tale);
   sample.words = malloc_words(sample.size) + (tale_draw(tale, 8) ? 0 : 3);
   sample.major = collected && !tale_draw(tale, 5);
   sample.source = collected && !sample.major && !tale_draw(tale, 9) ? TRACE_SOURCE_CUSTOM : 0;
@@ -82,6 +90,7 @@ static inline void tale_resize(struct tale *tale, uint64_t block) {
                                 .size = tale_size(tale),
                                 .stack = 1 + (uint32_t)tale_draw(tale, 11)};
   resize.words = malloc_words(resize.size);
+  resize.rate = tale_rate(tale);
   tree_write_resize(tale->writer, &resize);
 }
 
@@ -142,6 +151,9 @@ static inline void tale_step(struct tale *tale, uint64_t block) {
   }
   if (block % 16 == 0 && tale->kind & TALE_COLLECTED) tale_heap(tale, block / 16);
   if (block % 32 == 0 && tale->kind & TALE_MAPPED) tale_map(tale, block / 32);
+  if (block % 40 == 0 && (tale->kind & TALE_RATES) == TALE_RATES)
+    trace_write_rate(tale->writer,
+                     &(struct trace_rate){.time_ns = tale->time, .rate = block % 80 ? 0 : 0.01});
   if (block % 64 == 0)
     trace_write_memory(tale->writer, &(struct trace_memory){.time_ns = tale->time,
                                                             .thread = 1,

@@ -93,6 +93,13 @@ a_server_is_asleep_until_it_is_asked() {
   end_server
   [ "$(rates)" = "0.01 0,0.001 0,0 0,0.5 0,0.01 0,0 1," ] || fail "the trace has other rates: $(rates)"
   ls t.control t/* 2>/dev/null && fail "a file is left"
+  "$winnow" info t | grep -q '^rate *0 at first, then 6 changes, from 0 to 0.5; 0 for ' || fail "$("$winnow" info t | grep rate)"
+  "$winnow" report t >report || fail "no report"
+  grep -q '^  ASLEEP  *nothing was sampled for ' report || fail "the report does not say it: $(cat report)"
+  grep -q '^  held .*·' report || fail "the chart does not show it: $(cat report)"
+  [ "$(figure '.trace.asleep_ns > 0 and .trace.asleep_ns < .trace.duration_ns' t)" = true ] || fail "the JSON lacks it"
+  [ "$(figure '.verdict.kind' t)" = none ] || fail "the verdict is $(figure '.verdict.kind' t)"
+  [ "$(figure '.totals.allocated_bytes_per_second.estimate * (.trace.duration_ns - .trace.asleep_ns) / 1e9 / .totals.allocated_bytes.estimate | . > 0.999 and . < 1.001' t)" = true ] || fail "the rate per second has the wrong time"
   "$winnow" info t | grep -q '^missing *nothing' || fail "something is missing"
   true
 }
