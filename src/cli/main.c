@@ -127,7 +127,7 @@ const struct command commands[] = {
      "  -q, --quiet            say nothing when all goes well\n"
      "\n"
      "The process must have been started by 'winnow record', or with the library preloaded. TRACE can be a\n"
-     "folder of traces. The process notices when one of its threads has allocated 128 KiB, at the latest.\n"
+     "folder of traces. The process notices when one of its threads has allocated 512 KiB, at the latest.\n"
      "\n"
      "Examples:\n"
      "  winnow record --asleep -o server.trace -- ./server    # costs next to nothing\n"

@@ -1,4 +1,4 @@
-/* What recording costs: the processor time that all threads have spent in our code. */
+/* What recording costs: the processor time of all threads in our code, and after it. */
 #ifndef PRELOAD_COST_H
 #define PRELOAD_COST_H
 

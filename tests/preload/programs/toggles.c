@@ -16,7 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { BLOCKS = 3, SAMPLED_BYTES = 72, OTHER_BYTES = 104, WARM_BYTES = 200000, FREE_BYTES = 40 };
+enum { BLOCKS = 3, SAMPLED_BYTES = 72, OTHER_BYTES = 104, WARM_BYTES = 600000, FREE_BYTES = 40 };
 
 static struct control_page *page;
 static pthread_barrier_t barrier;
