@@ -7,7 +7,7 @@
  * stacks of some 100 frames, one after the other with some chance for another. */
 #include "memtrace/reader.h"
 #include "sources/memtrace_codes.h"
-#include "sources/memtrace_trace.h"
+#include "sources/traces/memtrace_trace.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>

@@ -19,8 +19,8 @@
 #include "cli/snapshot.h"
 #include "cli/text.h"
 #include "memtrace/reader.h"
+#include "sources/files/open.h"
 #include "sources/memory_bound.h"
-#include "sources/source.h"
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>

@@ -8,6 +8,7 @@
 #include "cli/load.h"
 #include "cli/output.h"
 #include "cli/text.h"
+#include "sources/files/open.h"
 #include <getopt.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,7 +29,7 @@ static int name_output(struct report_options *options, char name[FILENAME_MAX]) 
   if (format->kind == EXPORT_BINARY && !strcmp(options->output, "-") && isatty(1))
     return fail_usage("export", "%s is binary and nothing for a terminal; give it a name with -o FILE",
                       format->name);
-  if (inputs_has_several(options->file) && source_begins(options->output))
+  if (inputs_has_several(options->file) && source_is_trace(options->output))
     return fail_usage("export", "%s is a trace; give the output another name with -o FILE", options->output);
   if (input_is_same_file(options->file, options->output))
     return fail_usage("export", "%s is the trace; give the output another name with -o FILE",

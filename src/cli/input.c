@@ -3,7 +3,7 @@
 #include "cli/input.h"
 
 #include "base/error.h"
-#include "sources/source.h"
+#include "sources/files/open.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

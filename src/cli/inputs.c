@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
-#include "sources/source.h"
+#include "sources/files/open.h"
 #include "trace/control.h"
 #include <dirent.h>
 #include <errno.h>
@@ -32,7 +32,7 @@ static bool is_pattern(const char *name) {
 static bool is_trace(const char *path) {
   struct stat found;
   return !stat(path, &found) && S_ISREG(found.st_mode) &&
-         (source_begins(path) || faccessat(AT_FDCWD, path, R_OK, AT_EACCESS));
+         (source_is_trace(path) || faccessat(AT_FDCWD, path, R_OK, AT_EACCESS));
 }
 
 static bool make_room(struct inputs *inputs) {

@@ -6,7 +6,7 @@
 #define CLI_INPUTS_H
 
 #include "cli/input.h"
-#include "sources/joined.h"
+#include "sources/files/joined.h"
 
 struct inputs {
   struct joined_part *parts; /* joined_examine completes them */

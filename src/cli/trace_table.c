@@ -18,7 +18,8 @@
 #include "cli/input.h"
 #include "cli/process_name.h"
 #include "cli/text.h"
-#include "sources/joined.h"
+#include "sources/files/joined.h"
+#include "sources/files/open.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -28,6 +28,7 @@
 #include "export/shown.h"
 #include "memtrace/copy.h"
 #include "memtrace/writer.h"
+#include "sources/files/open.h"
 #include <stdlib.h>
 #include <string.h>
 

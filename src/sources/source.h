@@ -39,7 +39,7 @@ struct source_process {
  * TOTALS. A profile knows totals of stacks: so many blocks of so many bytes, and not when which
  * block was allocated and freed. Its run has the rate SOURCE_RATE_TOTALS: each sample stands for
  * `words` equal blocks, a power of two, and nothing is left to chance. Times are moments without a
- * length: totals.h. Besides what was allocated in all, such a profile tells what was held at the
+ * length (enum source_moment). Besides what was allocated in all, such a profile tells what was held at the
  * end, and at the peak unless no_peak. */
 struct source_limits {
   bool totals;
@@ -55,6 +55,8 @@ struct source_limits {
 };
 
 #define SOURCE_RATE_TOTALS 2.0
+
+enum source_moment { SOURCE_ALLOCATED, SOURCE_PEAK, SOURCE_END, SOURCE_MOMENTS };
 
 struct source;
 
@@ -84,19 +86,6 @@ struct source {
 /* A number that tells a file from others, and from what it was before: from its size and time. 0:
  * the file cannot be looked at. */
 uint64_t source_file_stamp(const char *path);
-
-/* Opens a file of any known format. Sets wn_last_error on failure. */
-wn_status source_open(const char *path, struct source **source);
-
-/* Whether a file begins like a trace of Memtrace, which memtrace/reader.h reads as it was written. */
-bool source_is_memtrace(const char *path);
-
-/* Whether a file begins like a trace of any known format. */
-bool source_begins(const char *path);
-
-/* A number that changes whenever a program adds events to the file. It is cheap: nothing is decoded.
- * 0: the file cannot be read. */
-uint64_t source_stamp(const char *path);
 
 static inline void source_close(struct source *source) { source->format->close(source); }
 

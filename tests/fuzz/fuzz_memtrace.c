@@ -4,7 +4,7 @@
 #include "bound.h"
 
 #include "sources/memtrace_codes.h"
-#include "sources/memtrace_trace.h"
+#include "sources/traces/memtrace_trace.h"
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -3,7 +3,7 @@
  * begin of a file of DHAT, for pprof or of heaptrack, or nothing. */
 #include "bound.h"
 
-#include "sources/source.h"
+#include "sources/files/open.h"
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>

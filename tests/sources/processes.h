@@ -7,7 +7,7 @@
 
 #include "base/hash.h"
 #include "base/words.h"
-#include "sources/joined.h"
+#include "sources/files/joined.h"
 #include "support/tree_source.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 
 #include "support/test.h"
 
-#include "sources/source.h"
+#include "sources/files/open.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -2,7 +2,7 @@
  * told is consistent. Where a whole packet is missing, all else is as it was written. */
 #include "sources/memtrace_case.h"
 
-#include "sources/memtrace_trace.h"
+#include "sources/traces/memtrace_trace.h"
 #include <math.h>
 
 enum { FLUSH_EACH = 6, FLUSHES = 4 };

@@ -3,7 +3,8 @@
 #include "sources/memtrace_case.h"
 
 #include "analysis/load/samples.h"
-#include "sources/memtrace_trace.h"
+#include "sources/files/open.h"
+#include "sources/traces/memtrace_trace.h"
 
 static struct source *open_made(const struct made *made) {
   struct source *source;

@@ -3,7 +3,6 @@
 
 #include "analysis/load/peak.h"
 #include "analysis/load/timeline.h"
-#include "sources/totals.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,7 +129,7 @@ void recording_describe(struct recording *recording) {
   find_shared_names(recording);
   recording->peak_ns = found ? peak.median_ns : recording->samples->end_ns;
   const struct source_limits *limits = source_limits(recording->samples->source);
-  if (limits->totals) recording->peak_ns = limits->no_peak ? TOTALS_END : TOTALS_PEAK;
+  if (limits->totals) recording->peak_ns = limits->no_peak ? SOURCE_END : SOURCE_PEAK;
   recording->without_ranges = recording->partial || limits->estimated;
   bool is_one = recording->samples->process_count == 1;
   recording->closing_ns = is_one ? recording_closing(recording, 0) : recording->samples->end_ns;

@@ -21,7 +21,7 @@
 
 #include "analysis/load/listing.h"
 #include "analysis/load/wrappers.h"
-#include "sources/joined.h"
+#include "sources/files/joined.h"
 
 /* Called repeatedly while a trace is loaded: what is being done, and which fraction of it is done,
  * 0 to 1. */

@@ -6,6 +6,7 @@
 #include "analysis/load/namesakes.h"
 #include "analysis/load/reduce.h"
 #include "base/error.h"
+#include "sources/files/open.h"
 #include "sources/filtered.h"
 #include "sources/memory_bound.h"
 #include "sources/survey.h"

@@ -10,6 +10,7 @@
 #include "analysis/load/asleep.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "sources/files/open.h"
 #include "sources/memory_bound.h"
 #include <math.h>
 #include <stdlib.h>

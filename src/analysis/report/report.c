@@ -4,7 +4,6 @@
 
 #include "analysis/load/asleep.h"
 #include "base/error.h"
-#include "sources/totals.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -183,7 +182,7 @@ static wn_status settle_moment_of_totals(struct report *report, enum when *at) {
 }
 
 static void take_peak_of_totals(struct report *report) {
-  uint64_t time_ns = source_limits(report->samples->source)->no_peak ? TOTALS_END : TOTALS_PEAK;
+  uint64_t time_ns = source_limits(report->samples->source)->no_peak ? SOURCE_END : SOURCE_PEAK;
   report->peak = (struct peak){.first_ns = time_ns, .median_ns = time_ns, .last_ns = time_ns};
   for (int k = 0; k < PEAK_PARTS; k++) report->peak.time_ns[k] = time_ns;
   report->peak.live = timeline_live_at(report->samples, time_ns, report_takes, report);

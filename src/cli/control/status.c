@@ -9,7 +9,7 @@
 #include "cli/recordings.h"
 #include "cli/text.h"
 #include "export/json.h"
-#include "sources/source.h"
+#include "sources/files/open.h"
 #include <getopt.h>
 #include <math.h>
 #include <stdlib.h>

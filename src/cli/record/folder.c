@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/os.h"
-#include "sources/source.h"
+#include "sources/files/open.h"
 #include "trace/chunk_file.h"
 #include "trace/control.h"
 #include <dirent.h>

@@ -13,6 +13,7 @@
 #include "cli/serve/page_address.h"
 #include "cli/text.h"
 #include "page/first_answers.h"
+#include "sources/files/open.h"
 #include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
@@ -51,7 +52,7 @@ static int parse(struct report_options *options, char name[FILENAME_MAX], int ar
   if (code) return code;
   if (!strcmp(options->output, "-") && isatty(1))
     return fail_usage("html", "a page is nothing for a terminal; give it a name with -o FILE");
-  if (inputs_has_several(options->file) && source_begins(options->output))
+  if (inputs_has_several(options->file) && source_is_trace(options->output))
     return fail_usage("html", "%s is a trace; give the page another name with -o FILE", options->output);
   if (input_is_same_file(options->file, options->output) ||
       (options->other && input_is_same_file(options->other, options->output)))

@@ -1,0 +1,418 @@
+/* Reads heaptrack's text in two passes. The first one reads all that lines define, and checks all
+ * lines; the second one gives the events. Between them only the definitions are in memory, and
+ * while events are given the blocks that live. */
+#include "sources/profiles/heaptrack_trace.h"
+
+#include "base/array.h"
+#include "base/error.h"
+#include "sources/profiles/heaptrack_lines.h"
+#include "sources/profiles/named_stacks.h"
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { VERSION_MOST = 3, LIST_MOST = 1 << 28, INLINED_MOST = 1024, COMMAND_MOST = 4096 };
+
+static const uint64_t tick_ns = 10000000, clock_most_ms = UINT64_MAX / 4000000;
+
+/* A code address: its frames among `frames`, innermost first. */
+struct code {
+  uint32_t first, count;
+};
+struct place {
+  uint32_t module;
+  uint64_t offset;
+};
+
+/* A size and a stack, and the oldest and latest of its blocks that live: places in `living`; 0:
+ * none. */
+struct kind {
+  uint64_t size;
+  uint32_t node, oldest, latest;
+};
+struct living {
+  uint64_t block;
+  uint32_t after; /* the block of this kind after it; or the next unused place */
+};
+
+/* A list that grows. */
+#define LIST(type)          \
+  struct {                  \
+    type *items;            \
+    size_t count, capacity; \
+  }
+
+struct heaptrack {
+  struct source source;
+  struct named_stacks stacks;
+  struct heaptrack_lines lines;
+  LIST(uint32_t) texts; /* [0] is none, as that of codes and traces */
+  LIST(struct code) codes;
+  LIST(struct place) frames;
+  LIST(uint32_t) traces; /* their nodes */
+  LIST(struct kind) kinds;
+  LIST(struct living) living; /* [0] is unused */
+  uint32_t unused;            /* the first unused place of `living`; 0: none */
+  uint64_t blocks, time_ns;
+  bool has_version, no_memory;
+  struct trace_run run;
+  struct trace_damage damage;
+  struct source_limits limits;
+  char command[COMMAND_MOST], note[640];
+};
+
+static struct heaptrack *of(const struct source *source) { return (struct heaptrack *)(uintptr_t)source; }
+
+static void close_trace(struct source *source) {
+  struct heaptrack *trace = of(source);
+  if (trace->lines.file) inflated_close(trace->lines.file);
+  named_stacks_destroy(&trace->stacks);
+  free(trace->texts.items);
+  free(trace->codes.items);
+  free(trace->frames.items);
+  free(trace->traces.items);
+  free(trace->kinds.items);
+  free(trace->living.items);
+  free(trace);
+}
+
+/* ---- lists ---- */
+
+#define APPEND(trace, list, item)                                                           \
+  ((list).count < LIST_MOST && ARRAY_ADD((list).items, (list).count, (list).capacity, item) \
+       ? true                                                                               \
+       : (trace->no_memory = true, false))
+
+static bool fail(struct heaptrack *trace, const char *fault) {
+  if (!trace->lines.fault) trace->lines.fault = fault;
+  return false;
+}
+
+static bool needs_memory(struct heaptrack *trace, bool done) {
+  if (!done) trace->no_memory = true;
+  return done;
+}
+
+/* ---- definitions ---- */
+
+static bool define_text(struct heaptrack *trace) {
+  uint32_t number;
+  return needs_memory(trace, named_text(&trace->stacks, trace->lines.at, trace->lines.length, &number)) &&
+         APPEND(trace, trace->texts, number);
+}
+
+/* A text by its number in the file. */
+static bool text_of(struct heaptrack *trace, uint64_t number, uint32_t *text) {
+  *text = 0;
+  if (number >= trace->texts.count) return fail(trace, "names a text that does not exist");
+  *text = trace->texts.items[number];
+  return true;
+}
+
+static bool add_frame(struct heaptrack *trace, struct code *code, uint32_t module,
+                      const struct named_place *place) {
+  uint32_t number;
+  if (!needs_memory(trace, named_place(&trace->stacks, place, &number))) return false;
+  if (code->count++ == INLINED_MOST) return fail(trace, "has too many frames");
+  return APPEND(trace, trace->frames, ((struct place){module, number}));
+}
+
+/* Names a frame without a function by its file of code and the address where it was loaded. */
+static bool add_bare_frame(struct heaptrack *trace, struct code *code, uint32_t module, uint64_t address) {
+  struct named_place place = {0};
+  char text[32];
+  snprintf(text, sizeof text, "0x%" PRIx64, address);
+  return needs_memory(trace, named_text(&trace->stacks, text, strlen(text), &place.function)) &&
+         add_frame(trace, code, module, &place);
+}
+
+/* "i ADDRESS MODULE [FUNCTION [FILE LINE [FUNCTION FILE LINE]...]]", innermost function first. */
+static bool define_code(struct heaptrack *trace) {
+  struct heaptrack_lines *lines = &trace->lines;
+  struct code code = {.first = (uint32_t)trace->frames.count};
+  uint64_t head[2], numbers[3];
+  uint32_t path, module;
+  if (!heaptrack_numbers(lines, head, 2) || !text_of(trace, head[1], &path) ||
+      !needs_memory(trace, named_module(&trace->stacks, path, &module)))
+    return false;
+  while (heaptrack_number(lines, &numbers[0])) {
+    struct named_place place = {0};
+    if (!text_of(trace, numbers[0], &place.function)) return false;
+    if (heaptrack_number(lines, &numbers[1])) {
+      if (!heaptrack_numbers(lines, &numbers[2], 1) || !text_of(trace, numbers[1], &place.file)) return false;
+      place.line = numbers[2] < UINT32_MAX ? (uint32_t)numbers[2] : 0;
+    }
+    if (place.function && !add_frame(trace, &code, module, &place)) return false;
+  }
+  if (!lines->fault && !code.count && !add_bare_frame(trace, &code, module, head[0])) return false;
+  return !lines->fault && APPEND(trace, trace->codes, code);
+}
+
+/* "t CODE CALLER": the caller is a trace; 0: there is none. */
+static bool define_trace(struct heaptrack *trace) {
+  uint64_t numbers[2];
+  if (!heaptrack_numbers(&trace->lines, numbers, 2)) return false;
+  if (!numbers[0] || numbers[0] >= trace->codes.count) return fail(trace, "names code that does not exist");
+  if (numbers[1] >= trace->traces.count) return fail(trace, "names a caller that does not exist");
+  struct code code = trace->codes.items[numbers[0]];
+  uint32_t node = trace->traces.items[numbers[1]];
+  for (uint32_t i = code.count; i-- > 0;) {
+    const struct place *place = &trace->frames.items[code.first + i];
+    struct trace_node next = {node, place->module, place->offset};
+    if (!needs_memory(trace, named_node(&trace->stacks, &next, &node))) return false;
+  }
+  return APPEND(trace, trace->traces, node);
+}
+
+/* "a SIZE TRACE" */
+static bool define_kind(struct heaptrack *trace) {
+  uint64_t numbers[2];
+  if (!heaptrack_numbers(&trace->lines, numbers, 2)) return false;
+  if (numbers[1] >= trace->traces.count) return fail(trace, "names a stack that does not exist");
+  if (numbers[0] >> 53) return fail(trace, "has a size above 2^53");
+  struct kind kind = {.size = numbers[0], .node = trace->traces.items[numbers[1]]};
+  return APPEND(trace, trace->kinds, kind);
+}
+
+static bool define_version(struct heaptrack *trace) {
+  uint64_t numbers[2];
+  if (trace->has_version || !heaptrack_numbers(&trace->lines, numbers, 2))
+    return fail(trace, "has no version");
+  if (!numbers[1] || numbers[1] > VERSION_MOST) return fail(trace, "has a version that is not known");
+  trace->lines.version = (unsigned)numbers[1];
+  return trace->has_version = true;
+}
+
+static bool define_command(struct heaptrack *trace) {
+  size_t length = trace->lines.length < COMMAND_MOST - 1 ? trace->lines.length : COMMAND_MOST - 1;
+  memcpy(trace->command, trace->lines.at, length);
+  for (size_t i = 0; i < length; i++)
+    if (trace->command[i] == ' ') trace->command[i] = 0;
+  trace->run.command = (struct trace_text){trace->command, (uint32_t)length + 1};
+  return true;
+}
+
+/* ---- events ---- */
+
+static bool read_kind(struct heaptrack *trace, uint64_t *number) {
+  if (!heaptrack_numbers(&trace->lines, number, 1)) return false;
+  return *number < trace->kinds.count || fail(trace, "names a kind of allocation that does not exist");
+}
+
+/* Checks a line, and takes what it defines. */
+static bool check_line(struct heaptrack *trace) {
+  uint64_t number;
+  char kind = trace->lines.kind;
+  if (!trace->has_version && kind != 'v') return fail(trace, "stands before the version");
+  switch (kind) {
+  case 'v': return define_version(trace);
+  case 'X': return define_command(trace);
+  case 's': return define_text(trace);
+  case 'i': return define_code(trace);
+  case 't': return define_trace(trace);
+  case 'a': return define_kind(trace);
+  case '+':
+  case '-': return read_kind(trace, &number);
+  case 'c':
+    return heaptrack_numbers(&trace->lines, &number, 1) &&
+           (number <= clock_most_ms || fail(trace, "has a time that cannot be"));
+  case 'A': /* heaptrack was attached to the process later */
+  case 'I':
+  case 'R':
+  case 'S':
+  case '#': return true;
+  case 'x':
+  case 'm': return fail(trace, "is one of a raw recording, which heaptrack_interpret has to translate first");
+  default: return fail(trace, "is of an unknown kind");
+  }
+}
+
+static void set_at(struct heaptrack *trace, struct trace_event *event) {
+  event->at.time_ns = trace->time_ns++;
+  event->at.thread = 1;
+}
+
+/* Keeps a block as the latest one of its kind. */
+static bool keep(struct heaptrack *trace, struct kind *kind, uint64_t block) {
+  struct living living = {.block = block};
+  uint32_t place = trace->unused;
+  if (place) {
+    trace->unused = trace->living.items[place].after;
+    trace->living.items[place] = living;
+  } else {
+    place = (uint32_t)trace->living.count;
+    if (!(APPEND(trace, trace->living, living))) return false;
+  }
+  if (kind->oldest)
+    trace->living.items[kind->latest].after = place;
+  else
+    kind->oldest = place;
+  kind->latest = place;
+  return true;
+}
+
+static bool give_sample(struct heaptrack *trace, struct kind *kind, struct trace_event *event) {
+  uint64_t block = ++trace->blocks;
+  if (!keep(trace, kind, block)) return false;
+  event->kind = TRACE_SAMPLE;
+  event->sample = (struct trace_sample){.stack = kind->node,
+                                        .block = block,
+                                        .size = kind->size,
+                                        .words = (kind->size + 7) / 8 + 1,
+                                        .n_samples = 1,
+                                        .rate = 1};
+  set_at(trace, event);
+  return true;
+}
+
+/* A deallocation without an allocation has a block that does not exist. */
+static void give_free(struct heaptrack *trace, struct kind *kind, struct trace_event *event) {
+  uint32_t place = kind->oldest;
+  struct living *living = place ? &trace->living.items[place] : NULL;
+  event->kind = TRACE_FREE;
+  event->free = (struct trace_free){.block = living ? living->block : UINT64_MAX};
+  set_at(trace, event);
+  if (!living) return;
+  kind->oldest = living->after;
+  living->after = trace->unused;
+  trace->unused = place;
+}
+
+static void set_clock(struct heaptrack *trace, uint64_t ms) {
+  if (ms * 1000000 > trace->time_ns) trace->time_ns = ms * 1000000;
+}
+
+/* The first pass has checked all lines; a file that changed in between ends here. */
+static bool next(struct source *source, struct trace_event *event) {
+  struct heaptrack *trace = of(source);
+  uint64_t number;
+  while (!trace->no_memory && heaptrack_next(&trace->lines)) {
+    char kind = trace->lines.kind;
+    if (kind == 'c' && heaptrack_number(&trace->lines, &number) && number <= clock_most_ms)
+      set_clock(trace, number);
+    if ((kind != '+' && kind != '-') || !read_kind(trace, &number)) continue;
+    if (kind == '-') return give_free(trace, &trace->kinds.items[number], event), true;
+    if (give_sample(trace, &trace->kinds.items[number], event)) return true;
+  }
+  trace->damage.out_of_memory = trace->no_memory;
+  return false;
+}
+
+/* ---- the rest ---- */
+
+static const struct trace_run *run(const struct source *source) { return &of(source)->run; }
+static enum source_heap heap(const struct source *source) { return (void)source, SOURCE_HEAP_MALLOC; }
+static const struct trace_damage *damage(const struct source *source) { return &of(source)->damage; }
+static uint32_t stack_count(const struct source *source) {
+  return (uint32_t)of(source)->stacks.node_count - 1;
+}
+static struct trace_node stack(const struct source *source, uint32_t number) {
+  return of(source)->stacks.nodes[number];
+}
+static uint32_t module_count(const struct source *source) {
+  return (uint32_t)of(source)->stacks.module_count - 1;
+}
+static const struct trace_module *module(const struct source *source, uint32_t number) {
+  return &of(source)->stacks.modules[number];
+}
+static bool place(const struct source *source, uint32_t number, uint64_t offset, struct trace_place *out) {
+  return named_place_of(&of(source)->stacks, number, offset, out);
+}
+static double position(const struct source *source) { return inflated_position(of(source)->lines.file); }
+static const struct source_limits *limits(const struct source *source) { return &of(source)->limits; }
+
+static const struct source_format format = {.close = close_trace,
+                                            .next = next,
+                                            .run = run,
+                                            .heap = heap,
+                                            .damage = damage,
+                                            .stack_count = stack_count,
+                                            .stack = stack,
+                                            .module_count = module_count,
+                                            .module = module,
+                                            .place = place,
+                                            .position = position,
+                                            .limits = limits};
+
+/* ---- opening ---- */
+
+static wn_status no_memory(const char *path) {
+  return error_set(WN_ENOMEM, "%s: not enough memory to read it", path);
+}
+
+static void describe(struct heaptrack *trace) {
+  struct trace_text empty = trace_text_of("");
+  trace->source.format = &format;
+  trace->run = (struct trace_run){.command = empty,
+                                  .host = empty,
+                                  .heap = trace_text_of("malloc"),
+                                  .version = empty,
+                                  .context = empty,
+                                  .title = empty,
+                                  .name = empty,
+                                  .writer = trace_text_of("heaptrack"),
+                                  .rate = 1,
+                                  .word_bytes = 8};
+  snprintf(
+      trace->note, sizeof trace->note,
+      "The file was written by heaptrack: every allocation and deallocation, with a clock of about 10 ms. It "
+      "does not tell which of equal blocks was freed, so there are no lives and no growth, and tells "
+      "nothing of threads and of how the program ended; realloc counts as an allocation of the whole block.");
+  trace->limits =
+      (struct source_limits){.no_lives = true, .no_threads = true, .tick_ns = tick_ns, .note = trace->note};
+}
+
+static bool begin_lists(struct heaptrack *trace) {
+  return needs_memory(trace, named_stacks_create(&trace->stacks)) && APPEND(trace, trace->texts, 0) &&
+         APPEND(trace, trace->codes, (struct code){0}) && APPEND(trace, trace->traces, 0) &&
+         APPEND(trace, trace->living, (struct living){0});
+}
+
+static wn_status begin_pass(struct heaptrack *trace, const char *path) {
+  trace->lines.number = 0;
+  return inflated_open(path, &trace->lines.file);
+}
+
+static wn_status check_all(struct heaptrack *trace, const char *path) {
+  struct heaptrack_lines *lines = &trace->lines;
+  wn_status error = begin_pass(trace, path);
+  if (error) return error;
+  while (heaptrack_next(lines) && check_line(trace)) continue;
+  const char *fault = inflated_fault(lines->file);
+  if (trace->no_memory)
+    error = no_memory(path);
+  else if (fault)
+    error = error_set(WN_EINVAL, "%s: a damaged file of heaptrack: after its line %" PRIu64 " %s", path,
+                      lines->number, fault);
+  else if (lines->fault)
+    error = error_set(WN_EINVAL, "%s: a %sfile of heaptrack: its line %" PRIu64 " %s", path,
+                      strchr("xm", lines->kind) ? "" : "damaged ", lines->number, lines->fault);
+  inflated_close(lines->file);
+  lines->file = NULL;
+  return error;
+}
+
+/* ---- shared ---- */
+
+bool heaptrack_trace_begins(const unsigned char *bytes, size_t count) {
+  size_t at = 2;
+  if (count < 8 || memcmp(bytes, "v ", 2)) return false;
+  while (at < count && isxdigit(bytes[at])) at++;
+  return at > 2 && at + 1 < count && bytes[at] == ' ' && isxdigit(bytes[at + 1]);
+}
+
+wn_status heaptrack_trace_open(const char *path, struct source **source) {
+  struct heaptrack *trace = calloc(1, sizeof *trace);
+  if (!trace) return no_memory(path);
+  describe(trace);
+  trace->run.monotonic_ns = source_file_stamp(path); /* tells the process from others */
+  wn_status error = begin_lists(trace) ? check_all(trace, path) : no_memory(path);
+  if (!error) error = begin_pass(trace, path);
+  if (error)
+    close_trace(&trace->source);
+  else
+    *source = &trace->source;
+  return error;
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,95 @@
+/* The functions of a source of totals. */
+#include "sources/profiles/profile_source.h"
+
+#include <stdlib.h>
+
+static struct profile *of(const struct source *source) { return (struct profile *)(uintptr_t)source; }
+
+static void close_profile(struct source *source) {
+  named_stacks_destroy(&of(source)->stacks);
+  totals_destroy(&of(source)->totals);
+  free(source);
+}
+
+static bool next(struct source *source, struct trace_event *event) {
+  if (!totals_next(&of(source)->totals, event)) return false;
+  if (event->kind == TRACE_SAMPLE) event->sample.rate = SOURCE_RATE_TOTALS;
+  return true;
+}
+
+static const struct trace_run *run(const struct source *source) { return &of(source)->run; }
+static enum source_heap heap(const struct source *source) { return (void)source, SOURCE_HEAP_MALLOC; }
+static const struct trace_damage *damage(const struct source *source) { return &of(source)->damage; }
+static uint32_t stack_count(const struct source *source) {
+  return (uint32_t)of(source)->stacks.node_count - 1;
+}
+static struct trace_node stack(const struct source *source, uint32_t number) {
+  return of(source)->stacks.nodes[number];
+}
+static uint32_t module_count(const struct source *source) {
+  return (uint32_t)of(source)->stacks.module_count - 1;
+}
+static const struct trace_module *module(const struct source *source, uint32_t number) {
+  return &of(source)->stacks.modules[number];
+}
+static bool place(const struct source *source, uint32_t number, uint64_t offset, struct trace_place *out) {
+  return named_place_of(&of(source)->stacks, number, offset, out);
+}
+static double position(const struct source *source) {
+  const struct totals *totals = &of(source)->totals;
+  return totals->count ? (double)totals->at / (double)totals->count : 1;
+}
+static const struct source_limits *limits(const struct source *source) { return &of(source)->limits; }
+
+static const struct source_format format = {.close = close_profile,
+                                            .next = next,
+                                            .run = run,
+                                            .heap = heap,
+                                            .damage = damage,
+                                            .stack_count = stack_count,
+                                            .stack = stack,
+                                            .module_count = module_count,
+                                            .module = module,
+                                            .place = place,
+                                            .position = position,
+                                            .limits = limits};
+
+/* ---- shared ---- */
+
+struct profile *profile_create(const char *writer, const char *path) {
+  struct profile *profile = calloc(1, sizeof *profile);
+  if (!profile) return NULL;
+  profile->source.format = &format;
+  struct trace_text empty = trace_text_of("");
+  profile->run =
+      (struct trace_run){.command = empty,
+                         .host = empty,
+                         .heap = trace_text_of("malloc"),
+                         .version = empty,
+                         .context = empty,
+                         .title = empty,
+                         .name = empty,
+                         .writer = trace_text_of(writer),
+                         .rate = SOURCE_RATE_TOTALS,
+                         .monotonic_ns = source_file_stamp(path), /* tells the process from others */
+                         .word_bytes = 8};
+  profile->limits =
+      (struct source_limits){.totals = true, .no_lives = true, .no_threads = true, .note = profile->note};
+  if (named_stacks_create(&profile->stacks)) return profile;
+  source_close(&profile->source);
+  return NULL;
+}
+
+void profile_set_command(struct profile *profile, const char *command, size_t length) {
+  size_t count = 0;
+  for (size_t i = 0; i < length && count + 1 < sizeof profile->command; i++) {
+    bool blank = command[i] == ' ' || !command[i];
+    if (!blank)
+      profile->command[count++] = command[i];
+    else if (count && profile->command[count - 1])
+      profile->command[count++] = 0;
+  }
+  if (count && profile->command[count - 1]) profile->command[count++] = 0;
+  profile->run.command = (struct trace_text){profile->command, (uint32_t)count};
+}
+/* SPDX-License-Identifier: MIT */

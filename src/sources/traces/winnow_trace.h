@@ -1,0 +1,15 @@
+/* Winnow's own traces as a source. */
+#ifndef SOURCES_TRACES_WINNOW_TRACE_H
+#define SOURCES_TRACES_WINNOW_TRACE_H
+
+#include "sources/source.h"
+
+/* Whether a file begins like a trace. One of zeros was cut before its header was written, which the
+ * reader says. */
+bool winnow_trace_begins(const unsigned char *bytes, size_t count);
+
+/* Opens a trace. On failure wn_last_error says why. */
+wn_status winnow_trace_open(const char *path, struct source **source);
+
+#endif
+/* SPDX-License-Identifier: MIT */
