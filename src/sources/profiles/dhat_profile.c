@@ -219,7 +219,7 @@ wn_status dhat_profile_open(const char *path, struct source **source) {
   json_t *root;
   wn_status error = load(path, &root);
   if (error) return error;
-  struct reading reading = {.profile = profile_create("DHAT", path), .path = path};
+  struct reading reading = {.profile = profile_create(sizeof(struct profile), "DHAT", path), .path = path};
   error = reading.profile ? read_head(&reading, root) : no_memory(path);
   if (!error) error = read_points(&reading, root);
   json_decref(root);

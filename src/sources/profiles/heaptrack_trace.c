@@ -6,13 +6,13 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "sources/profiles/heaptrack_lines.h"
-#include "sources/profiles/named_stacks.h"
+#include "sources/profiles/profile_source.h"
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { VERSION_MOST = 3, LIST_MOST = 1 << 28, INLINED_MOST = 1024, COMMAND_MOST = 4096 };
+enum { VERSION_MOST = 3, LIST_MOST = 1 << 28, INLINED_MOST = 1024 };
 
 static const uint64_t tick_ns = 10000000, clock_most_ms = UINT64_MAX / 4000000;
 
@@ -44,8 +44,7 @@ struct living {
   }
 
 struct heaptrack {
-  struct source source;
-  struct named_stacks stacks;
+  struct profile profile;
   struct heaptrack_lines lines;
   LIST(uint32_t) texts; /* [0] is none, as that of codes and traces */
   LIST(struct code) codes;
@@ -56,25 +55,17 @@ struct heaptrack {
   uint32_t unused;            /* the first unused place of `living`; 0: none */
   uint64_t blocks, time_ns;
   bool has_version, no_memory;
-  struct trace_run run;
-  struct trace_damage damage;
-  struct source_limits limits;
-  char command[COMMAND_MOST], note[640];
 };
 
-static struct heaptrack *of(const struct source *source) { return (struct heaptrack *)(uintptr_t)source; }
-
-static void close_trace(struct source *source) {
-  struct heaptrack *trace = of(source);
+static void close_lists(struct profile *profile) {
+  struct heaptrack *trace = (struct heaptrack *)profile;
   if (trace->lines.file) inflated_close(trace->lines.file);
-  named_stacks_destroy(&trace->stacks);
   free(trace->texts.items);
   free(trace->codes.items);
   free(trace->frames.items);
   free(trace->traces.items);
   free(trace->kinds.items);
   free(trace->living.items);
-  free(trace);
 }
 
 /* ---- lists ---- */
@@ -98,7 +89,8 @@ static bool needs_memory(struct heaptrack *trace, bool done) {
 
 static bool define_text(struct heaptrack *trace) {
   uint32_t number;
-  return needs_memory(trace, named_text(&trace->stacks, trace->lines.at, trace->lines.length, &number)) &&
+  return needs_memory(trace,
+                      named_text(&trace->profile.stacks, trace->lines.at, trace->lines.length, &number)) &&
          APPEND(trace, trace->texts, number);
 }
 
@@ -113,7 +105,7 @@ static bool text_of(struct heaptrack *trace, uint64_t number, uint32_t *text) {
 static bool add_frame(struct heaptrack *trace, struct code *code, uint32_t module,
                       const struct named_place *place) {
   uint32_t number;
-  if (!needs_memory(trace, named_place(&trace->stacks, place, &number))) return false;
+  if (!needs_memory(trace, named_place(&trace->profile.stacks, place, &number))) return false;
   if (code->count++ == INLINED_MOST) return fail(trace, "has too many frames");
   return APPEND(trace, trace->frames, ((struct place){module, number}));
 }
@@ -123,7 +115,7 @@ static bool add_bare_frame(struct heaptrack *trace, struct code *code, uint32_t 
   struct named_place place = {0};
   char text[32];
   snprintf(text, sizeof text, "0x%" PRIx64, address);
-  return needs_memory(trace, named_text(&trace->stacks, text, strlen(text), &place.function)) &&
+  return needs_memory(trace, named_text(&trace->profile.stacks, text, strlen(text), &place.function)) &&
          add_frame(trace, code, module, &place);
 }
 
@@ -134,7 +126,7 @@ static bool define_code(struct heaptrack *trace) {
   uint64_t head[2], numbers[3];
   uint32_t path, module;
   if (!heaptrack_numbers(lines, head, 2) || !text_of(trace, head[1], &path) ||
-      !needs_memory(trace, named_module(&trace->stacks, path, &module)))
+      !needs_memory(trace, named_module(&trace->profile.stacks, path, &module)))
     return false;
   while (heaptrack_number(lines, &numbers[0])) {
     struct named_place place = {0};
@@ -160,7 +152,7 @@ static bool define_trace(struct heaptrack *trace) {
   for (uint32_t i = code.count; i-- > 0;) {
     const struct place *place = &trace->frames.items[code.first + i];
     struct trace_node next = {node, place->module, place->offset};
-    if (!needs_memory(trace, named_node(&trace->stacks, &next, &node))) return false;
+    if (!needs_memory(trace, named_node(&trace->profile.stacks, &next, &node))) return false;
   }
   return APPEND(trace, trace->traces, node);
 }
@@ -185,11 +177,7 @@ static bool define_version(struct heaptrack *trace) {
 }
 
 static bool define_command(struct heaptrack *trace) {
-  size_t length = trace->lines.length < COMMAND_MOST - 1 ? trace->lines.length : COMMAND_MOST - 1;
-  memcpy(trace->command, trace->lines.at, length);
-  for (size_t i = 0; i < length; i++)
-    if (trace->command[i] == ' ') trace->command[i] = 0;
-  trace->run.command = (struct trace_text){trace->command, (uint32_t)length + 1};
+  profile_set_command(&trace->profile, trace->lines.at, trace->lines.length);
   return true;
 }
 
@@ -260,8 +248,7 @@ static bool give_sample(struct heaptrack *trace, struct kind *kind, struct trace
                                         .block = block,
                                         .size = kind->size,
                                         .words = (kind->size + 7) / 8 + 1,
-                                        .n_samples = 1,
-                                        .rate = 1};
+                                        .n_samples = 1};
   set_at(trace, event);
   return true;
 }
@@ -284,8 +271,8 @@ static void set_clock(struct heaptrack *trace, uint64_t ms) {
 }
 
 /* The first pass has checked all lines; a file that changed in between ends here. */
-static bool next(struct source *source, struct trace_event *event) {
-  struct heaptrack *trace = of(source);
+static bool next(struct profile *profile, struct trace_event *event) {
+  struct heaptrack *trace = (struct heaptrack *)profile;
   uint64_t number;
   while (!trace->no_memory && heaptrack_next(&trace->lines)) {
     char kind = trace->lines.kind;
@@ -295,45 +282,15 @@ static bool next(struct source *source, struct trace_event *event) {
     if (kind == '-') return give_free(trace, &trace->kinds.items[number], event), true;
     if (give_sample(trace, &trace->kinds.items[number], event)) return true;
   }
-  trace->damage.out_of_memory = trace->no_memory;
+  trace->profile.damage.out_of_memory = trace->no_memory;
   return false;
 }
 
-/* ---- the rest ---- */
+static double position(const struct profile *profile) {
+  return inflated_position(((const struct heaptrack *)profile)->lines.file);
+}
 
-static const struct trace_run *run(const struct source *source) { return &of(source)->run; }
-static enum source_heap heap(const struct source *source) { return (void)source, SOURCE_HEAP_MALLOC; }
-static const struct trace_damage *damage(const struct source *source) { return &of(source)->damage; }
-static uint32_t stack_count(const struct source *source) {
-  return (uint32_t)of(source)->stacks.node_count - 1;
-}
-static struct trace_node stack(const struct source *source, uint32_t number) {
-  return of(source)->stacks.nodes[number];
-}
-static uint32_t module_count(const struct source *source) {
-  return (uint32_t)of(source)->stacks.module_count - 1;
-}
-static const struct trace_module *module(const struct source *source, uint32_t number) {
-  return &of(source)->stacks.modules[number];
-}
-static bool place(const struct source *source, uint32_t number, uint64_t offset, struct trace_place *out) {
-  return named_place_of(&of(source)->stacks, number, offset, out);
-}
-static double position(const struct source *source) { return inflated_position(of(source)->lines.file); }
-static const struct source_limits *limits(const struct source *source) { return &of(source)->limits; }
-
-static const struct source_format format = {.close = close_trace,
-                                            .next = next,
-                                            .run = run,
-                                            .heap = heap,
-                                            .damage = damage,
-                                            .stack_count = stack_count,
-                                            .stack = stack,
-                                            .module_count = module_count,
-                                            .module = module,
-                                            .place = place,
-                                            .position = position,
-                                            .limits = limits};
+static const struct profile_events events = {.next = next, .position = position, .close = close_lists};
 
 /* ---- opening ---- */
 
@@ -341,32 +298,19 @@ static wn_status no_memory(const char *path) {
   return error_set(WN_ENOMEM, "%s: not enough memory to read it", path);
 }
 
-static void describe(struct heaptrack *trace) {
-  struct trace_text empty = trace_text_of("");
-  trace->source.format = &format;
-  trace->run = (struct trace_run){.command = empty,
-                                  .host = empty,
-                                  .heap = trace_text_of("malloc"),
-                                  .version = empty,
-                                  .context = empty,
-                                  .title = empty,
-                                  .name = empty,
-                                  .writer = trace_text_of("heaptrack"),
-                                  .rate = 1,
-                                  .word_bytes = 8};
+static void describe(struct profile *profile) {
+  profile_set_events(profile, &events);
+  profile->limits.tick_ns = tick_ns;
   snprintf(
-      trace->note, sizeof trace->note,
+      profile->note, sizeof profile->note,
       "The file was written by heaptrack: every allocation and deallocation, with a clock of about 10 ms. It "
       "does not tell which of equal blocks was freed, so there are no lives and no growth, and tells "
       "nothing of threads and of how the program ended; realloc counts as an allocation of the whole block.");
-  trace->limits =
-      (struct source_limits){.no_lives = true, .no_threads = true, .tick_ns = tick_ns, .note = trace->note};
 }
 
 static bool begin_lists(struct heaptrack *trace) {
-  return needs_memory(trace, named_stacks_create(&trace->stacks)) && APPEND(trace, trace->texts, 0) &&
-         APPEND(trace, trace->codes, (struct code){0}) && APPEND(trace, trace->traces, 0) &&
-         APPEND(trace, trace->living, (struct living){0});
+  return APPEND(trace, trace->texts, 0) && APPEND(trace, trace->codes, (struct code){0}) &&
+         APPEND(trace, trace->traces, 0) && APPEND(trace, trace->living, (struct living){0});
 }
 
 static wn_status begin_pass(struct heaptrack *trace, const char *path) {
@@ -403,16 +347,16 @@ bool heaptrack_trace_begins(const unsigned char *bytes, size_t count) {
 }
 
 wn_status heaptrack_trace_open(const char *path, struct source **source) {
-  struct heaptrack *trace = calloc(1, sizeof *trace);
-  if (!trace) return no_memory(path);
-  describe(trace);
-  trace->run.monotonic_ns = source_file_stamp(path); /* tells the process from others */
+  struct profile *profile = profile_create(sizeof(struct heaptrack), "heaptrack", path);
+  if (!profile) return no_memory(path);
+  struct heaptrack *trace = (struct heaptrack *)profile;
+  describe(profile);
   wn_status error = begin_lists(trace) ? check_all(trace, path) : no_memory(path);
   if (!error) error = begin_pass(trace, path);
   if (error)
-    close_trace(&trace->source);
+    source_close(&profile->source);
   else
-    *source = &trace->source;
+    *source = &profile->source;
   return error;
 }
 /* SPDX-License-Identifier: MIT */

@@ -250,7 +250,7 @@ bool pprof_profile_begins(const unsigned char *bytes, size_t count) {
 }
 
 wn_status pprof_profile_open(const char *path, struct source **source) {
-  struct reading reading = {.path = path, .profile = profile_create("pprof", path)};
+  struct reading reading = {.path = path, .profile = profile_create(sizeof(struct profile), "pprof", path)};
   if (!reading.profile) return no_memory(&reading);
   reading.tables.stacks = &reading.profile->stacks;
   wn_status error = pass(&reading, false);

@@ -1,4 +1,4 @@
-/* The functions of a source of totals. */
+/* The functions of a source with named stacks. */
 #include "sources/profiles/profile_source.h"
 
 #include <stdlib.h>
@@ -6,15 +6,18 @@
 static struct profile *of(const struct source *source) { return (struct profile *)(uintptr_t)source; }
 
 static void close_profile(struct source *source) {
+  const struct profile_events *events = of(source)->events;
+  if (events) events->close(of(source));
   named_stacks_destroy(&of(source)->stacks);
   totals_destroy(&of(source)->totals);
   free(source);
 }
 
 static bool next(struct source *source, struct trace_event *event) {
-  if (!totals_next(&of(source)->totals, event)) return false;
-  if (event->kind == TRACE_SAMPLE) event->sample.rate = SOURCE_RATE_TOTALS;
-  return true;
+  const struct profile_events *events = of(source)->events;
+  bool any = events ? events->next(of(source), event) : totals_next(&of(source)->totals, event);
+  if (any && event->kind == TRACE_SAMPLE) event->sample.rate = of(source)->run.rate;
+  return any;
 }
 
 static const struct trace_run *run(const struct source *source) { return &of(source)->run; }
@@ -36,6 +39,8 @@ static bool place(const struct source *source, uint32_t number, uint64_t offset,
   return named_place_of(&of(source)->stacks, number, offset, out);
 }
 static double position(const struct source *source) {
+  const struct profile_events *events = of(source)->events;
+  if (events) return events->position(of(source));
   const struct totals *totals = &of(source)->totals;
   return totals->count ? (double)totals->at / (double)totals->count : 1;
 }
@@ -56,8 +61,8 @@ static const struct source_format format = {.close = close_profile,
 
 /* ---- shared ---- */
 
-struct profile *profile_create(const char *writer, const char *path) {
-  struct profile *profile = calloc(1, sizeof *profile);
+struct profile *profile_create(size_t bytes, const char *writer, const char *path) {
+  struct profile *profile = calloc(1, bytes);
   if (!profile) return NULL;
   profile->source.format = &format;
   struct trace_text empty = trace_text_of("");
@@ -78,6 +83,12 @@ struct profile *profile_create(const char *writer, const char *path) {
   if (named_stacks_create(&profile->stacks)) return profile;
   source_close(&profile->source);
   return NULL;
+}
+
+void profile_set_events(struct profile *profile, const struct profile_events *events) {
+  profile->events = events;
+  profile->run.rate = 1;
+  profile->limits.totals = false;
 }
 
 void profile_set_command(struct profile *profile, const char *command, size_t length) {
