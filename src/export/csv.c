@@ -93,7 +93,10 @@ static void write_names(struct csv *csv, const char *column, const char *const *
 static void write_column(struct csv *csv, const char *name, enum cell_kind kind) {
   static const char *const one[] = {"", NULL}, *const estimate[] = {"", "_low", "_high", "_samples", NULL};
   switch (kind) {
-  case CELL_ESTIMATE:
+  case CELL_BYTES:
+  case CELL_BLOCKS:
+  case CELL_SHARE:
+  case CELL_RATE:
   case CELL_LIFE_NS:
   case CELL_LIFE_WORDS: write_names(csv, name, estimate); return;
   case CELL_AGES:
@@ -135,7 +138,10 @@ static void write_cell(struct csv *csv, const struct table *table, const struct 
   switch (cell->kind) {
   case CELL_TEXT: write_text(csv, cell->text); return;
   case CELL_INTEGER: write_integer(csv, cell->integer.value, cell->integer.known); return;
-  case CELL_ESTIMATE: write_estimate(csv, &cell->estimate); return;
+  case CELL_BYTES:
+  case CELL_BLOCKS:
+  case CELL_SHARE:
+  case CELL_RATE: write_estimate(csv, &cell->estimate); return;
   case CELL_LIFE_NS:
   case CELL_LIFE_WORDS: write_life(csv, &cell->life); return;
   case CELL_AGES:

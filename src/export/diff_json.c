@@ -3,8 +3,8 @@
 #include "export/diff_json.h"
 
 #include "analysis/compare/regression.h"
+#include "analysis/report/columns.h"
 #include "export/report_json.h"
-#include "export/rows.h"
 
 static void print_row(struct json *json, const struct comparison *comparison, const struct compared *row) {
   const struct table *table = comparison_table(comparison, row);

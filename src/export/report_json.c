@@ -1,9 +1,9 @@
 /* Writes a report as one JSON object: docs/report-json.md, schema 1. It asks the report for tables
- * and rows (rows.h) and computes nothing itself. WN_ENOMEM leaves the object incomplete. */
+ * and rows (columns.h) and computes nothing itself. WN_ENOMEM leaves the object incomplete. */
 #include "export/report_json.h"
 
+#include "analysis/report/columns.h"
 #include "analysis/report/verdict.h"
-#include "export/rows.h"
 
 enum { HELD_POINTS = 200, MEMORY_POINTS = 1000 };
 
@@ -60,7 +60,10 @@ static void print_cell(struct json *json, const struct table *table, const char 
   switch (cell->kind) {
   case CELL_TEXT: json_string(json, name, cell->text); return;
   case CELL_INTEGER: print_bound(json, name, cell->integer.value, cell->integer.known); return;
-  case CELL_ESTIMATE: json_estimate(json, name, &cell->estimate); return;
+  case CELL_BYTES:
+  case CELL_BLOCKS:
+  case CELL_SHARE:
+  case CELL_RATE: json_estimate(json, name, &cell->estimate); return;
   case CELL_LIFE_NS: print_life(json, name, &cell->life, true); return;
   case CELL_LIFE_WORDS: print_life(json, name, &cell->life, false); return;
   case CELL_AGES: print_ages(json, name, cell->ages); return;

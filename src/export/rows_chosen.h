@@ -2,8 +2,8 @@
 #ifndef EXPORT_ROWS_CHOSEN_H
 #define EXPORT_ROWS_CHOSEN_H
 
+#include "analysis/report/columns.h"
 #include "export/formats.h"
-#include "export/rows.h"
 
 struct rows_chosen {
   struct table table;

@@ -8,34 +8,27 @@
 #ifndef CLI_REPORT_REPORT_COLUMNS_H
 #define CLI_REPORT_REPORT_COLUMNS_H
 
+#include "analysis/report/columns.h"
 #include "cli/report/report.h"
 
-enum table_style { TABLE_BRIEF = 1, TABLE_FULL = 2, TABLE_BOTH = 3 };
-
-/* From left to right: name, styles, header, width, header of the interval in TABLE_FULL ("": it has none),
- * width of the interval, and rank. A narrow terminal drops the columns of rank 1 first, then rank 2 and
- * so on; rank 0 is never dropped. A new column needs a row here and two functions in
- * report_columns.c: has_NAME tells which tables have it, print_NAME prints a cell. In tables by
- * totals, `bytes` and `other` exchange their headers, and `other` and `share` exchange their ranks.
- */
-#define TEXT_COLUMNS(COLUMN)                               \
-  COLUMN(bytes, BOTH, "bytes", 10, "95 % range", 11, 0)    \
-  COLUMN(margin, BRIEF, "±", 7, "", 0, 0)                  \
-  COLUMN(share, BOTH, "share", 7, "", 0, 2)                \
-  COLUMN(samples, FULL, "samples", 9, "", 0, 7)            \
-  COLUMN(other, FULL, "total", 9, "95 % range", 11, 1)     \
-  COLUMN(blocks, BRIEF, "blocks", 9, "", 0, 0)             \
-  COLUMN(promoted, BOTH, "promoted", 9, "range", 8, 6)     \
-  COLUMN(dead, FULL, "dead next", 10, "range", 8, 5)       \
-  COLUMN(trend, BOTH, "trend", 10, "", 0, 6)               \
-  COLUMN(life, BOTH, "med. life", 10, "95 % range", 17, 3) \
-  COLUMN(word_life, FULL, "med. life", 10, "95 % range", 11, 4)
+/* The columns of all lines, from left to right: name, layout. Behind them are those of rows alone (columns.h). A new
+ * one needs a function print_NAME in report_columns.c. In tables by totals, `bytes` and `other` exchange their
+ * headers, and `other` and `share` exchange their ranks. */
+#define LINE_COLUMNS(COLUMN)                      \
+  COLUMN(bytes, TEXT(BOTH, "bytes", 10, 11, 0))   \
+  COLUMN(margin, TEXT(BRIEF, "±", 7, 0, 0))       \
+  COLUMN(share, TEXT(BOTH, "share", 7, 0, 2))     \
+  COLUMN(samples, TEXT(FULL, "samples", 9, 0, 7)) \
+  COLUMN(other, TEXT(FULL, "total", 9, 11, 1))    \
+  COLUMN(blocks, TEXT(BRIEF, "blocks", 9, 0, 0))  \
+  COLUMN(trend, TEXT(BOTH, "trend", 10, 0, 6))
 
 enum text_column {
-#define TEXT_COLUMN(name, ...) TEXT_COLUMN_##name,
-  TEXT_COLUMNS(TEXT_COLUMN)
-#undef TEXT_COLUMN
-      TEXT_COLUMN_COUNT
+#define LINE_COLUMN(name, ...) LINE_COLUMN_##name,
+  LINE_COLUMNS(LINE_COLUMN)
+#undef LINE_COLUMN
+      LINE_COLUMN_COUNT,
+  TEXT_COLUMN_COUNT = LINE_COLUMN_COUNT + COLUMNS
 };
 
 struct columns {

@@ -1,5 +1,5 @@
 /* Reads the cells of rows: one function for each column. */
-#include "export/rows.h"
+#include "analysis/report/columns.h"
 
 typedef void read_column(const struct table_row *row, struct cell *cell);
 
@@ -105,9 +105,10 @@ static const struct {
   const char *name;
   enum cell_kind kind;
   unsigned detail;
+  struct text_layout text;
   read_column *read;
 } columns[COLUMNS] = {
-#define ROW_COLUMN(name, kind, detail, what) {#name, CELL_##kind, detail, read_##name},
+#define ROW_COLUMN(name, kind, detail, text, what) {#name, CELL_##kind, detail, text, read_##name},
     ROW_COLUMNS(ROW_COLUMN)
 #undef ROW_COLUMN
 };
@@ -127,6 +128,8 @@ void row_begin(struct table_row *row, struct table *table, const struct group *g
 const char *row_column_name(enum row_column column) { return columns[column].name; }
 
 enum cell_kind row_column_kind(enum row_column column) { return columns[column].kind; }
+
+const struct text_layout *row_column_text(enum row_column column) { return &columns[column].text; }
 
 bool row_column_in(const struct table *table, enum row_column column) {
   return !(columns[column].detail & ~table->details) &&
