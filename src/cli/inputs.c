@@ -189,10 +189,4 @@ bool inputs_are_growing(const struct inputs *inputs) {
     if (inputs->parts[i].writing) return true;
   return false;
 }
-
-bool inputs_have_file(const struct inputs *inputs, const char *path) {
-  for (size_t i = 0; i < inputs->count; i++)
-    if (input_is_same_file(inputs->parts[i].path, path)) return true;
-  return false;
-}
 /* SPDX-License-Identifier: MIT */

@@ -35,8 +35,5 @@ uint64_t inputs_stamp(const struct inputs *inputs);
 /* Whether a process is writing one of the files, or they are awaited. */
 bool inputs_are_growing(const struct inputs *inputs);
 
-/* Whether a file is one of them. */
-bool inputs_have_file(const struct inputs *inputs, const char *path);
-
 #endif
 /* SPDX-License-Identifier: MIT */

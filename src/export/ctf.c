@@ -49,15 +49,10 @@ static bool is_taken(const struct converting *to, const struct row *row) {
 /* False without memory. */
 static bool join_intervals(struct converting *to) {
   const struct samples *samples = to->samples;
-  struct keyed *resized = calloc(samples->row_count + 1, sizeof *resized);
-  size_t count = 0;
-  if (!resized) return false;
-  for (size_t i = 0; i < samples->row_count; i++) {
-    const struct row *row = &samples->rows[i];
-    to->taken[i] = is_taken(to, row);
-    if (!row->first || !row->last) resized[count++] = (struct keyed){row->block, (uint32_t)i};
-  }
-  bool done = order_by_key(resized, count); /* the rows of a block stay in the order of time */
+  size_t count;
+  struct keyed *resized = samples_resized(samples, &count);
+  bool done = resized;
+  for (size_t i = 0; i < samples->row_count; i++) to->taken[i] = is_taken(to, &samples->rows[i]);
   for (size_t i = 1; done && i < count; i++) {
     uint32_t before = resized[i - 1].item, after = resized[i].item;
     if (resized[i - 1].key != resized[i].key || !to->taken[before] || !to->taken[after]) continue;
@@ -93,9 +88,7 @@ static struct keyed *order_steps(const struct converting *to, size_t *count) {
       if (time_ns != UINT64_MAX)
         steps[(*count)++] = (struct keyed){time_ns, (uint32_t)(STEPS * i) + (uint32_t)step};
     }
-  if (order_by_key(steps, *count)) return steps;
-  free(steps);
-  return NULL;
+  return order_owned(steps, *count);
 }
 
 /* ---- places and stacks ---- */

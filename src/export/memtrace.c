@@ -196,15 +196,10 @@ static bool is_block(const struct converting *to, const struct row *row) {
  * block, or with its life. */
 static bool find_ends(struct converting *to) {
   const struct samples *samples = to->samples;
-  struct keyed *resized = calloc(samples->row_count + 1, sizeof *resized);
-  size_t count = 0;
-  if (!resized) return false;
-  for (size_t i = 0; i < samples->row_count; i++) {
-    const struct row *row = &samples->rows[i];
-    to->end[i] = row->died_ns;
-    if (!row->first || !row->last) resized[count++] = (struct keyed){row->block, (uint32_t)i};
-  }
-  bool done = order_by_key(resized, count); /* the rows of a block stay in the order of time */
+  size_t count;
+  struct keyed *resized = samples_resized(samples, &count);
+  bool done = resized;
+  for (size_t i = 0; i < samples->row_count; i++) to->end[i] = samples->rows[i].died_ns;
   for (size_t i = count; done && i-- > 1;) {
     const struct row *later = &samples->rows[resized[i].item];
     if (resized[i - 1].key != resized[i].key) continue;
@@ -228,9 +223,7 @@ static struct keyed *order_steps(const struct converting *to, size_t *count) {
       if (time_ns == UINT64_MAX || !is_block(to, row)) continue;
       steps[(*count)++] = (struct keyed){time_ns, (uint32_t)(STEPS * i) + (uint32_t)step};
     }
-  if (order_by_key(steps, *count)) return steps;
-  free(steps);
-  return NULL;
+  return order_owned(steps, *count);
 }
 
 static struct writer_domain *domain_of(struct converting *to, uint32_t thread, uint64_t time_us,

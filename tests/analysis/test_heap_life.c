@@ -12,6 +12,12 @@
 
 enum { MS = 1000000 };
 
+static struct generations generations_of_all(const struct samples *samples) {
+  struct generations all = {0};
+  for (size_t i = 0; i < samples->row_count; i++) generations_add(&all, &samples->rows[i]);
+  return all;
+}
+
 static void collected(struct trace_writer *writer, uint8_t kind, uint64_t time, uint64_t ns, uint64_t words) {
   struct trace_collection event = {.time_ns = time,
                                    .thread = 1,
@@ -160,7 +166,7 @@ static void a_promoted_block_is_dead_at_once_if_the_next_cycle_finds_it(void **s
     assert_int_equal(row_of(samples, i + 1)->promoted_ns, known[i].promoted * MS);
     if (row_of(samples, i + 1)->next_cycle != known[i].found) fail_msg("case %llu", (unsigned long long)i);
   }
-  struct generations all = generations_of_all(samples, NULL, NULL);
+  struct generations all = generations_of_all(samples);
   assert_true(all.promoted.blocks.total == COUNT && all.settled.blocks.total == COUNT - 2);
   assert_true(all.dead.blocks.total == 6);
   samples_free(samples);
@@ -184,7 +190,7 @@ static void blocks_are_born_minor_major_or_outside(void **state) {
   for (uint64_t i = 0; i < 4; i++) assert_int_equal(row_of(samples, i + 1)->area, areas[i]);
   assert_int_equal(samples->unmatched, 3);
   assert_int_equal(samples->promotions, 2);
-  struct generations all = generations_of_all(samples, NULL, NULL);
+  struct generations all = generations_of_all(samples);
   assert_true(all.minor.bytes.total == 16 && all.major.bytes.total == 100000 &&
               all.outside.bytes.total == 1600);
   assert_true(all.promoted.bytes.total == 16);
@@ -380,7 +386,7 @@ static void check_life(const struct samples *samples) {
     assert_true(row->promoted_ns == NEVER || (row->area != AREA_MAJOR && row->promoted_ns >= row->born_ns));
     assert_true(life->collection_count || (row->area == AREA_NONE && row->promoted_ns == NEVER));
   }
-  struct generations all = generations_of_all(samples, NULL, NULL);
+  struct generations all = generations_of_all(samples);
   assert_true(all.promoted.bytes.total <= all.minor.bytes.total &&
               all.settled.bytes.total <= all.promoted.bytes.total);
   assert_true(all.dead.bytes.total <= all.settled.bytes.total);

@@ -25,7 +25,8 @@ static void check_rows(const struct samples *samples) {
     require(!(samples->life_words[i] < 0) && (row->promoted_ns == NEVER || row->promoted_ns >= row->born_ns));
     require(row->next_cycle == NEXT_CYCLE_UNKNOWN || row->promoted_ns != NEVER);
   }
-  struct generations all = generations_of_all(samples, NULL, NULL);
+  struct generations all = {0};
+  for (size_t i = 0; i < samples->row_count; i++) generations_add(&all, &samples->rows[i]);
   require(all.promoted.bytes.samples <= all.minor.bytes.samples);
   require(all.settled.bytes.samples <= all.promoted.bytes.samples);
   require(all.dead.bytes.samples <= all.settled.bytes.samples);

@@ -40,4 +40,10 @@ bool order_by_key(struct keyed *items, size_t count) {
   free(copy);
   return true;
 }
+
+struct keyed *order_owned(struct keyed *items, size_t count) {
+  if (items && order_by_key(items, count)) return items;
+  free(items);
+  return NULL;
+}
 /* SPDX-License-Identifier: MIT */

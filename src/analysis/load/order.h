@@ -15,5 +15,9 @@ struct keyed {
  * memory. */
 bool order_by_key(struct keyed *items, size_t count);
 
+/* The same of items from malloc, which it returns; without memory it frees them and returns NULL.
+ * NULL stays NULL. */
+struct keyed *order_owned(struct keyed *items, size_t count);
+
 #endif
 /* SPDX-License-Identifier: MIT */

@@ -129,9 +129,7 @@ static struct keyed *order_ends(const struct samples *samples) {
   struct keyed *ends = malloc(((size_t)samples->process_count + 1) * sizeof *ends);
   for (uint32_t i = 0; ends && i < samples->process_count; i++)
     ends[i] = (struct keyed){samples->processes[i].end_ns, i};
-  if (ends && order_by_key(ends, samples->process_count)) return ends;
-  free(ends);
-  return NULL;
+  return order_owned(ends, samples->process_count);
 }
 
 /* Replaces the measurements of single processes, in order of time, by their sums. */

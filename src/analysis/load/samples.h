@@ -195,6 +195,10 @@ bool samples_count_cut(struct samples *samples);
 /* Fills in life_words and the orders of rows, once all of the rows is known. False without memory. */
 bool samples_settle_lives(struct samples *samples);
 
+/* The rows of blocks that have several, block by block, those of a block in the order of time:
+ * block and row. From malloc; NULL without memory. */
+struct keyed *samples_resized(const struct samples *samples, size_t *count);
+
 /* The number of a thread in the trace of its process. */
 static inline uint32_t samples_thread_number(const struct samples *samples, uint32_t thread) {
   return samples->process_count > 1 ? thread / samples->process_count : thread;

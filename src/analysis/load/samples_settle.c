@@ -49,9 +49,7 @@ static struct keyed *order_by_end(const struct samples *samples, size_t *count) 
   for (size_t i = 0; keyed && i < samples->row_count; i++)
     if (samples->rows[i].end_ns != STILL_ALIVE)
       keyed[(*count)++] = (struct keyed){samples->rows[i].end_ns, (uint32_t)i};
-  if (keyed && order_by_key(keyed, *count)) return keyed;
-  free(keyed);
-  return NULL;
+  return order_owned(keyed, *count);
 }
 
 static struct lived *order_by_life(const struct samples *samples, size_t *count) {
@@ -90,6 +88,16 @@ bool samples_settle_lives(struct samples *samples) {
   samples->by_life = order_by_life(samples, &samples->by_life_count);
   samples->spans = samples_spans(samples);
   return fill_life_words(samples) && samples->steps && samples->by_life && samples->spans;
+}
+
+struct keyed *samples_resized(const struct samples *samples, size_t *count) {
+  struct keyed *keyed = malloc((samples->row_count + 1) * sizeof *keyed);
+  *count = 0;
+  for (size_t i = 0; keyed && i < samples->row_count; i++) {
+    const struct row *row = &samples->rows[i];
+    if (!(row->first && row->last)) keyed[(*count)++] = (struct keyed){row->block, (uint32_t)i};
+  }
+  return order_owned(keyed, *count);
 }
 
 struct lived *samples_lived(const struct samples *samples, struct keyed *keyed, size_t count) {

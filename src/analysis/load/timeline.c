@@ -15,10 +15,6 @@ static bool counts(const struct row *row, row_filter *takes, void *context) {
   return row->probability > 0 && (!takes || takes(row, context));
 }
 
-static struct memory_point nothing(void) { return (struct memory_point){.time_ns = 0}; }
-
-static uint64_t distance(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
-
 /* The time of a moment of the curve. The last moment is the end. Computed without overflow. */
 static uint64_t time_of(uint64_t end_ns, size_t moment, size_t count) {
   return end_ns / (count - 1) * moment + end_ns % (count - 1) * moment / (count - 1);
@@ -268,26 +264,5 @@ void timeline_add_call(struct sums *sums, const struct samples *samples, const s
   struct dependence bytes = grown_bytes(grown), calls = grown_calls(grown);
   sum_add_dependent(&sums->bytes, (double)row->size, row->probability, &bytes);
   sum_add_dependent(&sums->blocks, 1, row->probability, &calls);
-}
-
-size_t timeline_count(const struct samples *samples, row_filter *takes, void *context) {
-  size_t count = 0;
-  for (size_t i = 0; i < samples->row_count; i++) count += takes(&samples->rows[i], context);
-  return count;
-}
-
-struct memory_point timeline_peak_memory(const struct samples *samples) {
-  struct memory_point most = nothing();
-  for (size_t i = 0; i < samples->memory_count; i++)
-    if (samples->memory[i].rss_bytes > most.rss_bytes) most = samples->memory[i];
-  return most;
-}
-
-struct memory_point timeline_memory_at(const struct samples *samples, uint64_t time_ns) {
-  struct memory_point nearest = nothing();
-  for (size_t i = 0; i < samples->memory_count; i++)
-    if (!i || distance(samples->memory[i].time_ns, time_ns) < distance(nearest.time_ns, time_ns))
-      nearest = samples->memory[i];
-  return nearest;
 }
 /* SPDX-License-Identifier: MIT */

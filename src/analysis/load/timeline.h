@@ -56,15 +56,6 @@ struct sums timeline_allocated(const struct samples *samples, row_filter *takes,
 void timeline_add_live(struct sums *sums, const struct row *row);
 void timeline_add_call(struct sums *sums, const struct samples *samples, const struct row *row);
 
-/* The number of rows that `takes` selects; `takes` must not be NULL. */
-size_t timeline_count(const struct samples *samples, row_filter *takes, void *context);
-
-/* The measurement with the largest resident size; zeros if there is none. */
-struct memory_point timeline_peak_memory(const struct samples *samples);
-
-/* The measurement nearest to a time; zeros if there is none. */
-struct memory_point timeline_memory_at(const struct samples *samples, uint64_t time_ns);
-
 /* Writes at most `most` (an even number) measurements to `points`, in order of time and including
  * the largest ones. Returns their number. */
 size_t timeline_memory_thinned(const struct samples *samples, struct memory_point *points, size_t most);

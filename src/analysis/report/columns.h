@@ -1,9 +1,10 @@
-/* The columns of tables, once: the text, JSON, CSV and other exports of rows print the cells of this list.
+/* The columns of tables, once: the text, JSON, CSV and other exports of rows print the cells of
+ * this list.
  *
- * Only the text has columns besides these (cli/report/report_columns.h): those of lines that are no rows of a
- * table, such as the sum of the rows that are not shown. The page reads whole tables at a time
- * (page/view_table.c): to find the lives of all rows takes one pass over the samples, a cell takes one for
- * itself. */
+ * Only the text has columns besides these (cli/report/report_columns.h): those of lines that are no
+ * rows of a table, such as the sum of the rows that are not shown. The page reads whole tables at a
+ * time (page/view_table.c): to find the lives of all rows takes one pass over the samples, a cell
+ * takes one for itself. */
 #ifndef ANALYSIS_REPORT_COLUMNS_H
 #define ANALYSIS_REPORT_COLUMNS_H
 
@@ -26,9 +27,9 @@ enum cell_kind {
 /* The tables of text: of the first screen, of --all. */
 enum table_style { TABLE_BRIEF = 1, TABLE_FULL = 2, TABLE_BOTH = 3 };
 
-/* How text shows a column: in which tables, the heading, the width of the number, that of its interval in
- * TABLE_FULL (0: it has none), and the rank. A narrow terminal drops the columns of rank 1 first, then rank 2
- * and so on; rank 0 is never dropped. */
+/* How text shows a column: in which tables, the heading, the width of the number, that of its
+ * interval in TABLE_FULL (0: it has none), and the rank. A narrow terminal drops the columns of
+ * rank 1 first, then rank 2 and so on; rank 0 is never dropped. */
 struct text_layout {
   enum table_style styles; /* 0: text does not show it */
   const char *heading;
@@ -40,8 +41,8 @@ struct text_layout {
   { 0 }
 
 /* A column: its name, the kind of its cells, the detail that the table must have (enum
- * table_detail), how text shows it, and its meaning. A new column is a line here and a function `read_NAME` in
- * columns.c. */
+ * table_detail), how text shows it, and its meaning. A new column is a line here and a function
+ * `read_NAME` in columns.c. */
 #define ROW_COLUMNS(COLUMN)                                                                             \
   COLUMN(name, TEXT, 0, NO_TEXT,                                                                        \
          "the group: a function, line, file or module; for a stack its innermost function")             \

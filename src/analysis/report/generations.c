@@ -25,13 +25,6 @@ void generations_add(struct generations *generations, const struct row *row) {
   if (row->next_cycle == NEXT_CYCLE_DEAD) add_to(&generations->dead, row);
 }
 
-struct generations generations_of_all(const struct samples *samples, row_filter *takes, void *context) {
-  struct generations generations = {0};
-  for (size_t i = 0; i < samples->row_count; i++)
-    if (!takes || takes(&samples->rows[i], context)) generations_add(&generations, &samples->rows[i]);
-  return generations;
-}
-
 struct generations generations_of_group(const struct samples *samples, const struct call_tree *tree,
                                         const struct group *group, enum extent extent, bool *inside) {
   struct generations generations = {0};

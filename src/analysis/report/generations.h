@@ -13,10 +13,7 @@ struct generations {
   struct sums dead;     /* the part of `settled` that the next cycle found dead */
 };
 
-/* Sums all rows that `takes` selects (NULL: all). */
-struct generations generations_of_all(const struct samples *samples, row_filter *takes, void *context);
-
-/* Adds a row to such sums. */
+/* Adds a row. */
 void generations_add(struct generations *generations, const struct row *row);
 
 /* Sums the rows of a group. `inside` is scratch, with room for each node of the tree. */

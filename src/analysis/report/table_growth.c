@@ -18,12 +18,6 @@ static bool counts(const struct table *table, size_t row) {
          ages_need(&table->report->samples->rows[row], stretch_of(table));
 }
 
-/* Whether such a row is one of several of its block. */
-static bool is_resized(const struct table *table, size_t row) {
-  const struct row *of = &table->report->samples->rows[row];
-  return !(of->first && of->last) && counts(table, row);
-}
-
 static bool is_alone(const struct table *table, size_t row) {
   const struct row *of = &table->report->samples->rows[row];
   return of->first && of->last && counts(table, row);
@@ -83,20 +77,15 @@ static void add_resized_inside(struct table *table, struct ages *ages) {
 /* ---- shared ---- */
 
 wn_status table_order_resized(struct table *table) {
-  const struct samples *samples = table->report->samples;
-  size_t count = 0;
-  for (size_t i = 0; i < samples->row_count; i++) count += is_resized(table, i);
-  struct keyed *keyed = malloc((count + 1) * sizeof *keyed);
+  size_t count;
+  struct keyed *keyed = samples_resized(table->report->samples, &count);
   free(table->resized);
   table->resized_count = 0;
-  table->resized = malloc((2 * count + 1) * sizeof *table->resized);
-  for (size_t i = 0; keyed && i < samples->row_count; i++)
-    if (is_resized(table, i))
-      keyed[table->resized_count++] = (struct keyed){samples->rows[i].block, (uint32_t)i};
-  bool done = keyed && table->resized && order_by_key(keyed, count);
-  for (size_t i = 0; done && i < count; i++) table->resized[i] = keyed[i].item;
+  table->resized = keyed ? malloc((2 * count + 1) * sizeof *table->resized) : NULL;
+  for (size_t i = 0; table->resized && i < count; i++)
+    if (counts(table, keyed[i].item)) table->resized[table->resized_count++] = keyed[i].item;
   free(keyed);
-  return done ? WN_OK : error_set(WN_ENOMEM, "not enough memory for the tables");
+  return table->resized ? WN_OK : error_set(WN_ENOMEM, "not enough memory for the tables");
 }
 
 struct growth table_growth(struct table *table, const struct group *group, enum extent extent) {

@@ -11,9 +11,9 @@
 #include "analysis/report/columns.h"
 #include "cli/report/report.h"
 
-/* The columns of all lines, from left to right: name, layout. Behind them are those of rows alone (columns.h). A new
- * one needs a function print_NAME in report_columns.c. In tables by totals, `bytes` and `other` exchange their
- * headers, and `other` and `share` exchange their ranks. */
+/* The columns of all lines, from left to right: name, layout. Behind them are those of rows alone
+ * (columns.h). A new one needs a function print_NAME in report_columns.c. In tables by totals,
+ * `bytes` and `other` exchange their headers, and `other` and `share` exchange their ranks. */
 #define LINE_COLUMNS(COLUMN)                      \
   COLUMN(bytes, TEXT(BOTH, "bytes", 10, 11, 0))   \
   COLUMN(margin, TEXT(BRIEF, "±", 7, 0, 0))       \

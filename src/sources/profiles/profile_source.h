@@ -1,5 +1,6 @@
-/* A source with named stacks, whose description the reader of a format fills in when it opens a file. Its events are totals, which
- * are read then, too; or those of struct profile_events, which are read one after another. */
+/* A source with named stacks, whose description the reader of a format fills in when it opens a
+ * file. Its events are totals, which are read then, too; or those of struct profile_events, which
+ * are read one after another. */
 #ifndef SOURCES_PROFILES_PROFILE_SOURCE_H
 #define SOURCES_PROFILES_PROFILE_SOURCE_H
 
@@ -31,11 +32,13 @@ struct profile {
   char command[PROFILE_COMMAND_MOST];
 };
 
-/* An empty profile by a tool, of a file, in so many bytes, the rest of which are zeros; `writer` is a constant. It has totals until
- * profile_set_events is called. NULL without memory. source_close frees it. */
+/* An empty profile by a tool, of a file, in so many bytes, the rest of which are zeros; `writer` is
+ * a constant. It has totals until profile_set_events is called. NULL without memory. source_close
+ * frees it. */
 struct profile *profile_create(size_t bytes, const char *writer, const char *path);
 
-/* Its events are not totals, but all allocations; it has their rate, and limits without those of totals. */
+/* Its events are not totals, but all allocations; it has their rate, and limits without those of
+ * totals. */
 void profile_set_events(struct profile *profile, const struct profile_events *events);
 
 /* Sets the command: its arguments with blanks between them. What does not fit is cut. */
