@@ -28,7 +28,7 @@ wn_status load_joined(struct inputs *inputs, const char *name, const struct reco
   wn_status error = joined_examine(inputs->parts, inputs->count);
   if (error) return error;
   for (size_t i = 0; i < inputs->count; i++)
-    if (inputs->parts[i].taken) taken++, last = i;
+    if (inputs->parts[i].selected) taken++, last = i;
   if (!taken) return error_set(WN_EIO, "none of %zu files can be part of one report", inputs->count);
   return taken == 1 ? recording_load(inputs->parts[last].path, options, recording)
                     : recording_load_joined(inputs->parts, inputs->count, name, options, recording);
@@ -51,7 +51,7 @@ size_t load_say_left_out(const struct inputs *inputs) {
   char number[64];
   for (size_t i = 0; i < inputs->count; i++) {
     const struct joined_part *part = &inputs->parts[i];
-    if (part->taken) continue;
+    if (part->selected) continue;
     count += !part->copy;
     fail_job("%s%s", part->why, part->copy ? "" : "; it is left out");
   }

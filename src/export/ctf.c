@@ -26,8 +26,8 @@ struct converting {
   const struct samples *samples;
   const struct names *names;
   struct ctf_writer writer;
-  bool *taken;                 /* by row */
-  bool *follows;               /* by row: the interval before it is its block's, and taken */
+  bool *selected;              /* by row */
+  bool *follows;               /* by row: the interval before it is its block's, and selected */
   bool *is_followed;           /* by row */
   uint32_t *place_of;          /* by frame of the names, or by label of the groups; 0: not described yet */
   struct export_stacks groups; /* if the user gave a grouping */
@@ -39,9 +39,9 @@ static wn_status no_memory(void) { return error_set(WN_ENOMEM, "not enough memor
 
 /* ---- intervals ---- */
 
-static bool is_taken(const struct converting *to, const struct row *row) {
+static bool is_selected(const struct converting *to, const struct row *row) {
   const struct report *report = to->export->report;
-  if (row->probability <= 0 || !report_takes(row, (void *)(uintptr_t)report)) return false;
+  if (row->probability <= 0 || !report_selects(row, (void *)(uintptr_t)report)) return false;
   return !to->export->moment_given ||
          (row->begin_ns <= report->asked.time_ns && report->asked.time_ns < row->end_ns);
 }
@@ -52,10 +52,10 @@ static bool join_intervals(struct converting *to) {
   size_t count;
   struct keyed *resized = samples_resized(samples, &count);
   bool done = resized;
-  for (size_t i = 0; i < samples->row_count; i++) to->taken[i] = is_taken(to, &samples->rows[i]);
+  for (size_t i = 0; i < samples->row_count; i++) to->selected[i] = is_selected(to, &samples->rows[i]);
   for (size_t i = 1; done && i < count; i++) {
     uint32_t before = resized[i - 1].item, after = resized[i].item;
-    if (resized[i - 1].key != resized[i].key || !to->taken[before] || !to->taken[after]) continue;
+    if (resized[i - 1].key != resized[i].key || !to->selected[before] || !to->selected[after]) continue;
     to->is_followed[before] = to->follows[after] = true;
   }
   free(resized);
@@ -84,7 +84,7 @@ static struct keyed *order_steps(const struct converting *to, size_t *count) {
   if (!steps) return NULL;
   for (int step = 0; step < STEPS; step++)
     for (size_t i = 0; i < rows; i++) {
-      uint64_t time_ns = to->taken[i] ? time_of(to, i, (enum step)step) : UINT64_MAX;
+      uint64_t time_ns = to->selected[i] ? time_of(to, i, (enum step)step) : UINT64_MAX;
       if (time_ns != UINT64_MAX)
         steps[(*count)++] = (struct keyed){time_ns, (uint32_t)(STEPS * i) + (uint32_t)step};
     }
@@ -244,13 +244,13 @@ static void describe_run(const struct export *export) {
 wn_status export_ctf(FILE *out, const struct export *export) {
   const struct samples *samples = export->report->samples;
   struct converting to = {.export = export, .samples = samples, .names = export->report->names};
-  to.taken = calloc(samples->row_count + 1, sizeof *to.taken);
+  to.selected = calloc(samples->row_count + 1, sizeof *to.selected);
   to.follows = calloc(samples->row_count + 1, sizeof *to.follows);
   to.is_followed = calloc(samples->row_count + 1, sizeof *to.is_followed);
-  bool done = to.taken && to.follows && to.is_followed && make_room(&to) && join_intervals(&to) &&
+  bool done = to.selected && to.follows && to.is_followed && make_room(&to) && join_intervals(&to) &&
               write_steps(&to, out);
   if (done) describe_run(export);
-  free(to.taken);
+  free(to.selected);
   free(to.follows);
   free(to.is_followed);
   free(to.place_of);

@@ -48,7 +48,7 @@ static void find_most(struct dhat *dhat) {
   const struct samples *samples = report->samples;
   for (size_t i = 0; i < samples->step_count; i++) {
     const struct row *row = &samples->rows[samples->steps[i] / 2];
-    if (row->probability > 0 && report_takes(row, (void *)report))
+    if (row->probability > 0 && report_selects(row, (void *)report))
       change_held(&dhat->lives[owner_of(dhat, row)], row, samples->steps[i] % 2 ? -1 : 1);
   }
 }
@@ -74,7 +74,7 @@ static bool find_end(struct dhat *dhat, bool bytes, uint64_t *values) {
   memset(dhat->end, 0, nodes * sizeof *dhat->end);
   for (size_t i = 0; i < samples->row_count; i++) {
     const struct row *row = &samples->rows[i];
-    if (row->probability > 0 && row_is_live_at(row, samples->end_ns) && report_takes(row, (void *)report))
+    if (row->probability > 0 && row_is_live_at(row, samples->end_ns) && report_selects(row, (void *)report))
       dhat->end[owner_of(dhat, row)] += (bytes ? (double)row->size : 1) / row->probability;
   }
   return stack_values_round(dhat->end, nodes, values);

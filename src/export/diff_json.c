@@ -54,9 +54,9 @@ static wn_status print_measure(struct json *json, enum measure measure, const st
 }
 
 /* Whether both files tell it. Of what is promoted, no run without a collected heap has any. */
-static bool is_told(const struct pair *pair, enum measure measure) {
+static bool both_have(const struct pair *pair, enum measure measure) {
   return measure == MEASURE_PROMOTED ||
-         (json_is_told(&pair->before, measure) && json_is_told(&pair->after, measure));
+         (json_has_measure(&pair->before, measure) && json_has_measure(&pair->after, measure));
 }
 
 static wn_status print_facts(struct json *json, const struct pair *pair) {
@@ -91,13 +91,13 @@ wn_status diff_write_json(FILE *out, const struct pair *pair, const struct diff_
   json_bool(&json, "moments", pair->moments);
   if (pair->moments) json_bool(&json, "resized", pair->resized);
   if (pair->scale.estimate > 0) json_estimate(&json, "scale", &pair->scale);
-  if (!pair->moments && is_told(pair, MEASURE_CHURN)) {
+  if (!pair->moments && both_have(pair, MEASURE_CHURN)) {
     json_integer(&json, "brief_ns", pair->after.brief_ns);
     json_integer(&json, "long_ns", pair->after.long_ns);
   }
   if (!pair->moments) error = print_facts(&json, pair);
   for (int measure = 0; measure < MEASURES && !error; measure++)
-    if (pair->moments ? measure == MEASURE_HELD : is_told(pair, (enum measure)measure))
+    if (pair->moments ? measure == MEASURE_HELD : both_have(pair, (enum measure)measure))
       error = print_measure(&json, (enum measure)measure, pair, options);
   json_end(&json, '}');
   return error;

@@ -187,7 +187,7 @@ static size_t codes_of(struct converting *to, const struct row *row) {
 /* Whether a row begins a block of the file; BLOCKS. */
 static bool is_block(const struct converting *to, const struct row *row) {
   const struct report *report = to->export->report;
-  if (!row->call || !report_takes(row, (void *)(uintptr_t)report)) return false;
+  if (!row->call || !report_selects(row, (void *)(uintptr_t)report)) return false;
   return !to->export->moment_given ||
          (row->begin_ns <= report->asked.time_ns && report->asked.time_ns < to->end[row - to->samples->rows]);
 }

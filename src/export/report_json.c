@@ -126,7 +126,7 @@ static wn_status print_tree(struct json *json, const struct report *report, enum
 
 static void print_held(struct json *json, const struct report *report) {
   struct moment moments[HELD_POINTS];
-  timeline_curve(report->samples, report_takes, (void *)report, moments, HELD_POINTS);
+  timeline_curve(report->samples, report_selects, (void *)report, moments, HELD_POINTS);
   json_begin(json, "held", '[');
   for (size_t i = 0; i < HELD_POINTS; i++) {
     struct estimate bytes = report_bytes(report, &moments[i].live),
@@ -196,7 +196,7 @@ void json_wrappers(struct json *json, const struct recording *recording) {
   json_end(json, ']');
 }
 
-bool json_is_told(const struct report *report, enum measure measure) {
+bool json_has_measure(const struct report *report, enum measure measure) {
   const struct source_limits *limits = source_limits(report->samples->source);
   if (measure == MEASURE_PROMOTED) return report->samples->collected;
   if (measure == MEASURE_CHURN || measure == MEASURE_LASTING) return !limits->no_lives;
@@ -232,7 +232,7 @@ wn_status report_write_json(FILE *out, const struct report *report,
   }
   json_wrappers(&json, report->recording);
   for (int measure = 0; measure < MEASURES && !error; measure++)
-    if (json_is_told(report, (enum measure)measure))
+    if (json_has_measure(report, (enum measure)measure))
       error = print_sites(&json, report, (enum measure)measure, options);
   if (!error) error = print_tree(&json, report, options->grouping);
   json_end(&json, '}');

@@ -48,7 +48,7 @@ wn_status json_resident(struct json *json, const struct facts *facts,
                         const struct report_json_options *options);
 
 /* Whether the file tells what a measure sums. */
-bool json_is_told(const struct report *report, enum measure measure);
+bool json_has_measure(const struct report *report, enum measure measure);
 
 #endif
 /* SPDX-License-Identifier: MIT */

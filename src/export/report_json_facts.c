@@ -186,7 +186,7 @@ void json_totals(struct json *json, const struct facts *facts) {
 
 void json_heap(struct json *json, const struct facts *facts) {
   const struct heap_life *life = &facts->report->samples->life;
-  if (!heap_life_is_told(life)) return;
+  if (!heap_life_is_recorded(life)) return;
   json_begin(json, fact_group_name(FACTS_HEAP), '{');
   print_group(json, facts, FACTS_HEAP);
   print_group(json, facts, FACTS_SURVIVAL);

@@ -17,7 +17,7 @@
  *   TIME  measurements of memory, names of threads
  *   RATE  the rates that trials had, and the times at which the rate changed
  *   PROC  the processes, if there are several; else absent
- *   HEAP  collections, pauses and domains of a collected heap, as heap_life_settle left them
+ *   HEAP  collections, pauses and domains of a collected heap, as heap_life_complete left them
  *   MAPS  the program's own mappings as rows, and their touches
  *   SRCS  source lines (analysis/load/listing.h): the files and the excerpts; absent unless asked for
  *
@@ -38,7 +38,7 @@
  *   flags     area, next cycle, first, last, source: flags_of in container_rows.c
  *   promoted  the time from the block's birth to its promotion, plus 1; 0: never
  * Probabilities, dependences and lives in words are not stored. The reader computes them again with
- * the code that computed them first (grown_finish_block, samples_settle_lives), from the same
+ * the code that computed them first (grown_finish_block, samples_complete_lives), from the same
  * numbers in the same order, so they are equal to the last bit. Block numbers are stored, since the
  * parts of a heap's peak depend on them (analysis/load/peak.c).
  *

@@ -213,8 +213,8 @@ static void code_domains(struct coding *coding, struct heap_life *life, uint64_t
   check_times(coding, items, count, sizeof *items, end_ns);
 }
 
-/* What heap_life_settle computed. */
-static void code_settled(struct coding *coding, struct heap_life *life) {
+/* What heap_life_complete computed. */
+static void code_derived(struct coding *coding, struct heap_life *life) {
   ARRAY(coding, life->cycles, life->cycle_count, 1);
   code_column(coding, life->cycles, life->cycle_count, sizeof *life->cycles, 0, sizeof *life->cycles,
               COLUMN_DELTA);
@@ -383,7 +383,7 @@ void code_heap(struct coding *coding, struct samples *samples) {
   code_number(coding, &life->records.pauses, UINT64_MAX);
   code_number(coding, &life->records.domains, UINT64_MAX);
   code_number(coding, &life->records.wrong, UINT64_MAX);
-  code_settled(coding, life);
+  code_derived(coding, life);
 }
 
 void code_maps(struct coding *coding, struct samples *samples, uint32_t node_count) {

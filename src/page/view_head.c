@@ -95,7 +95,7 @@ wn_status view_head(struct answers *answers, const struct request *request, stru
   struct json *json = &answer->json;
   json_trace(json, "trace", recording->samples);
   json_bool(json, "collected", recording->samples->collected);
-  json_bool(json, "heap_told", heap_life_is_told(&recording->samples->life));
+  json_bool(json, "heap_told", heap_life_is_recorded(&recording->samples->life));
   write_threads(json, recording->samples);
   json_wrappers(json, recording);
   json_string(json, "hint", recording->names.hint ? recording->names.hint : "");

@@ -239,8 +239,8 @@ wn_status view_time(struct answers *answers, const struct request *request, stru
   struct moment *moments = calloc(count, sizeof *moments);
   struct flow *flow = calloc(count, sizeof *flow);
   if (moments && flow) {
-    timeline_curve(report->samples, report_takes, report, moments, count);
-    timeline_flow(report->samples, report_takes, report, flow, count);
+    timeline_curve(report->samples, report_selects, report, moments, count);
+    timeline_flow(report->samples, report_selects, report, flow, count);
     json_integer(&answer->json, "at_ns", report->asked.time_ns);
     json_integer(&answer->json, "peak_ns", report->peak.median_ns);
     write_peaks(&answer->json, moments, count);

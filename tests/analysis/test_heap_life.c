@@ -167,7 +167,7 @@ static void a_promoted_block_is_dead_at_once_if_the_next_cycle_finds_it(void **s
     if (row_of(samples, i + 1)->next_cycle != known[i].found) fail_msg("case %llu", (unsigned long long)i);
   }
   struct generations all = generations_of_all(samples);
-  assert_true(all.promoted.blocks.total == COUNT && all.settled.blocks.total == COUNT - 2);
+  assert_true(all.promoted.blocks.total == COUNT && all.resolved.blocks.total == COUNT - 2);
   assert_true(all.dead.blocks.total == 6);
   samples_free(samples);
 }
@@ -388,8 +388,8 @@ static void check_life(const struct samples *samples) {
   }
   struct generations all = generations_of_all(samples);
   assert_true(all.promoted.bytes.total <= all.minor.bytes.total &&
-              all.settled.bytes.total <= all.promoted.bytes.total);
-  assert_true(all.dead.bytes.total <= all.settled.bytes.total);
+              all.resolved.bytes.total <= all.promoted.bytes.total);
+  assert_true(all.dead.bytes.total <= all.resolved.bytes.total);
 }
 
 static void records_that_make_no_sense_do_no_harm(void **state) {

@@ -131,7 +131,7 @@ static void check_cases(struct samples *samples, const struct case_of *cases, si
     if (query_parse(cases[i].query, &query)) fail_msg("%s: %s", cases[i].query, wn_last_error());
     assert_int_equal(query_bind(query, samples, &names), WN_OK);
     for (size_t row = 0; row < samples->row_count; row++)
-      if (query_takes(query, &samples->rows[row]))
+      if (query_selects(query, &samples->rows[row]))
         strcat(taken, (const char[]){(char)('0' + samples->rows[row].block), 0});
     if (strcmp(taken, cases[i].blocks)) fail_msg("%s: %s, not %s", cases[i].query, taken, cases[i].blocks);
     query_free(query);

@@ -69,7 +69,7 @@ static void what_the_allocator_told_is_exact(void **state) {
   tell_of_freed_blocks(writer);
   load(writer);
   struct resident_parts parts = parts_at(400);
-  assert_true(parts.told && parts.told_ns == 400);
+  assert_true(parts.answered && parts.answered_ns == 400);
   assert_true(part(&parts, PART_BLOCKS) == 400000 && part(&parts, PART_HEADERS) == 4000 * 12);
   assert_true(part(&parts, PART_FREE) == 6000 * TAKEN && part(&parts, PART_REST) == DATA);
   assert_true(part(&parts, PART_FILES) == PART_OF_FILES && part(&parts, PART_OWN) == OWN);
@@ -84,7 +84,7 @@ static void between_answers_the_samples_tell_the_difference(void **state) {
   load(writer);
   struct resident_parts before = parts_at(200), after = parts_at(600);
   assert_true(part(&before, PART_BLOCKS) == 1000000 && part(&before, PART_FREE) == 0 &&
-              before.told_ns == 400);
+              before.answered_ns == 400);
   assert_true(part(&before, PART_REST) == DATA && part(&after, PART_REST) == DATA);
   assert_true(part(&after, PART_BLOCKS) == 500000 && part(&after, PART_FREE) == 5500 * TAKEN);
   recording_free(recording);
@@ -99,7 +99,7 @@ static void without_an_answer_free_memory_is_in_the_rest(void **state) {
   story_free(writer, 90000, 700);
   load(writer);
   struct resident_parts parts = parts_at(200);
-  assert_true(!parts.told && part(&parts, PART_FREE) == 0);
+  assert_true(!parts.answered && part(&parts, PART_FREE) == 0);
   assert_true(part(&parts, PART_REST) == 5 * MB - OWN - 1000 * TAKEN);
   recording_free(recording);
 }

@@ -28,8 +28,8 @@ static void check_rows(const struct samples *samples) {
   struct generations all = {0};
   for (size_t i = 0; i < samples->row_count; i++) generations_add(&all, &samples->rows[i]);
   require(all.promoted.bytes.samples <= all.minor.bytes.samples);
-  require(all.settled.bytes.samples <= all.promoted.bytes.samples);
-  require(all.dead.bytes.samples <= all.settled.bytes.samples);
+  require(all.resolved.bytes.samples <= all.promoted.bytes.samples);
+  require(all.dead.bytes.samples <= all.resolved.bytes.samples);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {

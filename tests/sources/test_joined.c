@@ -442,10 +442,10 @@ static void files_that_cannot_be_joined_are_named(void **state) {
   parts[count++] = (struct joined_part){.path = "joined_missing.trace", .name = "missing"};
   struct samples *joined = load_joined(count);
   assert_int_equal(joined->process_count, PROCESSES);
-  assert_true(parts[2].taken != parts[3].taken); /* made[0] and its copy */
+  assert_true(parts[2].selected != parts[3].selected); /* made[0] and its copy */
   assert_true(parts[2].copy != parts[3].copy);
   assert_non_null(strstr(parts[parts[2].copy ? 2 : 3].why, "the same recording"));
-  assert_false(parts[4].taken || parts[5].taken || parts[4].copy || parts[5].copy);
+  assert_false(parts[4].selected || parts[5].selected || parts[4].copy || parts[5].copy);
   assert_non_null(strstr(parts[5].why, "joined_missing.trace"));
   samples_free(joined);
   made[1].rate = 0;

@@ -126,7 +126,7 @@ static void add_resident(struct facts *facts) {
   count(facts, FACT_RESIDENT_most_bytes, resident->most_bytes);
   count(facts, FACT_RESIDENT_counted, resident->counted);
   count(facts, FACT_RESIDENT_explained, resident->explained && !partial);
-  known(facts, FACT_RESIDENT_told_ns, (double)facts->parts.told_ns, facts->parts.told);
+  known(facts, FACT_RESIDENT_asked_ns, (double)facts->parts.answered_ns, facts->parts.answered);
   exact(facts, FACT_RESIDENT_mapped_bytes, resident->mapped_bytes);
   known(facts, FACT_RESIDENT_mapped_private_bytes, resident->mapped_private, resident->measured);
   known(facts, FACT_RESIDENT_mapped_file_bytes, resident->mapped_files, resident->measured);
@@ -229,7 +229,7 @@ wn_status facts_find(const struct report *report, struct facts *facts) {
   add_course(facts);
   add_resident(facts);
   if (samples->collected) add_shares(facts);
-  if (!heap_life_is_told(&samples->life)) return WN_OK;
+  if (!heap_life_is_recorded(&samples->life)) return WN_OK;
   add_counts(facts);
   add_pauses(facts);
   return add_what_if(facts);
@@ -244,7 +244,7 @@ const char *fact_group_title(enum fact_group group) { return groups[group].title
 const char *facts_label(const struct facts *facts, enum fact_name name) {
   const struct samples *samples = facts->report->samples;
   bool collected = samples->collected;
-  if (name == FACT_PARTS_rest && !collected && !facts->parts.told) return "malloc's own and data";
+  if (name == FACT_PARTS_rest && !collected && !facts->parts.answered) return "malloc's own and data";
   if (name == FACT_TOTALS_allocated_blocks && source_limits(samples->source)->totals)
     return "Allocated blocks";
   static const char *const longest[TRACE_PAUSES] = {

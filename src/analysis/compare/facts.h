@@ -62,7 +62,7 @@ enum fact_unit {
   FACT(RESIDENT, most_bytes, BYTES, "")                                            \
   FACT(RESIDENT, counted, YES, "")                                                 \
   FACT(RESIDENT, explained, YES, "")                                               \
-  FACT(RESIDENT, told_ns, MOMENT, "The allocator was asked at")                    \
+  FACT(RESIDENT, asked_ns, MOMENT, "The allocator was asked at")                   \
   FACT(RESIDENT, mapped_bytes, BYTES, "Addresses mapped by the program")           \
   FACT(RESIDENT, mapped_private_bytes, BYTES, "Resident of these, private")        \
   FACT(RESIDENT, mapped_file_bytes, BYTES, "Resident of these, files or shared")   \

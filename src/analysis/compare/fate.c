@@ -236,7 +236,7 @@ static void add_unsure(struct writing *writing, const struct noted *noted, const
 }
 
 /* Files of other heap profilers do not. */
-static bool tells_builds(const struct table *table) {
+static bool has_builds(const struct table *table) {
   return !*source_limits(table->report->samples->source)->note;
 }
 
@@ -283,7 +283,7 @@ void comparison_note(const struct comparison *comparison, char note[COMPARISON_N
   if (is_of_one_recording(comparison)) return;
   look(comparison, moved, &unsure);
   add_builds(&writing, &moved[MOVED_BUILD], what,
-             tells_builds(comparison->before) && tells_builds(comparison->after));
+             has_builds(comparison->before) && has_builds(comparison->after));
   add_nameless(&writing, &moved[MOVED_NAMES], what);
   add_renamed(&writing, &moved[MOVED_PROGRAM], what);
   add_unsure(&writing, &unsure, what);

@@ -28,7 +28,7 @@ static bool are_resized(const struct report *report, uint64_t before_ns, uint64_
   const struct samples *samples = report->samples;
   for (size_t i = 0; i < samples->row_count; i++)
     if (is_resized(samples, &samples->rows[i], before_ns, after_ns) &&
-        report_takes(&samples->rows[i], (void *)report))
+        report_selects(&samples->rows[i], (void *)report))
       return true;
   return false;
 }

@@ -87,7 +87,7 @@ static int by_domain_time(const void *a, const void *b) {
   return order ? order : compare(left->what, right->what);
 }
 
-static bool settle_collections(struct heap_life *life) {
+static bool complete_collections(struct heap_life *life) {
   size_t count = life->collection_count;
   uint64_t *values = malloc((count + 1) * sizeof *values);
   size_t *kept = malloc((count + 1) * sizeof *kept);
@@ -107,7 +107,7 @@ static bool settle_collections(struct heap_life *life) {
 
 /* Takes the totals of a kind of pause from the last record that agrees with the others of its kind.
  */
-static bool settle_totals(struct heap_life *life, unsigned kind) {
+static bool complete_totals(struct heap_life *life, unsigned kind) {
   uint64_t *values = malloc((life->pause_count + 1) * sizeof *values);
   size_t *kept = malloc((life->pause_count + 1) * sizeof *kept),
          *which = malloc((life->pause_count + 1) * sizeof *which);
@@ -131,18 +131,18 @@ static bool settle_totals(struct heap_life *life, unsigned kind) {
   return done;
 }
 
-static bool settle_pauses(struct heap_life *life) {
+static bool complete_pauses(struct heap_life *life) {
   if (life->pause_count) qsort(life->pauses, life->pause_count, sizeof *life->pauses, by_pause_time);
   for (size_t i = 0; i < life->pause_count; i++)
     if (life->pauses[i].ns >= PAUSE_LONG_NS && life->pauses[i].ns > life->longest.ns)
       life->longest = life->pauses[i];
   for (unsigned kind = 0; kind < TRACE_PAUSES; kind++)
-    if (!settle_totals(life, kind)) return false;
+    if (!complete_totals(life, kind)) return false;
   return true;
 }
 
 /* A domain whose beginning was lost counts as living from the start of the trace. */
-static void settle_domains(struct heap_life *life, uint64_t end_ns) {
+static void complete_domains(struct heap_life *life, uint64_t end_ns) {
   uint64_t running = 0;
   if (life->domain_count) qsort(life->domains, life->domain_count, sizeof *life->domains, by_domain_time);
   for (size_t i = 0; i < life->domain_count; i++) {
@@ -167,7 +167,7 @@ static int earlier_first(const void *a, const void *b) {
   return compare(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
-static bool settle_cycles(struct heap_life *life) {
+static bool complete_cycles(struct heap_life *life) {
   life->cycles = malloc((life->collection_count + 1) * sizeof *life->cycles);
   if (!life->cycles) return false;
   for (size_t i = 0; i < life->collection_count; i++) {
@@ -211,9 +211,9 @@ bool heap_life_keep(struct heap_life *life, const struct trace_event *event) {
   }
 }
 
-bool heap_life_settle(struct heap_life *life, uint64_t end_ns) {
-  settle_domains(life, end_ns);
-  return settle_collections(life) && settle_cycles(life) && settle_pauses(life);
+bool heap_life_complete(struct heap_life *life, uint64_t end_ns) {
+  complete_domains(life, end_ns);
+  return complete_collections(life) && complete_cycles(life) && complete_pauses(life);
 }
 
 void heap_life_destroy(struct heap_life *life) {

@@ -10,7 +10,7 @@
 enum { PAUSE_LONG_NS = 100000 };
 
 struct heap_life {
-  /* Ordered by time once settled, without the records that contradict the others. Empty: the trace
+  /* Ordered by time once complete, without the records that contradict the others. Empty: the trace
    * has no records of a collected heap. */
   struct trace_collection *collections;
   size_t collection_count, collection_capacity;
@@ -25,7 +25,7 @@ struct heap_life {
     uint64_t collections, pauses, domains, wrong;
   } records;
 
-  /* Set by heap_life_settle. */
+  /* Set by heap_life_complete. */
   uint64_t *cycles; /* the time at which each cycle of the major collector began, in order */
   size_t cycle_count;
   struct {
@@ -40,11 +40,11 @@ struct heap_life {
 bool heap_life_keep(struct heap_life *life, const struct trace_event *event);
 
 /* Call it once, after the last event. False without memory. */
-bool heap_life_settle(struct heap_life *life, uint64_t end_ns);
+bool heap_life_complete(struct heap_life *life, uint64_t end_ns);
 void heap_life_destroy(struct heap_life *life);
 
 /* Whether the trace has collection records; the trace of a collected heap may have none. */
-static inline bool heap_life_is_told(const struct heap_life *life) { return life->collection_count > 0; }
+static inline bool heap_life_is_recorded(const struct heap_life *life) { return life->collection_count > 0; }
 
 /* The words that the heap has allocated, by a record. */
 static inline uint64_t heap_life_allocated(const struct trace_collection *record) {

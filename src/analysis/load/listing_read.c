@@ -1,5 +1,5 @@
 /* Reads the listing of a recording: opens the files of its places, takes lines of them until the
- * bounds are reached, then makes excerpts of the taken lines. */
+ * bounds are reached, then makes excerpts of the selected lines. */
 #include "analysis/load/listing.h"
 
 #include "analysis/load/listing_places.h"
@@ -26,7 +26,7 @@ struct opened {
   enum listed state;
   char *text;
   uint32_t *starts; /* index: line - 1 */
-  bool *taken;
+  bool *selected;
   uint32_t lines;
 };
 
@@ -36,7 +36,7 @@ struct reading {
   char *roots[FOLDERS_MOST + 1]; /* their paths without links; NULL: there is no such folder */
   uint32_t *index;               /* by string: the index of its file, plus 1; or 0 */
   struct opened *files;
-  size_t file_count, bytes_read, bytes_taken;
+  size_t file_count, bytes_read, bytes_selected;
   bool exhausted; /* memory */
 };
 
@@ -133,8 +133,8 @@ static bool split(struct opened *file) {
   uint32_t count = 0;
   for (const char *at = file->text; *at; at = at + strcspn(at, "\n"), at += *at == '\n') count++;
   file->starts = malloc((count + 1) * sizeof *file->starts);
-  file->taken = calloc(count + 1, sizeof *file->taken);
-  if (!file->starts || !file->taken) return false;
+  file->selected = calloc(count + 1, sizeof *file->selected);
+  if (!file->starts || !file->selected) return false;
   for (const char *at = file->text; *at; at = at + strcspn(at, "\n"), at += *at == '\n')
     file->starts[file->lines++] = (uint32_t)(at - file->text);
   return true;
@@ -197,17 +197,17 @@ static void take(struct reading *reading, const struct place *place) {
   uint32_t first = place->line > LISTING_AROUND ? place->line - LISTING_AROUND : 1,
            last = file->lines - place->line > LISTING_AROUND ? place->line + LISTING_AROUND : file->lines;
   for (uint32_t line = first; line <= last; line++) {
-    if (file->taken[line - 1]) continue;
-    file->taken[line - 1] = true;
-    reading->bytes_taken += line_length(file, line) + 1;
+    if (file->selected[line - 1]) continue;
+    file->selected[line - 1] = true;
+    reading->bytes_selected += line_length(file, line) + 1;
   }
 }
 
 /* ---- excerpts ---- */
 
-/* The last of the taken lines that follow the first one. */
+/* The last of the selected lines that follow the first one. */
 static uint32_t last_of_run(const struct opened *file, uint32_t first) {
-  while (first < file->lines && file->taken[first]) first++;
+  while (first < file->lines && file->selected[first]) first++;
   return first;
 }
 
@@ -235,7 +235,7 @@ static bool append(struct listing *listing, struct excerpt excerpt) {
 static bool make_excerpts(const struct opened *file, uint32_t index, struct listing *listing) {
   for (uint32_t line = 1, last; line <= file->lines; line = last + 1) {
     last = line;
-    if (!file->taken[line - 1]) continue;
+    if (!file->selected[line - 1]) continue;
     last = last_of_run(file, line);
     if (!append(listing, (struct excerpt){index, line, last - line + 1, text_of(file, line, last)}))
       return false;
@@ -266,7 +266,7 @@ static void forget(struct reading *reading) {
   for (size_t i = 0; i < reading->file_count; i++) {
     free(reading->files[i].text);
     free(reading->files[i].starts);
-    free(reading->files[i].taken);
+    free(reading->files[i].selected);
   }
   free(reading->files);
   free(reading->index);
@@ -284,7 +284,7 @@ bool listing_read(struct recording *recording, const char *const *search) {
   reading.files = calloc(count + 1, sizeof *reading.files);
   bool done = places && reading.index && reading.files;
   find_roots(&reading);
-  for (size_t i = 0; done && i < count && reading.bytes_taken < TEXT_MOST; i++) take(&reading, &places[i]);
+  for (size_t i = 0; done && i < count && reading.bytes_selected < TEXT_MOST; i++) take(&reading, &places[i]);
   done = done && make_listing(&reading, &recording->listing);
   free(places);
   forget(&reading);

@@ -235,7 +235,7 @@ bool mapped_keep(struct mapped *mapped, const struct trace_event *event) {
   }
 }
 
-bool mapped_settle(struct mapped *mapped) {
+bool mapped_complete(struct mapped *mapped) {
   if (mapped->count) qsort(mapped->rows, mapped->count, sizeof *mapped->rows, by_mapping);
   if (mapped->size_count) qsort(mapped->sizes, mapped->size_count, sizeof *mapped->sizes, by_change);
   if (mapped->touch_count)

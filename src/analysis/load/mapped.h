@@ -16,7 +16,7 @@ struct touch {
   uint64_t mapping, time_ns, bytes, files;
 };
 
-/* The mappings of a trace: filled by mapped_keep, completed by mapped_settle. */
+/* The mappings of a trace: filled by mapped_keep, completed by mapped_complete. */
 struct mapped {
   /* One row for each size of a mapping, ordered by start. `block` is the number of the mapping,
    * `source` its enum trace_map_kind; the probability is 1. */
@@ -24,7 +24,7 @@ struct mapped {
   size_t count, capacity;
   struct touch *touches; /* ordered by mapping, then time */
   size_t touch_count, touch_capacity;
-  struct trace_map_size *sizes; /* size changes; NULL once settled */
+  struct trace_map_size *sizes; /* size changes; NULL once complete */
   size_t size_count, size_capacity;
 };
 
@@ -32,7 +32,7 @@ struct mapped {
 bool mapped_keep(struct mapped *mapped, const struct trace_event *event);
 
 /* Makes the rows; call it once, after the last event. False without memory. */
-bool mapped_settle(struct mapped *mapped);
+bool mapped_complete(struct mapped *mapped);
 void mapped_destroy(struct mapped *mapped);
 
 /* How many bytes of a mapping were resident at the last measurement at or before a time. */

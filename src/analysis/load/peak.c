@@ -367,12 +367,12 @@ wn_status peak_end(struct peak_finder *finder, struct peak *peak) {
   return done ? WN_OK : error_set(WN_ENOMEM, "not enough memory for the peak");
 }
 
-wn_status peak_find(const struct samples *samples, row_filter *takes, void *context, struct peak *peak) {
+wn_status peak_find(const struct samples *samples, row_filter *selects, void *context, struct peak *peak) {
   struct peak_finder finder;
   wn_status error = peak_begin(samples, &finder);
   if (error) return error;
   for (size_t i = 0; i < samples->row_count; i++)
-    peak_add(&finder, &samples->rows[i], !takes || takes(&samples->rows[i], context));
+    peak_add(&finder, &samples->rows[i], !selects || selects(&samples->rows[i], context));
   return peak_end(&finder, peak);
 }
 

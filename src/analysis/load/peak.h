@@ -16,8 +16,8 @@ struct peak {
   struct sums live;
 };
 
-/* Finds the peak of the rows that `takes` selects (NULL: all). WN_ENOMEM. */
-wn_status peak_find(const struct samples *samples, row_filter *takes, void *context, struct peak *peak);
+/* Finds the peak of the rows that `selects` selects (NULL: all). WN_ENOMEM. */
+wn_status peak_find(const struct samples *samples, row_filter *selects, void *context, struct peak *peak);
 
 /* The same in steps, for a caller whose pass over the rows has other ends too: peak_begin, then
  * peak_add for each row in order, with whether it counts, then peak_end, which frees the finder. */

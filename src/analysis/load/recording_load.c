@@ -59,7 +59,7 @@ static wn_status open_files(const struct files *files, struct source **source) {
 static uint64_t bytes_of(const struct files *files) {
   uint64_t bytes = 0;
   for (size_t i = 0; i < files->count; i++)
-    if (files->parts[i].taken) bytes += memory_bound_file_bytes(files->parts[i].path);
+    if (files->parts[i].selected) bytes += memory_bound_file_bytes(files->parts[i].path);
   return bytes;
 }
 
@@ -133,7 +133,8 @@ static wn_status complete(struct recording *recording, wn_status error,
 
 wn_status recording_load(const char *path, const struct recording_options *options,
                          struct recording **result) {
-  return recording_load_joined(&(struct joined_part){.path = path, .taken = true}, 1, path, options, result);
+  return recording_load_joined(&(struct joined_part){.path = path, .selected = true}, 1, path, options,
+                               result);
 }
 
 wn_status recording_load_joined(const struct joined_part *parts, size_t count, const char *name,

@@ -68,7 +68,8 @@ static size_t thin_block(struct thin *thin, struct row *rows, size_t count) {
   if (first == count) return 0;
   double growth = first ? growth_of_sizes(rows[first - 1].size, rows[first].size)
                         : growth_at_birth(&thin->samples->grown, rows);
-  if (row_is_left(&rows[count - 1])) rows[count - 1].end_ns = STILL_ALIVE; /* samples_settle_lives ends it */
+  if (row_is_left(&rows[count - 1]))
+    rows[count - 1].end_ns = STILL_ALIVE; /* samples_complete_lives ends it */
   for (size_t i = first; i < count; i++) {
     rows[i].first = i == first;
     begin_later(&rows[i], rows[first].begin_ns);
@@ -168,7 +169,7 @@ wn_status samples_thin(struct samples *samples, double share, uint64_t seed) {
   free(thin.words);
   free(thin.rates);
   if (!done || lower_rate(samples, source_run(samples->source)->rate * share) ||
-      !samples_settle_lives(samples))
+      !samples_complete_lives(samples))
     return error_set(WN_ENOMEM, "not enough memory to thin the samples");
   for (size_t i = 0; i < samples->rate_change_count; i++) samples->rate_changes[i].rate *= share;
   samples->sampled_blocks = thin.blocks;
@@ -198,7 +199,7 @@ wn_status recording_round(struct recording *recording, uint64_t unit_ns) {
     round_down(&row->promoted_ns, unit_ns);
   }
   for (uint32_t i = 0; i < samples->process_count; i++) round_down(&samples->processes[i].end_ns, unit_ns);
-  if (!samples_settle_lives(samples)) return error_set(WN_ENOMEM, "not enough memory to round times");
+  if (!samples_complete_lives(samples)) return error_set(WN_ENOMEM, "not enough memory to round times");
   recording_describe(recording);
   return WN_OK;
 }

@@ -293,7 +293,7 @@ static bool is_collected(const struct samples *samples) {
   return heap == SOURCE_HEAP_COLLECTED || (heap == SOURCE_HEAP_UNKNOWN && samples->life.collection_count);
 }
 
-static void settle_row(struct row *row, const struct samples *samples) {
+static void complete_row(struct row *row, const struct samples *samples) {
   if (!samples->collected) {
     row->area = AREA_NONE;
     row->promoted_ns = NEVER;
@@ -305,12 +305,12 @@ static void settle_row(struct row *row, const struct samples *samples) {
 }
 
 /* Completes the rows once all records are known: areas, lives in words, next cycles. */
-static bool settle(struct samples *samples) {
+static bool complete(struct samples *samples) {
   samples->collected = is_collected(samples);
-  if (!mapped_settle(&samples->mapped) || !heap_life_settle(&samples->life, samples->end_ns) ||
-      !samples_settle_lives(samples))
+  if (!mapped_complete(&samples->mapped) || !heap_life_complete(&samples->life, samples->end_ns) ||
+      !samples_complete_lives(samples))
     return false;
-  for (size_t i = 0; i < samples->row_count; i++) settle_row(&samples->rows[i], samples);
+  for (size_t i = 0; i < samples->row_count; i++) complete_row(&samples->rows[i], samples);
   return true;
 }
 
@@ -377,7 +377,7 @@ wn_status samples_read(struct source *source, const char *name, samples_progress
   bool done =
       (ARRAY_ADD(samples->rates, samples->rate_count, loading.rate_capacity, source_run(source)->rate)) &&
       collect(&loading, progress, context) && join(&loading) && processes_read(samples) &&
-      asleep_find(samples) && settle(samples) && samples_count_cut(samples);
+      asleep_find(samples) && complete(samples) && samples_count_cut(samples);
   free(loading.born);
   free(loading.changes);
   if (!done) {

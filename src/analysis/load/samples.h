@@ -193,7 +193,7 @@ void samples_free(struct samples *samples);
 bool samples_count_cut(struct samples *samples);
 
 /* Fills in life_words and the orders of rows, once all of the rows is known. False without memory. */
-bool samples_settle_lives(struct samples *samples);
+bool samples_complete_lives(struct samples *samples);
 
 /* The rows of blocks that have several, block by block, those of a block in the order of time:
  * block and row. From malloc; NULL without memory. */

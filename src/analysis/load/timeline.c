@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool counts(const struct row *row, row_filter *takes, void *context) {
-  return row->probability > 0 && (!takes || takes(row, context));
+static bool counts(const struct row *row, row_filter *selects, void *context) {
+  return row->probability > 0 && (!selects || selects(row, context));
 }
 
 /* The time of a moment of the curve. The last moment is the end. Computed without overflow. */
@@ -97,7 +97,7 @@ static void walk_events(const struct events *events, size_t count, double *now, 
   }
 }
 
-/* Adds a row's bytes to the moment at which an area has them, and takes them from the moment at which
+/* Adds a row's bytes to the moment at which an area has them, and selects them from the moment at which
  * it has them no more; the moments behind are summed later. */
 static void add_change(struct flow *flow, size_t begin, size_t end, size_t count, enum area area,
                        double bytes) {
@@ -142,19 +142,19 @@ static size_t keep_largest(const struct memory_point *from, size_t count, struct
 
 /* ---- shared ---- */
 
-struct sums timeline_live_at(const struct samples *samples, uint64_t time_ns, row_filter *takes,
+struct sums timeline_live_at(const struct samples *samples, uint64_t time_ns, row_filter *selects,
                              void *context) {
   struct sums sums = {0};
   const struct span *spans = samples->spans;
   for (size_t i = 0; i < samples->row_count; i++) {
     if (spans && !span_has(&spans[i], time_ns)) continue;
     const struct row *row = &samples->rows[i];
-    if (row_is_live_at(row, time_ns) && counts(row, takes, context)) timeline_add_live(&sums, row);
+    if (row_is_live_at(row, time_ns) && counts(row, selects, context)) timeline_add_live(&sums, row);
   }
   return sums;
 }
 
-void timeline_curve(const struct samples *samples, row_filter *takes, void *context, struct moment *moments,
+void timeline_curve(const struct samples *samples, row_filter *selects, void *context, struct moment *moments,
                     size_t count) {
   struct sums nodes[2 * TIMELINE_MOMENTS] = {0};
   struct grid grid;
@@ -163,7 +163,7 @@ void timeline_curve(const struct samples *samples, row_filter *takes, void *cont
     const struct row *row = &samples->rows[i];
     struct span span = row_span(samples, row);
     size_t begin = moment_from(span.begin_ns, &grid), end = moment_after(&span, &grid);
-    if (begin < end && counts(row, takes, context)) add_stretch(nodes, row, begin, end);
+    if (begin < end && counts(row, selects, context)) add_stretch(nodes, row, begin, end);
   }
   sum_moments(nodes, &grid, moments);
 }
@@ -208,14 +208,14 @@ bool timeline_most(const struct samples *samples, row_key *key_of, void *context
   return done;
 }
 
-void timeline_flow(const struct samples *samples, row_filter *takes, void *context, struct flow *flow,
+void timeline_flow(const struct samples *samples, row_filter *selects, void *context, struct flow *flow,
                    size_t count) {
   struct grid grid;
   make_grid(&grid, samples->end_ns, count);
   memset(flow, 0, count * sizeof *flow);
   for (size_t i = 0; i < samples->row_count; i++) {
     const struct row *row = &samples->rows[i];
-    if (!counts(row, takes, context)) continue;
+    if (!counts(row, selects, context)) continue;
     struct span span = row_span(samples, row);
     size_t begin = moment_from(span.begin_ns, &grid), end = moment_after(&span, &grid), move = end;
     double bytes = (double)row->size / row->probability;
@@ -240,11 +240,11 @@ size_t timeline_memory_thinned(const struct samples *samples, struct memory_poin
   return kept;
 }
 
-struct sums timeline_allocated(const struct samples *samples, row_filter *takes, void *context) {
+struct sums timeline_allocated(const struct samples *samples, row_filter *selects, void *context) {
   struct sums sums = {0};
   for (size_t i = 0; i < samples->row_count; i++) {
     const struct row *row = &samples->rows[i];
-    if (counts(row, takes, context)) timeline_add_call(&sums, samples, row);
+    if (counts(row, selects, context)) timeline_add_call(&sums, samples, row);
   }
   return sums;
 }

@@ -1,5 +1,5 @@
 /* The heap and the resident memory over time, summed from the rows and measurements of a trace. In
- * all functions `takes` selects the rows that count; NULL, where a function allows it, selects all.
+ * all functions `selects` selects the rows that count; NULL, where a function allows it, selects all.
  */
 #ifndef ANALYSIS_TIMELINE_H
 #define ANALYSIS_TIMELINE_H
@@ -15,14 +15,14 @@ struct moment {
 /* Whether a row counts. */
 typedef bool row_filter(const struct row *row, void *context);
 
-/* The sums of the rows that are live at a time. `takes` may be NULL. */
-struct sums timeline_live_at(const struct samples *samples, uint64_t time_ns, row_filter *takes,
+/* The sums of the rows that are live at a time. `selects` may be NULL. */
+struct sums timeline_live_at(const struct samples *samples, uint64_t time_ns, row_filter *selects,
                              void *context);
 
 /* The sums of the live rows at `count` moments, spread evenly from the start of the trace to the
- * last event. `count` is from 2 to TIMELINE_MOMENTS. `takes` may be NULL. */
+ * last event. `count` is from 2 to TIMELINE_MOMENTS. `selects` may be NULL. */
 #define TIMELINE_MOMENTS 1024
-void timeline_curve(const struct samples *samples, row_filter *takes, void *context, struct moment *moments,
+void timeline_curve(const struct samples *samples, row_filter *selects, void *context, struct moment *moments,
                     size_t count);
 
 /* The key of a row; NO_KEY: it does not count. */
@@ -45,12 +45,12 @@ bool timeline_most(const struct samples *samples, row_key *key_of, void *context
 struct flow {
   double minor, major, outside, allocated;
 };
-void timeline_flow(const struct samples *samples, row_filter *takes, void *context, struct flow *flow,
+void timeline_flow(const struct samples *samples, row_filter *selects, void *context, struct flow *flow,
                    size_t count);
 
 /* The bytes of all allocations; `blocks` counts the calls that allocated (OWNER in samples.h).
- * `takes` may be NULL. */
-struct sums timeline_allocated(const struct samples *samples, row_filter *takes, void *context);
+ * `selects` may be NULL. */
+struct sums timeline_allocated(const struct samples *samples, row_filter *selects, void *context);
 
 /* Add a row to such sums: that of the live rows, and that of allocations, if the row is a call. */
 void timeline_add_live(struct sums *sums, const struct row *row);

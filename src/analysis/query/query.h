@@ -16,16 +16,16 @@ enum when { AT_PEAK, AT_END, AT_TIME };
 /* Parses a query. WN_EINVAL: wn_last_error names the column and what was expected there. */
 wn_status query_parse(const char *text, struct query **query);
 
-/* Looks up the query's functions, files and modules in the names. Called once, before query_takes.
+/* Looks up the query's functions, files and modules in the names. Called once, before query_selects.
  * WN_EINVAL: `live` names a time after the end of the trace. WN_ENOMEM. */
 wn_status query_bind(struct query *query, const struct samples *samples, const struct names *names);
 
 /* Whether the query selects the row's block. */
-bool query_takes(const struct query *query, const struct row *row);
+bool query_selects(const struct query *query, const struct row *row);
 
 /* Whether it selects all rows, since it has settings alone; and whether two queries select the same
  * rows, since they differ in settings alone. NULL: no query. False says nothing. */
-bool query_takes_all(const struct query *query);
+bool query_selects_all(const struct query *query);
 bool query_same_rows(const struct query *one, const struct query *other);
 
 /* The moment that the query sets by `at`; *ns is for AT_TIME. Returns the moment as the user wrote

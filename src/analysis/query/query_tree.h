@@ -1,4 +1,4 @@
-/* A query as a tree of conditions: query.c makes it from a text, query_takes.c evaluates it. */
+/* A query as a tree of conditions: query.c makes it from a text, query_selects.c evaluates it. */
 #ifndef ANALYSIS_QUERY_TREE_H
 #define ANALYSIS_QUERY_TREE_H
 

@@ -21,7 +21,7 @@ void generations_add(struct generations *generations, const struct row *row) {
   if (row->promoted_ns == NEVER) return;
   add_to(&generations->promoted, row);
   if (row->next_cycle == NEXT_CYCLE_UNKNOWN) return;
-  add_to(&generations->settled, row);
+  add_to(&generations->resolved, row);
   if (row->next_cycle == NEXT_CYCLE_DEAD) add_to(&generations->dead, row);
 }
 

@@ -9,8 +9,8 @@ struct generations {
   struct sums minor, major, outside; /* by the area of birth (enum area); together all blocks */
   struct sums external; /* the part of `outside` of which the program tells itself, whatever its heap */
   struct sums promoted; /* the part of `minor` that was promoted */
-  struct sums settled;  /* the part of `promoted` for which the next cycle is known (enum next_cycle) */
-  struct sums dead;     /* the part of `settled` that the next cycle found dead */
+  struct sums resolved; /* the part of `promoted` for which the next cycle is known (enum next_cycle) */
+  struct sums dead;     /* the part of `resolved` that the next cycle found dead */
 };
 
 /* Adds a row. */

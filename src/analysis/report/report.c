@@ -26,7 +26,8 @@ static uint64_t life_of(const struct report *report, const struct row *row) {
 
 static bool is_brief(const struct row *row, void *context) {
   const struct report *report = context;
-  return row->died_ns != STILL_ALIVE && report_takes(row, context) && life_of(report, row) < report->brief_ns;
+  return row->died_ns != STILL_ALIVE && report_selects(row, context) &&
+         life_of(report, row) < report->brief_ns;
 }
 
 static bool held(const struct row *row, struct share *share, void *context) {
@@ -34,7 +35,7 @@ static bool held(const struct row *row, struct share *share, void *context) {
   struct span span = row_span(report->samples, row);
   bool is_held =
       is_at_peak(report) ? peak_is_near(&report->peak, &span) : span_has(&span, report->asked.time_ns);
-  if (!is_held || !report_takes(row, context)) return false;
+  if (!is_held || !report_selects(row, context)) return false;
   *share = share_block(row);
   if (report->apart && span_has(&span, report->apart_ns)) return false;
   return !is_at_peak(report) || peak_holds(&report->peak, row, &share->weight);
@@ -42,7 +43,7 @@ static bool held(const struct row *row, struct share *share, void *context) {
 
 static bool allocated(const struct row *row, struct share *share, void *context) {
   *share = share_call(((const struct report *)context)->samples, row);
-  return report_takes(row, context);
+  return report_selects(row, context);
 }
 
 /* All rows that could be promoted belong to their groups, so that a group knows its promoted share.
@@ -50,7 +51,7 @@ static bool allocated(const struct row *row, struct share *share, void *context)
 static bool promoted(const struct row *row, struct share *share, void *context) {
   *share = share_block(row);
   share->apart = row->promoted_ns == NEVER;
-  return row->area == AREA_MINOR && report_takes(row, context);
+  return row->area == AREA_MINOR && report_selects(row, context);
 }
 
 static bool churn(const struct row *row, struct share *share, void *context) {
@@ -66,7 +67,7 @@ static bool is_alive(const struct report *report, const struct row *row) {
 
 static bool alive(const struct row *row, struct share *share, void *context) {
   *share = share_block(row);
-  return is_alive(context, row) && report_takes(row, context);
+  return is_alive(context, row) && report_selects(row, context);
 }
 
 /* TABLE_GROWTH: rows that have ended belong to their groups, as far as they matter for growth. */
@@ -74,7 +75,7 @@ static bool alive_or_gone(const struct row *row, struct share *share, void *cont
   const struct report *report = context;
   *share = share_block(row);
   share->apart = !row_is_live_at(row, report->alive_ns);
-  return ages_need(row, (struct stretch){0, report->alive_ns}) && report_takes(row, context);
+  return ages_need(row, (struct stretch){0, report->alive_ns}) && report_selects(row, context);
 }
 
 static bool held_or_gone(const struct row *row, struct share *share, void *context) {
@@ -82,13 +83,13 @@ static bool held_or_gone(const struct row *row, struct share *share, void *conte
   if (held(row, share, context)) return true;
   *share = share_block(row);
   share->apart = true;
-  return ages_need(row, (struct stretch){0, report->alive_ns}) && report_takes(row, context);
+  return ages_need(row, (struct stretch){0, report->alive_ns}) && report_selects(row, context);
 }
 
 static bool lasting(const struct row *row, struct share *share, void *context) {
   *share = share_block(row);
   return row->last && life_of(context, row) >= ((const struct report *)context)->long_ns &&
-         report_takes(row, context);
+         report_selects(row, context);
 }
 
 static const struct {
@@ -118,8 +119,8 @@ static bool selects_as(const struct report *report, const struct report *earlier
 
 /* Takes over what depends on the rows of the query alone. */
 static void take_over(struct report *report, const struct report *earlier) {
-  if (report->taken)
-    memcpy(report->taken, earlier->taken, report->samples->row_count * sizeof *report->taken);
+  if (report->selected)
+    memcpy(report->selected, earlier->selected, report->samples->row_count * sizeof *report->selected);
   report->peak = earlier->peak;
   report->allocated = earlier->allocated;
   report->live_at_end = earlier->live_at_end;
@@ -140,7 +141,7 @@ static void add_row(struct report *report, const struct row *row) {
 
 static bool selects(const struct report *report, const struct row *row) {
   if (report->process && process_of(report->samples, row->thread) != report->process - 1) return false;
-  return !report->query || query_takes(report->query, row);
+  return !report->query || query_selects(report->query, row);
 }
 
 /* Asks the query once for each row, and computes all that needs no moment in the same pass: it is the
@@ -152,18 +153,18 @@ static wn_status sum_rows(struct report *report) {
   if (error) return error;
   for (size_t i = 0; i < samples->row_count; i++) {
     const struct row *row = &samples->rows[i];
-    bool taken = !report->taken || selects(report, row);
-    if (report->taken) report->taken[i] = taken;
-    peak_add(&finder, row, taken);
-    if (taken) add_row(report, row);
+    bool chosen = !report->selected || selects(report, row);
+    if (report->selected) report->selected[i] = chosen;
+    peak_add(&finder, row, chosen);
+    if (chosen) add_row(report, row);
   }
   return peak_end(&finder, &report->peak);
 }
 
 static wn_status select_rows(struct report *report, const struct report *earlier) {
-  if (report->process || !query_takes_all(report->query)) {
-    report->taken = malloc((report->samples->row_count + 1) * sizeof *report->taken);
-    if (!report->taken) return error_set(WN_ENOMEM, "not enough memory for the query");
+  if (report->process || !query_selects_all(report->query)) {
+    report->selected = malloc((report->samples->row_count + 1) * sizeof *report->selected);
+    if (!report->selected) return error_set(WN_ENOMEM, "not enough memory for the query");
   }
   if (!selects_as(report, earlier)) return sum_rows(report);
   take_over(report, earlier);
@@ -172,7 +173,7 @@ static wn_status select_rows(struct report *report, const struct report *earlier
 
 /* TOTALS (sources/source.h): the peak is that of the whole program, as the profile tells it, also
  * of the blocks of a query. Where the profile tells none, what it tells instead is asked for. */
-static wn_status settle_moment_of_totals(struct report *report, enum when *at) {
+static wn_status resolve_moment_of_totals(struct report *report, enum when *at) {
   const struct source_limits *limits = source_limits(report->samples->source);
   if (*at == AT_TIME)
     return error_set(WN_EINVAL, "such a profile tells nothing of what was held at other moments than %s",
@@ -185,7 +186,7 @@ static void take_peak_of_totals(struct report *report) {
   uint64_t time_ns = source_limits(report->samples->source)->no_peak ? SOURCE_END : SOURCE_PEAK;
   report->peak = (struct peak){.first_ns = time_ns, .median_ns = time_ns, .last_ns = time_ns};
   for (int k = 0; k < PEAK_PARTS; k++) report->peak.time_ns[k] = time_ns;
-  report->peak.live = timeline_live_at(report->samples, time_ns, report_takes, report);
+  report->peak.live = timeline_live_at(report->samples, time_ns, report_selects, report);
 }
 
 static wn_status compute(struct report *report, const struct question *question) {
@@ -202,7 +203,7 @@ static wn_status compute(struct report *report, const struct question *question)
   if (report->query && !question->apart) query_moment(report->query, &report->at, &at_ns);
   if (report->at == AT_TIME && at_ns > samples->end_ns)
     return error_set(WN_EINVAL, "the time is after the end of the trace");
-  wn_status error = is_of_totals(report) ? settle_moment_of_totals(report, &report->at) : WN_OK;
+  wn_status error = is_of_totals(report) ? resolve_moment_of_totals(report, &report->at) : WN_OK;
   if (!error) error = select_rows(report, question->earlier);
   if (error) return error;
   if (is_of_totals(report)) take_peak_of_totals(report);
@@ -211,7 +212,7 @@ static wn_status compute(struct report *report, const struct question *question)
                                                                     : at_ns};
   report->asked.live = is_at_peak(report)
                            ? report->peak.live
-                           : timeline_live_at(samples, report->asked.time_ns, report_takes, report);
+                           : timeline_live_at(samples, report->asked.time_ns, report_selects, report);
   return WN_OK;
 }
 
@@ -295,14 +296,14 @@ wn_status report_ask(const struct recording *recording, const struct question *q
 
 void report_destroy(struct report *report) {
   query_free(report->query);
-  free(report->taken);
+  free(report->selected);
   report->query = NULL;
-  report->taken = NULL;
+  report->selected = NULL;
 }
 
-bool report_takes(const struct row *row, void *context) {
+bool report_selects(const struct row *row, void *context) {
   const struct report *report = context;
-  return !report->taken || report->taken[row - report->samples->rows];
+  return !report->selected || report->selected[row - report->samples->rows];
 }
 
 bool report_counts(const struct report *report, enum measure measure, const struct row *row,
@@ -424,12 +425,12 @@ struct estimate report_promoted_share(const struct report *report, const struct 
 }
 
 struct estimate report_dead_share(const struct report *report, const struct generations *generations) {
-  return report_share(report, &generations->dead, &generations->settled);
+  return report_share(report, &generations->dead, &generations->resolved);
 }
 
 wn_status report_what_if(const struct report *report, struct what_if *what_if) {
   double unit = report->recording->byte_unit;
-  if (what_if_make(report->samples, report_takes, (void *)report, unit, what_if)) return WN_OK;
+  if (what_if_make(report->samples, report_selects, (void *)report, unit, what_if)) return WN_OK;
   return error_set(WN_ENOMEM, "not enough memory for the minor heaps");
 }
 

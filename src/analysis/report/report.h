@@ -33,7 +33,7 @@ struct question {
       *paths;       /* by grouping: kept by the asker between questions about one recording; or NULL */
   uint32_t process; /* only blocks of this process, by its number + 1; its CLOSING counts; 0: of all */
   bool closing;     /* "alive" asks for the moment CLOSING of recording.h, not for the end */
-  const struct report *earlier; /* its sums are taken over if its query selects the same rows; or NULL */
+  const struct report *earlier; /* its sums are copied if its query selects the same rows; or NULL */
 };
 
 struct report {
@@ -45,7 +45,7 @@ struct report {
   uint64_t apart_ns;
   struct call_paths *paths;                  /* of the question */
   struct query *query;                       /* NULL: every block counts */
-  bool *taken;                               /* by row: whether the query selects it; NULL: it selects all */
+  bool *selected;                            /* by row: whether the query selects it; NULL: it selects all */
   struct sums allocated, live_at_end, brief; /* brief: allocations of blocks that lived less than brief_ns */
   uint64_t alive_ns;                         /* the moment of MEASURE_ALIVE */
   struct sums alive;                         /* what was live then */
@@ -66,7 +66,7 @@ void report_destroy(struct report *report);
 
 /* Whether the report's query selects a row of the samples. It is a row_filter whose context is the
  * report. */
-bool report_takes(const struct row *row, void *report);
+bool report_selects(const struct row *row, void *report);
 
 /* ---- tables ---- */
 
@@ -148,7 +148,7 @@ void owners_destroy(struct owners *owners);
  * the row. */
 static inline uint32_t owners_node(const struct owners *owners, const struct row *row) {
   uint32_t place = call_paths_place(owners->paths, row);
-  bool known = place <= owners->paths->stack_count && report_takes(row, (void *)owners->report);
+  bool known = place <= owners->paths->stack_count && report_selects(row, (void *)owners->report);
   return known ? owners->paths->own_of[place] : 0;
 }
 

@@ -154,37 +154,37 @@ static double grown_since(const struct report *report, uint64_t time_ns, const s
  * after it, that one counts since which the blocks have changed less. `asked` 0: there is none. */
 static struct resident answer_at(const struct report *report, const struct resident *resident,
                                  const struct blocks *now) {
-  struct resident told = mapped_when_asked(report->samples, resident->time_ns, true);
+  struct resident answer = mapped_when_asked(report->samples, resident->time_ns, true);
   struct resident after = mapped_when_asked(report->samples, resident->time_ns, false);
-  double grown = told.asked ? grown_since(report, told.time_ns, now) : INFINITY;
+  double grown = answer.asked ? grown_since(report, answer.time_ns, now) : INFINITY;
   double later = after.asked ? grown_since(report, after.time_ns, now) : INFINITY;
-  if (fabs(later) < fabs(grown)) told = after, grown = later;
-  if (!told.asked || !resident->measured || told.time_ns == resident->time_ns) return told;
-  double data = room_of(&told) - told.in_use - told.free, heap = room_of(resident) - data;
-  told.in_use = fmax(told.in_use + grown, 0);
+  if (fabs(later) < fabs(grown)) answer = after, grown = later;
+  if (!answer.asked || !resident->measured || answer.time_ns == resident->time_ns) return answer;
+  double data = room_of(&answer) - answer.in_use - answer.free, heap = room_of(resident) - data;
+  answer.in_use = fmax(answer.in_use + grown, 0);
   if (data < 0) { /* what was not written then may be written now, so it does not tell the heap's size */
-    told.free = fmax(told.free - grown, 0);
+    answer.free = fmax(answer.free - grown, 0);
   } else {
-    told.in_use = fmin(told.in_use, fmax(heap, now->bytes.low));
-    told.free = fmax(heap - told.in_use, 0);
+    answer.in_use = fmin(answer.in_use, fmax(heap, now->bytes.low));
+    answer.free = fmax(heap - answer.in_use, 0);
   }
-  return told;
+  return answer;
 }
 
 /* ANSWER. `room`: private memory that is not in mappings or stacks, or the recorder's own. */
-static void fill_told(struct resident_parts *parts, const struct blocks *blocks, const struct resident *told,
-                      double room, uint64_t time_ns) {
-  double held = blocks->bytes.estimate, headers = told->asked == TRACE_GLIBC ? blocks->headers : 0;
-  double earlier = fmin(fmax(told->in_use - held - blocks->headers, 0), parts->earlier);
-  double of_blocks = told->in_use - earlier, share = headers > 0 ? headers / (held + headers) : 0;
-  double left = room - told->in_use - told->free;
-  double range = told->time_ns == time_ns ? 0 : (blocks->bytes.high - blocks->bytes.low) / 2;
-  parts->told = true;
-  parts->told_ns = told->time_ns;
+static void fill_answered(struct resident_parts *parts, const struct blocks *blocks,
+                          const struct resident *answer, double room, uint64_t time_ns) {
+  double held = blocks->bytes.estimate, headers = answer->asked == TRACE_GLIBC ? blocks->headers : 0;
+  double earlier = fmin(fmax(answer->in_use - held - blocks->headers, 0), parts->earlier);
+  double of_blocks = answer->in_use - earlier, share = headers > 0 ? headers / (held + headers) : 0;
+  double left = room - answer->in_use - answer->free;
+  double range = answer->time_ns == time_ns ? 0 : (blocks->bytes.high - blocks->bytes.low) / 2;
+  parts->answered = true;
+  parts->answered_ns = answer->time_ns;
   parts->part[PART_BLOCKS] = within(of_blocks * (1 - share), range, blocks->bytes.samples);
   parts->part[PART_HEADERS] = exactly(of_blocks * share);
   parts->part[PART_EARLIER] = exactly(earlier);
-  parts->part[PART_FREE] = within(told->free, range, range > 0 ? blocks->bytes.samples : 0);
+  parts->part[PART_FREE] = within(answer->free, range, range > 0 ? blocks->bytes.samples : 0);
   parts->part[PART_REST] = exactly(fmax(left, 0));
   parts->part[PART_UNWRITTEN] = exactly(fmin(left, 0));
 }
@@ -207,8 +207,8 @@ static void fill_estimated(struct resident_parts *parts, const struct report *re
   double free = fmin(fmax(heap - blocks->major, 0), left);
   double earlier = fmin(parts->earlier, left - free);
   struct estimate apart = exactly(headers + free + earlier);
-  parts->told = heap > 0;
-  parts->told_ns = time_ns;
+  parts->answered = heap > 0;
+  parts->answered_ns = time_ns;
   parts->part[PART_BLOCKS] =
       garbage > 0 ? within(bytes.estimate - garbage, (bytes.high - bytes.low) / 2, bytes.samples) : bytes;
   parts->part[PART_GARBAGE] = exactly(garbage);
@@ -233,21 +233,21 @@ struct resident report_resident(const struct report *report) {
 
 struct resident_parts resident_parts(const struct report *report, const struct resident *resident) {
   struct blocks blocks = blocks_at(report, resident->time_ns);
-  struct resident told = answer_at(report, resident, &blocks);
+  struct resident answer = answer_at(report, resident, &blocks);
   bool measured = resident->measured;
   double whole = room_of(resident) + resident->own_bytes;
   struct resident_parts parts = {.held = blocks.held, .rest = remains(whole, &blocks.bytes)};
   parts.unwritten = fmax(blocks.bytes.low - whole, 0);
   parts.headers = fmin(blocks.headers, parts.rest.estimate);
   parts.earlier = fmin(earlier_bytes(report), parts.rest.high);
-  bool is_told = told.asked && measured;
-  double own = is_told ? resident->own_bytes : fmin(resident->own_bytes, parts.rest.estimate);
+  bool is_answered = answer.asked && measured;
+  double own = is_answered ? resident->own_bytes : fmin(resident->own_bytes, parts.rest.estimate);
   parts.part[PART_MAPPED] = exactly(measured ? resident->mapped_private + resident->mapped_files : 0);
   parts.part[PART_STACKS] = exactly(measured ? resident->stack_bytes : 0);
   parts.part[PART_FILES] = exactly(resident->files_bytes);
   parts.part[PART_OWN] = exactly(own);
-  if (is_told)
-    fill_told(&parts, &blocks, &told, whole - own, resident->time_ns);
+  if (is_answered)
+    fill_answered(&parts, &blocks, &answer, whole - own, resident->time_ns);
   else
     fill_estimated(&parts, report, &blocks, whole - own, resident->time_ns);
   return parts;

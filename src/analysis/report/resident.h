@@ -31,8 +31,8 @@ enum resident_part_name {
  * what the blocks hold. */
 struct resident_parts {
   struct estimate part[RESIDENT_PARTS]; /* low and high are equal where it is none; UNWRITTEN is negative */
-  bool told;                            /* the allocator, or the collected heap, told what it keeps free */
-  uint64_t told_ns; /* when: what it held at the moment of the parts follows from that and the samples */
+  bool answered;                        /* the allocator, or the collected heap, told what it keeps free */
+  uint64_t answered_ns; /* when: what it held at the moment of the parts follows from that and the samples */
   /* Without such an answer: */
   struct sums held;     /* the blocks held at that time, whatever the query selects */
   struct estimate rest; /* private memory that is not in blocks, mappings or stacks */

@@ -98,7 +98,7 @@ static bool frees(const struct report *report) {
   for (size_t i = 0; i < report->samples->row_count; i++) {
     const struct row *row = &report->samples->rows[i];
     bool freed_then = row->last && row->died_ns > report->since_ns && row->died_ns <= report->alive_ns;
-    if (freed_then && row->probability > 0 && report_takes(row, (void *)report))
+    if (freed_then && row->probability > 0 && report_selects(row, (void *)report))
       sum_add(&freed, (double)row->size, row->probability);
   }
   return freed.total >= LEAK_FREES * report->alive.bytes.total;
@@ -326,7 +326,7 @@ static bool is_level(const struct suspects *suspects, double leak) {
 static uint64_t level_since(const struct report *report, double peak) {
   enum { MOMENTS = 128 };
   struct moment moments[MOMENTS];
-  timeline_curve(report->samples, report_takes, (void *)report, moments, MOMENTS);
+  timeline_curve(report->samples, report_selects, (void *)report, moments, MOMENTS);
   size_t last = MOMENTS - 1;
   while (last && moments[last].time_ns > report->alive_ns) last--;
   double end = moments[last].live.bytes.total;
@@ -358,7 +358,7 @@ static bool is_kept(const struct report *report, struct verdict *verdict) {
   struct resident resident = resident_at_end(report);
   if (!resident.measured || (double)resident.rss_bytes < BIG || report->samples->collected) return false;
   struct resident_parts parts = resident_parts(report, &resident);
-  if (!parts.told) return false;
+  if (!parts.answered) return false;
   verdict->bytes = parts.part[PART_FREE].low + parts.part[PART_UNWRITTEN].estimate;
   verdict->time_ns = resident.time_ns;
   return verdict->bytes >= 0.5 * (double)resident.rss_bytes;
@@ -368,7 +368,7 @@ static bool is_kept(const struct report *report, struct verdict *verdict) {
 static bool freed_lately(const struct report *report, double bytes) {
   enum { MOMENTS = 128 };
   struct moment moments[MOMENTS];
-  timeline_curve(report->samples, report_takes, (void *)report, moments, MOMENTS);
+  timeline_curve(report->samples, report_selects, (void *)report, moments, MOMENTS);
   return moments[MOMENTS - MOMENTS / 4].live.bytes.total >= 0.5 * bytes;
 }
 

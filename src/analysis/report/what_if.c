@@ -181,7 +181,7 @@ static struct kept kept_by_half(const struct working *working, double unit) {
 
 /* ---- shared ---- */
 
-bool what_if_make(const struct samples *samples, row_filter *takes, void *context, double unit,
+bool what_if_make(const struct samples *samples, row_filter *selects, void *context, double unit,
                   struct what_if *what_if) {
   struct working working = {.samples = samples};
   *what_if = (struct what_if){.samples = 0};
@@ -190,7 +190,7 @@ bool what_if_make(const struct samples *samples, row_filter *takes, void *contex
   for (size_t i = 0; i < samples->row_count && made; i++) {
     const struct row *row = &samples->rows[i];
     if (row->first && row->area == AREA_MINOR && row->promoted_ns != NEVER && row->probability > 0 &&
-        (!takes || takes(row, context)))
+        (!selects || selects(row, context)))
       add_row(&working, row);
   }
   words_clock_destroy(&working.clock);

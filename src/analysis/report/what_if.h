@@ -21,9 +21,9 @@ struct what_if {
   struct kept sizes[WHAT_IF_SIZES]; /* half as large; then larger ones */
 };
 
-/* For the blocks that `takes` selects (NULL: all). `unit` is that of estimate_of for bytes. False
+/* For the blocks that `selects` selects (NULL: all). `unit` is that of estimate_of for bytes. False
  * without memory. */
-bool what_if_make(const struct samples *samples, row_filter *takes, void *context, double unit,
+bool what_if_make(const struct samples *samples, row_filter *selects, void *context, double unit,
                   struct what_if *what_if);
 
 #endif

@@ -108,8 +108,9 @@ static int print_known(const struct view *view, enum fact_name name, const char 
 static const char *part_label(const struct view *view, enum fact_name part, double bytes) {
   double peak = facts_number(view->facts, FACT_TOTALS_peak_bytes);
   char one[32], other[32];
-  bool counted = part == FACT_PARTS_blocks && view->facts->parts.told && !view->report->samples->collected &&
-                 bytes > peak && strcmp(text_bytes(one, bytes), text_bytes(other, peak)) != 0;
+  bool counted = part == FACT_PARTS_blocks && view->facts->parts.answered &&
+                 !view->report->samples->collected && bytes > peak &&
+                 strcmp(text_bytes(one, bytes), text_bytes(other, peak)) != 0;
   return counted ? "malloc blocks (malloc's count)" : facts_label(view->facts, part);
 }
 

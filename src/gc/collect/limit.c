@@ -58,11 +58,11 @@ static bool has_grown(size_t bytes, size_t from) { return bytes > from && bytes 
 
 static void note_excess(struct wn_heap *heap, bool has_budget) {
   struct limit *limit = limit_of(heap);
-  size_t used = used_bytes(heap), told = limit->told_bytes;
+  size_t used = used_bytes(heap), reported = limit->reported_bytes;
   size_t bytes = atomic_load(&limit->bytes);
   bool helpless = limit->cycles_beyond >= CYCLES || (!has_budget && has_grown(used, bytes));
-  if (used <= bytes || !helpless || (told && !has_grown(used, told))) return;
-  limit->told_bytes = used;
+  if (used <= bytes || !helpless || (reported && !has_grown(used, reported))) return;
+  limit->reported_bytes = used;
   call_hook(heap);
 }
 
@@ -104,7 +104,7 @@ void limit_cycle_ended(struct wn_heap *heap) {
   limit->compacts = false;
   if (!is_beyond(heap)) {
     limit->cycles_beyond = 0;
-    limit->told_bytes = 0;
+    limit->reported_bytes = 0;
     atomic_store(&limit->compacted, false);
     return;
   }

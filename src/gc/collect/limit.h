@@ -66,7 +66,7 @@ struct limit {
   unsigned cycles_beyond;  /* PRESSURE: cycles in a row that ended beyond the limit */
   bool compacts;           /* PRESSURE: limit_wants_compaction */
   _Atomic(bool) compacted; /* PRESSURE: a compaction had its turn; limit_tell clears it, too */
-  size_t told_bytes;       /* HOOK: the heap's size at the last call; 0: there was none */
+  size_t reported_bytes;   /* HOOK: the heap's size at the last call; 0: there was none */
 
   _Atomic(bool) counts; /* HALF: what the collector does now counts */
   _Atomic(bool) due;    /* HOOK: a call is due; cleared by the thread that makes it */

@@ -91,7 +91,7 @@ static int by_start(const void *a, const void *b) {
 }
 
 /* Orders the parts, and computes what depends on all of them. */
-static void settle_parts(struct joined *joined) {
+static void complete_parts(struct joined *joined) {
   qsort(joined->parts, joined->count, sizeof *joined->parts, by_start);
   joined->rate = joined->parts->process.run.rate;
   for (uint32_t i = 0; i < joined->count; i++) {
@@ -312,9 +312,9 @@ wn_status joined_open(const struct joined_part *parts, size_t count, struct sour
   joined->source.format = &format;
   wn_status error = WN_OK;
   for (size_t i = 0; i < count && !error; i++)
-    if (parts[i].taken) error = open_part(&joined->parts[joined->count++], &parts[i], &joined->heap);
+    if (parts[i].selected) error = open_part(&joined->parts[joined->count++], &parts[i], &joined->heap);
   if (error) return close_joined(&joined->source), error;
-  settle_parts(joined);
+  complete_parts(joined);
   *source = &joined->source;
   return WN_OK;
 }

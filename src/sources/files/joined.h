@@ -28,19 +28,19 @@ struct joined_identity {
 struct joined_part {
   const char *path, *name;   /* name: for messages */
   bool writing;              /* its process still writes it */
-  bool copy;                 /* of a part that is taken; set by joined_examine, as what follows */
-  bool taken;                /* otherwise `why` says in a line why not */
+  bool copy;                 /* of a part that is selected; set by joined_examine, as what follows */
+  bool selected;             /* otherwise `why` says in a line why not */
   char why[JOINED_WHY_MOST]; /* begins with the name */
 };
 
 struct joined_identity joined_identity_of(const struct trace_run *run);
 
-/* Decides which files can be joined. A file is not taken if it cannot be read, if it does not tell
+/* Decides which files can be joined. A file is not selected if it cannot be read, if it does not tell
  * when its process began, or if it is a copy, maybe a shorter one, of another.
  * WN_EINVAL: the traces are of different kinds of heap. */
 wn_status joined_examine(struct joined_part *parts, size_t count);
 
-/* Opens the parts that are taken, at least one. Sets wn_last_error on failure. */
+/* Opens the parts that are selected, at least one. Sets wn_last_error on failure. */
 wn_status joined_open(const struct joined_part *parts, size_t count, struct source **source);
 
 #endif

@@ -20,14 +20,14 @@ __attribute__((format(printf, 2, 3))) static void refuse(struct joined_part *par
   va_start(arguments, format);
   vsnprintf(part->why, sizeof part->why, format, arguments);
   va_end(arguments);
-  part->taken = false;
+  part->selected = false;
 }
 
 static void examine(struct joined_part *part, struct examined *examined) {
   struct source *source;
   struct stat found;
   *examined = (struct examined){.part = part};
-  part->taken = true;
+  part->selected = true;
   if (source_open(part->path, &source)) {
     refuse(part, "%s", wn_last_error());
     return;
@@ -48,7 +48,7 @@ static void examine(struct joined_part *part, struct examined *examined) {
 /* Copies are next to each other, the longest first. */
 static int by_identity(const void *a, const void *b) {
   const struct examined *one = a, *other = b;
-  if (one->part->taken != other->part->taken) return one->part->taken ? -1 : 1;
+  if (one->part->selected != other->part->selected) return one->part->selected ? -1 : 1;
   int order = memcmp(&one->identity, &other->identity, sizeof one->identity);
   if (order) return order;
   if (one->file_bytes != other->file_bytes) return one->file_bytes > other->file_bytes ? -1 : 1;
@@ -57,7 +57,7 @@ static int by_identity(const void *a, const void *b) {
 
 static void refuse_copies(const struct examined *all, size_t count) {
   const struct examined *last = NULL;
-  for (size_t i = 0; i < count && all[i].part->taken; i++) {
+  for (size_t i = 0; i < count && all[i].part->selected; i++) {
     if (last && !memcmp(&last->identity, &all[i].identity, sizeof last->identity)) {
       refuse(all[i].part, "%s is the same recording as %s, which is counted once", all[i].part->name,
              last->part->name);
@@ -72,7 +72,7 @@ static void refuse_copies(const struct examined *all, size_t count) {
 static wn_status check_heaps(const struct examined *all, size_t count) {
   const struct examined *first = NULL;
   for (size_t i = 0; i < count; i++) {
-    if (!all[i].part->taken) continue;
+    if (!all[i].part->selected) continue;
     if (!first) first = &all[i];
     if (first->heap == all[i].heap) continue;
     bool malloc_first = first->heap == SOURCE_HEAP_MALLOC;

@@ -341,7 +341,7 @@ a_program_is_not_killed_by_a_filter_that_it_inherits() {
   for rate in 1 1e-2; do
     rm -rf trace*
     same_as_bare $rate "$programs/confined" inherited
-    [ "$(figure .resident.told_ns)" != null ] || fail "rate $rate: malloc was not asked"
+    [ "$(figure .resident.asked_ns)" != null ] || fail "rate $rate: malloc was not asked"
   done
 }
 

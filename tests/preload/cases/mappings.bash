@@ -343,5 +343,5 @@ other_allocators_tell_what_they_keep_free() {
   other=$(find_allocator libmimalloc.so.2) || return 0
   LD_PRELOAD=$other record --rate 1e-2 -- "$programs/fragments" || fail "fragments failed over mimalloc"
   "$winnow" report --json --at end trace >report.json
-  [ "$(jq .resident.told_ns report.json) $(part free)" = "null 0" ] || fail "mimalloc: $(jq -c .resident report.json)"
+  [ "$(jq .resident.asked_ns report.json) $(part free)" = "null 0" ] || fail "mimalloc: $(jq -c .resident report.json)"
 }

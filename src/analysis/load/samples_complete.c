@@ -79,7 +79,7 @@ static bool fill_life_words(struct samples *samples) {
 
 /* ---- shared ---- */
 
-bool samples_settle_lives(struct samples *samples) {
+bool samples_complete_lives(struct samples *samples) {
   processes_end_rows(samples);
   free(samples->spans);
   free(samples->steps);

@@ -126,20 +126,20 @@ static wn_status check_live(const struct condition *condition, uint64_t end_ns) 
   return error ? error : check_live(condition->right, end_ns);
 }
 
-/* Of totals (sources/source.h) code alone is told. */
-static bool is_told(const struct field *field, const struct source_limits *limits) {
+/* Of totals (sources/source.h) code alone is recorded. */
+static bool is_recorded(const struct field *field, const struct source_limits *limits) {
   bool life = field->type == TIME && strcmp(field->name, "born") != 0;
   if (limits->totals) return is_on_frames(field->type) || field->type == MOMENT;
   if (field->type == THREAD_NAME) return !limits->no_threads;
   return !limits->no_lives || !(life || !strcmp(field->name, "life_bytes"));
 }
 
-static wn_status check_told(const struct condition *condition, const struct source_limits *limits) {
+static wn_status check_recorded(const struct condition *condition, const struct source_limits *limits) {
   if (!condition) return WN_OK;
-  if (condition->field && !is_told(condition->field, limits))
+  if (condition->field && !is_recorded(condition->field, limits))
     return error_set(WN_EINVAL, "'%s': such a file does not tell this of its blocks", condition->field->name);
-  wn_status error = check_told(condition->left, limits);
-  return error ? error : check_told(condition->right, limits);
+  wn_status error = check_recorded(condition->left, limits);
+  return error ? error : check_recorded(condition->right, limits);
 }
 
 static bool compares(double left, enum relation relation, double right) {
@@ -169,11 +169,11 @@ static bool field_takes(const struct condition *condition, const struct query *q
   }
 }
 
-static bool takes(const struct condition *condition, const struct query *query, const struct row *row) {
+static bool selects(const struct condition *condition, const struct query *query, const struct row *row) {
   switch (condition->kind) {
-  case OR: return takes(condition->left, query, row) || takes(condition->right, query, row);
-  case AND: return takes(condition->left, query, row) && takes(condition->right, query, row);
-  case NOT: return !takes(condition->left, query, row);
+  case OR: return selects(condition->left, query, row) || selects(condition->right, query, row);
+  case AND: return selects(condition->left, query, row) && selects(condition->right, query, row);
+  case NOT: return !selects(condition->left, query, row);
   case FIELD: return field_takes(condition, query, row);
   }
   return false;
@@ -223,16 +223,18 @@ wn_status query_bind(struct query *query, const struct samples *samples, const s
   query->samples = samples;
   query->names = names;
   query->node_count = source_stack_count(samples->source);
-  wn_status error = check_told(query->root, source_limits(samples->source));
+  wn_status error = check_recorded(query->root, source_limits(samples->source));
   if (!error) error = check_live(query->root, samples->end_ns);
   if (error) return error;
   if (!bind(query->root, query, names)) return error_set(WN_ENOMEM, "not enough memory for the query");
   return WN_OK;
 }
 
-bool query_takes(const struct query *query, const struct row *row) { return takes(query->root, query, row); }
+bool query_selects(const struct query *query, const struct row *row) {
+  return selects(query->root, query, row);
+}
 
-bool query_takes_all(const struct query *query) { return !query || !selecting(query->root); }
+bool query_selects_all(const struct query *query) { return !query || !selecting(query->root); }
 
 bool query_same_rows(const struct query *one, const struct query *other) {
   return same_rows(one ? one->root : NULL, other ? other->root : NULL);
