@@ -137,7 +137,7 @@ struct stack_frames {
 
 static bool collect(struct stack_frames *frames, const struct source *source, uint32_t node) {
   for (frames->count = 0; node; node = source_stack(source, node).parent)
-    if (!(ARRAY_ADD(frames->nodes, frames->count, frames->capacity, node))) return false;
+    if (!ARRAY_ADD(frames->nodes, frames->count, frames->capacity, node)) return false;
   return true;
 }
 

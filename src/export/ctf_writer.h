@@ -1,8 +1,7 @@
 /* Writes traces in the Common Trace Format, version 1.8 (https://diamon.org/ctf/v1.8.3/): a file of
- * packets with events, and a text that describes them, whose name is `metadata`. `ctf.c` exports by
- * it.
+ * packets with events, and a text that describes them, the metadata.
  *
- * EVENTS. The text in ctf_writer.c is their definition. Numbers are little-endian, and everything is
+ * EVENTS. The metadata in ctf_writer.c is their definition. Numbers are little-endian, and everything is
  * aligned to bytes. Events must come in the order of time, a place before the stacks that name it.
  *
  * MEMORY. Without memory `failed` is set, and the files are of no use. */
@@ -23,7 +22,7 @@ struct ctf_writer {
   bool failed;
 };
 
-/* What the text says of the run; the texts are UTF-8 without control characters. */
+/* What the metadata says of the run; the texts are UTF-8 without control characters. */
 struct ctf_run {
   const char *program, *host, *where, *at; /* `where` and `at`: empty if the user gave none */
   uint64_t pid, wall_ns;
@@ -59,7 +58,7 @@ void ctf_resize(struct ctf_writer *writer, uint64_t time_ns, uint32_t thread, co
 void ctf_promote(struct ctf_writer *writer, uint64_t time_ns, uint32_t thread, uint64_t block);
 void ctf_die(struct ctf_writer *writer, uint64_t time_ns, uint32_t thread, uint64_t block);
 
-/* Writes the text. */
+/* Writes the metadata. */
 void ctf_describe(FILE *out, const struct ctf_run *run);
 
 #endif

@@ -68,7 +68,7 @@ static struct memtrace_domain *domain_of(struct memtrace_index *index, uint16_t 
   uint32_t *number = &index->domain_numbers[id];
   if (*number) return &index->domains[*number - 1];
   struct memtrace_domain domain = {.id = id};
-  if (!(ARRAY_ADD(index->domains, index->domain_count, index->domain_capacity, domain))) return NULL;
+  if (!ARRAY_ADD(index->domains, index->domain_count, index->domain_capacity, domain)) return NULL;
   *number = index->domain_count;
   return &index->domains[*number - 1];
 }

@@ -19,7 +19,7 @@ static uint32_t keep_text(struct memtrace_names *names, const char *text) {
   size_t bytes = strlen(text) + 1;
   uint32_t start = (uint32_t)names->text_bytes;
   if (names->text_count >= TEXTS_MOST || !reserve_text(names, bytes) ||
-      !(ARRAY_ADD(names->text_starts, names->text_count, names->text_start_capacity, start)))
+      !ARRAY_ADD(names->text_starts, names->text_count, names->text_start_capacity, start))
     return 0;
   memcpy(names->texts + start, text, bytes);
   names->text_bytes += bytes;

@@ -2,9 +2,9 @@
  * comparison are printed. A fact is a number with its interval, or exact; it has a name for programs, a
  * label for people, and a unit.
  *
- * A fact is absent where it does not apply: `promoted_words` of malloc, lives in a file that tells none.
- * It is unknown where it applies and the trace does not have it. A reader that wants another fact said
- * adds a row to the list and a line to facts.c, and every printer has it. */
+ * A fact is absent where it does not apply: `promoted_words` of malloc, lives in a file without them.
+ * It is unknown where it applies and the trace does not have it. A new fact is a row of the list and a
+ * line in facts.c; every printer then has it. */
 #ifndef ANALYSIS_FACTS_H
 #define ANALYSIS_FACTS_H
 

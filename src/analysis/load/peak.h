@@ -19,11 +19,11 @@ struct peak {
 /* Finds the peak of the rows that `selects` selects (NULL: all). WN_ENOMEM. */
 wn_status peak_find(const struct samples *samples, row_filter *selects, void *context, struct peak *peak);
 
-/* The same in steps, for a caller whose pass over the rows has other ends too: peak_begin, then
- * peak_add for each row in order, with whether it counts, then peak_end, which frees the finder. */
+/* The same in steps, for a caller that does other work in the same pass over the rows: peak_begin,
+ * then peak_add for each row in order, then peak_end, which frees the finder. */
 struct peak_finder {
   const struct samples *samples;
-  double *bytes; /* these are by row: peak.c */
+  double *bytes; /* by row, as `part`: peak.c */
   int8_t *part;
   bool exact; /* every block that counts is in the sample */
 };

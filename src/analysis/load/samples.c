@@ -251,12 +251,12 @@ static bool join_block(struct loading *loading, const struct trace_sample *born,
     struct row later = next_row(&row, next);
     row.end_ns = later.begin_ns;
     row.last = false;
-    if (!(ARRAY_ADD(samples->rows, samples->row_count, loading->row_capacity, row))) return false;
+    if (!ARRAY_ADD(samples->rows, samples->row_count, loading->row_capacity, row)) return false;
     row = later;
     row.end_ns = STILL_ALIVE;
     row.last = true;
   }
-  if (!(ARRAY_ADD(samples->rows, samples->row_count, loading->row_capacity, row))) return false;
+  if (!ARRAY_ADD(samples->rows, samples->row_count, loading->row_capacity, row)) return false;
   double growth = growth_of_sizes(born->grown ? born->previous_size : 0, born->size);
   return grown_finish_block(&samples->grown, samples->rows + begin, samples->row_count - begin, growth,
                             samples->rates);

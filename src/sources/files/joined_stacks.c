@@ -76,7 +76,7 @@ static uint32_t number_node(struct joined_stacks *stacks, const struct trace_nod
   uint32_t known;
   while ((known = index_next(&stacks->by_node, &walk)))
     if (is_same_node(&stacks->nodes[known - 1], node)) return known;
-  if (!(ARRAY_ADD(stacks->nodes, stacks->node_count, stacks->node_capacity, *node)) ||
+  if (!ARRAY_ADD(stacks->nodes, stacks->node_count, stacks->node_capacity, *node) ||
       !index_add(&stacks->by_node, walk.hash, (uint32_t)stacks->node_count))
     return 0;
   return (uint32_t)stacks->node_count;

@@ -17,7 +17,7 @@ void inflated_close(struct inflated *file);
 /* Reads so many bytes; fewer at the end, or where the rest cannot be inflated. `bytes` NULL: skips. */
 uint64_t inflated_read(struct inflated *file, void *bytes, uint64_t count);
 
-/* The next byte, or -1 as above. */
+/* The next byte; -1 at the end, or where the rest cannot be inflated. */
 int inflated_byte(struct inflated *file);
 
 /* How many bytes were read: after they were inflated, and which fraction of the file, 0 to 1. */

@@ -72,7 +72,7 @@ static struct total *total_of(struct totals *totals, const struct total *total) 
   uint32_t *number = &totals->of[total->moment][total->stack];
   if (*number) return &totals->items[*number - 1];
   struct total added = {.stack = total->stack, .moment = total->moment};
-  if (!(ARRAY_ADD(totals->items, totals->count, totals->capacity, added))) return NULL;
+  if (!ARRAY_ADD(totals->items, totals->count, totals->capacity, added)) return NULL;
   *number = (uint32_t)totals->count;
   return &totals->items[totals->count - 1];
 }
