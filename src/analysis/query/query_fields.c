@@ -45,7 +45,8 @@ static double number_of_source(const struct samples *samples, const struct row *
 
 /* ---- shared ---- */
 
-/* A new field needs a row here, a function, and a row in docs/queries.md. */
+/* A new field needs a row here with its function, a row in docs/queries.md, and a row in
+ * viewer/src/state/fields.ts. */
 const struct field query_fields[] = {
     {"fn", "function", FRAME_TEXT, .text = text_of_function},
     {"file", NULL, FRAME_TEXT, .text = text_of_file},
@@ -53,10 +54,10 @@ const struct field query_fields[] = {
     {"thread", NULL, THREAD_NAME, .text = NULL},
     {"process", NULL, PROCESS, .text = NULL},
     {"size", NULL, BYTES, .number = number_of_size},
-    {"life", NULL, TIME, .number = number_of_life},
-    {"life_bytes", NULL, BYTES, .number = number_of_life_bytes},
+    {"life", NULL, TIME, .number = number_of_life, .needs_lives = true},
+    {"life_bytes", NULL, BYTES, .number = number_of_life_bytes, .needs_lives = true},
     {"born", "time", TIME, .number = number_of_birth},
-    {"died", NULL, TIME, .number = number_of_death},
+    {"died", NULL, TIME, .number = number_of_death, .needs_lives = true},
     {"alive", NULL, CHOICE, .number = is_dead, .choices = {"yes", "no"}},
     {"area", NULL, CHOICE, .number = number_of_area,
      .choices =

@@ -24,6 +24,7 @@ struct field {
   enum type type;
   uint32_t (*text)(const struct frame *frame); /* a number of a string */
   double (*number)(const struct samples *samples, const struct row *row);
+  bool needs_lives;       /* only where it is known which block was freed: no_lives of sources/source.h */
   const char *choices[5]; /* CHOICE: the word for each number; a number with "" has no word */
 };
 

@@ -128,10 +128,9 @@ static wn_status check_live(const struct condition *condition, uint64_t end_ns) 
 
 /* Of totals (sources/source.h) code alone is recorded. */
 static bool is_recorded(const struct field *field, const struct source_limits *limits) {
-  bool life = field->type == TIME && strcmp(field->name, "born") != 0;
   if (limits->totals) return is_on_frames(field->type) || field->type == MOMENT;
   if (field->type == THREAD_NAME) return !limits->no_threads;
-  return !limits->no_lives || !(life || !strcmp(field->name, "life_bytes"));
+  return !limits->no_lives || !field->needs_lives;
 }
 
 static wn_status check_recorded(const struct condition *condition, const struct source_limits *limits) {
