@@ -1,6 +1,6 @@
 /* winnow info: prints what a trace is and how complete it is, or for several traces a table that
  * tells them apart (overview.h); as text or JSON. */
-#include "analysis/load/asleep.h"
+#include "analysis/load/rates.h"
 #include "analysis/load/samples.h"
 #include "cli/ascii.h"
 #include "cli/command.h"

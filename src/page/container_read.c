@@ -1,5 +1,5 @@
 /* Reads a container: each section, checked, then what is not stored, computed. */
-#include "analysis/load/asleep.h"
+#include "analysis/load/rates.h"
 #include "base/error.h"
 #include "page/container.h"
 #include "page/container_listing.h"
@@ -132,7 +132,8 @@ static wn_status read_all(struct reading *reading) {
   if (!error) error = read_processes(reading);
   if (!error) error = read_listing(reading);
   if (!error) error = read_all_rows(reading);
-  if (!error && (!asleep_find(reading->recording->samples) || !samples_complete_lives(reading->recording->samples)))
+  if (!error &&
+      (!asleep_find(reading->recording->samples) || !samples_complete_lives(reading->recording->samples)))
     error = error_set(WN_ENOMEM, "not enough memory for the rows");
   if (!error && !names_add_threads(&reading->recording->names, reading->recording->samples))
     error = error_set(WN_ENOMEM, "not enough memory for the threads");

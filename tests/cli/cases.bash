@@ -279,7 +279,7 @@ json_has_all_members() {
          (.churn[0].life | members), (.held[0] | members), (.memory[0] | members)' out >members
   diff - members <<'END' || fail "members changed; docs/report-json.md describes them"
 alive:array alive_rest:object allocated:array allocated_rest:object at_ns:number by:string churn:array churn_rest:object held:array lasting:array lasting_rest:object mapped:array memory:array question:string resident:object schema:number sites:array sites_rest:object sort:string stacks:array totals:object trace:object tree:object verdict:object wrappers:array
-command:array complete:boolean context:string damaged_bytes:number damaged_chunks:number duration_ns:number growths:number heap:string host:string lost:number lost_because:string partial:boolean pid:number rate:number samples:number seed:number stacks_cut:number stacks_lost:number started_ns:number thread_name:string times_raised:number title:string unmatched:number word_bytes:number writer:string
+asleep_ns:number command:array complete:boolean context:string damaged_bytes:number damaged_chunks:number duration_ns:number growths:number heap:string host:string lost:number lost_because:string partial:boolean pid:number rate:number rate_changes:number samples:number seed:number stacks_cut:number stacks_lost:number started_ns:number thread_name:string times_raised:number title:string unmatched:number word_bytes:number writer:string
 alive_at_ns:number alive_blocks:object alive_bytes:object allocated_blocks:object allocated_bytes:object allocated_bytes_per_second:object brief_bytes:object brief_ns:number brief_share:object headers_included:boolean held_at_ns:number held_blocks:object held_bytes:object live_at_end_blocks:object live_at_end_bytes:object peak_at_ns:number peak_blocks:object peak_bytes:object peak_moments_ns:array peak_rss_bytes:number
 blocks:object children:array name:string self_blocks:object self_bytes:object share:object total_bytes:object
 blocks:object file:string first_column:number last_column:number line:number module:string name:string self_blocks:object self_bytes:object share:object total_bytes:object
@@ -526,7 +526,7 @@ every_run_has_a_verdict() {
   says 'TOO FEW SAMPLES +it allocated next to nothing, less than 20.1 kB in all; record it again with +--rate 0.01'
   cp zero_none out
   fact 'Probability that a word is sampled' 0
-  says 'TOO FEW SAMPLES +record it again with --rate 0.0001'
+  says 'ASLEEP +nothing was sampled; record it again with --rate 0.0001,'
   cp exact_none out
   fact Allocated '0 B'
   ! grep -q 'TOO FEW' out || fail "every block was recorded: $(cat out)"

@@ -31,7 +31,8 @@ static bool next(struct source *source, struct trace_event *event) {
                   .block = 1,
                   .size = BLOCK_BYTES,
                   .words = 11,
-                  .n_samples = 1}},
+                  .n_samples = 1,
+                  .rate = 0.01}},
       {.kind = TRACE_SAMPLE,
        .sample = {.time_ns = 20,
                   .thread = 1,
@@ -39,7 +40,8 @@ static bool next(struct source *source, struct trace_event *event) {
                   .block = 2,
                   .size = BLOCK_BYTES,
                   .words = 11,
-                  .n_samples = 1}},
+                  .n_samples = 1,
+                  .rate = 0.01}},
       {.kind = TRACE_PROMOTE, .promote = {.time_ns = 30, .thread = 1, .block = 1}},
       {.kind = TRACE_FREE, .free = {.time_ns = 1000, .thread = 1, .block = 2}}};
   if (made_up(source)->at == EVENTS) return false;

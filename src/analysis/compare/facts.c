@@ -1,7 +1,7 @@
 /* Finds the facts of a report: one line for each, in the order of the list. */
 #include "analysis/compare/facts.h"
 
-#include "analysis/load/asleep.h"
+#include "analysis/load/rates.h"
 #include <math.h>
 #include <string.h>
 

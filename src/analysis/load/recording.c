@@ -2,6 +2,7 @@
 #include "analysis/load/recording.h"
 
 #include "analysis/load/peak.h"
+#include "analysis/load/rates.h"
 #include "analysis/load/timeline.h"
 #include <math.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  */
 #include "analysis/load/samples.h"
 
-#include "analysis/load/asleep.h"
+#include "analysis/load/rates.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "sources/files/open.h"
@@ -325,21 +325,6 @@ static bool collect(struct loading *loading, samples_progress *progress, void *c
 }
 
 /* ---- shared ---- */
-
-/* A sample of rate r stands for 1/r words, and r of the words that are so
- * sampled take a sample: so the mean of 1/r over all words is the sum of the squares, over the samples,
- * divided by the sum. */
-double samples_typical_rate(const struct samples *samples) {
-  double sum = 0, squares = 0, most = samples->rates[0];
-  if (samples->rate_count == 1 && !samples->rate_change_count) return most;
-  for (size_t i = 0; i < samples->row_count; i++) {
-    double rate = samples->rates[samples->rows[i].rate], words = rate > 0 ? 1 / rate : 0;
-    sum += words;
-    squares += words * words;
-  }
-  for (size_t i = 0; i < samples->rate_change_count; i++) most = fmax(most, samples->rate_changes[i].rate);
-  return squares > 0 ? sum / squares : most;
-}
 
 bool samples_count_cut(struct samples *samples) {
   uint32_t count = source_stack_count(samples->source);

@@ -136,10 +136,6 @@ struct samples {
   char *became; /* path of the last program that the process tried to exec; NULL: none or unknown */
 };
 
-/* One rate for all samples: the inverse of the mean distance of two, by words; where nothing was sampled, the
- * highest rate that there was. */
-double samples_typical_rate(const struct samples *samples);
-
 /* Bytes allocated at the start of a row. */
 static inline uint64_t row_allocated(const struct row *row) { return row->call ? row->size : 0; }
 

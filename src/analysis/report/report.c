@@ -2,7 +2,7 @@
  * row counts and for what (row_measure). Nothing here changes the recording. */
 #include "analysis/report/report.h"
 
-#include "analysis/load/asleep.h"
+#include "analysis/load/rates.h"
 #include "base/error.h"
 #include <math.h>
 #include <stdlib.h>

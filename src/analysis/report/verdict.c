@@ -57,8 +57,8 @@
  * right, wrong or not there. */
 #include "analysis/report/verdict.h"
 
-#include "analysis/load/asleep.h"
 #include "analysis/load/order.h"
+#include "analysis/load/rates.h"
 #include "analysis/report/resident.h"
 #include "base/error.h"
 #include <math.h>

@@ -8,7 +8,7 @@
  * The process is measured where it allocates. Where it does not for long, nothing is known of it, and the column
  * has a dot, unless it is as large after that as before.
  */
-#include "analysis/load/asleep.h"
+#include "analysis/load/rates.h"
 #include "cli/report/report_text.h"
 #include "cli/text.h"
 #include <math.h>

@@ -3,7 +3,7 @@
  * side of the interval in percent. */
 #include "cli/report/screen.h"
 
-#include "analysis/load/asleep.h"
+#include "analysis/load/rates.h"
 #include "base/error.h"
 #include "cli/heaps_of_file.h"
 #include "cli/inputs.h"
@@ -270,7 +270,9 @@ static int print_asleep(const struct view *view) {
     say(&note, "nothing was sampled for %s of %s: what was allocated then is in no number",
         text_time(time, asleep), text_time(all, samples->end_ns));
   else
-    say(&note, "nothing was sampled; 'winnow start PID' begins while the program runs");
+    say(&note,
+        "nothing was sampled; record it again with --rate 0.0001, or ask for it by 'winnow start' while it "
+        "runs");
   text_pad(stdout, "  ASLEEP", CAUSE_INDENT);
   return text_continue(stdout, note.text, CAUSE_INDENT);
 }

@@ -1,7 +1,9 @@
-/* Counts, in order of time, the processes that run and those that sample. */
-#include "analysis/load/asleep.h"
+/* Counts, in order of time, the processes that run and those that sample, and finds when none of the first is
+ * one of the second. */
+#include "analysis/load/rates.h"
 
 #include "base/array.h"
+#include <math.h>
 #include <stdlib.h>
 
 /* From a time on so many more run, or sample. */
@@ -63,6 +65,21 @@ static bool find_spans(struct samples *samples, const struct turns *turns) {
 }
 
 /* ---- shared ---- */
+
+/* A sample of rate r stands for 1/r words, and r of the words that are so
+ * sampled take a sample: so the mean of 1/r over all words is the sum of the squares, over the samples,
+ * divided by the sum. */
+double samples_typical_rate(const struct samples *samples) {
+  double sum = 0, squares = 0, most = samples->rates[0];
+  if (samples->rate_count == 1 && !samples->rate_change_count) return most;
+  for (size_t i = 0; i < samples->row_count; i++) {
+    double rate = samples->rates[samples->rows[i].rate], words = rate > 0 ? 1 / rate : 0;
+    sum += words;
+    squares += words * words;
+  }
+  for (size_t i = 0; i < samples->rate_change_count; i++) most = fmax(most, samples->rate_changes[i].rate);
+  return squares > 0 ? sum / squares : most;
+}
 
 bool asleep_find(struct samples *samples) {
   struct turns turns = {0};

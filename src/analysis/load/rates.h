@@ -1,0 +1,23 @@
+/* The rates of a recording: one that stands for all, and when it was 0. */
+#ifndef ANALYSIS_RATES_H
+#define ANALYSIS_RATES_H
+
+#include "analysis/load/samples.h"
+
+/* One rate for all samples: the inverse of the mean distance of two, by words; where nothing was sampled, the
+ * highest rate that there was. */
+double samples_typical_rate(const struct samples *samples);
+
+/* ASLEEP: when nothing was sampled, since every process that ran then had the rate 0. asleep_find fills in
+ * `asleep` of samples whose processes and changes of the rate are known; again after these have
+ * changed. False: not enough memory. */
+bool asleep_find(struct samples *samples);
+
+/* How long that was in all. */
+uint64_t asleep_ns(const struct samples *samples);
+
+/* Whether nothing was sampled from one time to another. */
+bool asleep_is(const struct samples *samples, uint64_t from_ns, uint64_t to_ns);
+
+#endif
+/* SPDX-License-Identifier: MIT */
