@@ -12,6 +12,7 @@
  */
 #include "base/image.h"
 
+#include "base/text.h"
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -93,7 +94,7 @@ static enum image_kind sanitizer_of_library(const struct elf *elf, uint64_t name
   char text[24] = "";
   if (read_at(elf->fd, text, sizeof text - 1, elf->strings + name) <= 0) return IMAGE_GOOD;
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-    if (!strncmp(text, known[i].begin, strlen(known[i].begin))) return known[i].kind;
+    if (text_begins(text, known[i].begin)) return known[i].kind;
   return IMAGE_GOOD;
 }
 

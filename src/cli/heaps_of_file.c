@@ -17,6 +17,7 @@
  */
 #include "cli/heaps_of_file.h"
 
+#include "base/text.h"
 #include "cli/elf_file.h"
 #include <string.h>
 
@@ -39,10 +40,7 @@ static void find_functions(const Elf64_Sym *symbol, const char *name, void *cont
 }
 
 /* Winnow's own library has both functions, which says nothing about the program. */
-static bool is_library(const char *path) {
-  const char *slash = strrchr(path, '/');
-  return !strncmp(slash ? slash + 1 : path, "libwinnow.so", strlen("libwinnow.so"));
-}
+static bool is_library(const char *path) { return text_begins(path_name(path), "libwinnow.so"); }
 
 /* ---- shared ---- */
 

@@ -1,12 +1,12 @@
 /* Writes the title or the arguments of a process, from the run record of its trace. */
 #include "cli/process_name.h"
 
+#include "base/text.h"
 #include "cli/text.h"
 #include <string.h>
 
 static void write_arguments(FILE *out, const struct trace_text *command, bool brief) {
-  const char *slash = brief ? strrchr(command->bytes, '/') : NULL;
-  text_word(out, slash && slash[1] ? slash + 1 : command->bytes);
+  text_word(out, brief ? command_name(command->bytes) : command->bytes);
   for (uint32_t at = (uint32_t)strlen(command->bytes) + 1; at < command->length;) {
     fputc(' ', out);
     text_word(out, command->bytes + at);

@@ -22,6 +22,7 @@
 
 #include "base/code_id.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "export/json.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -83,8 +84,6 @@ static void write_false(struct json *json, const char *name, size_t count) {
 
 /* ---- libraries ---- */
 
-static const char *base_name(const char *path) { return strrchr(path, '/') ? strrchr(path, '/') + 1 : path; }
-
 /* An id of code is none that other programs know. */
 static int build_id_bytes(const struct trace_module *module) {
   return code_id_is(module->build_id, module->build_id_bytes) ? 0 : module->build_id_bytes;
@@ -107,9 +106,9 @@ static void write_library(struct json *json, const struct trace_module *module) 
   for (int i = 0; i < build_id_bytes(module); i++) snprintf(code + 2 * i, 3, "%02x", module->build_id[i]);
   json_begin(json, NULL, '{');
   json_string(json, "arch", "");
-  json_string(json, "name", base_name(module->path.bytes));
+  json_string(json, "name", path_name(module->path.bytes));
   json_string(json, "path", module->path.bytes);
-  json_string(json, "debugName", base_name(module->path.bytes));
+  json_string(json, "debugName", path_name(module->path.bytes));
   json_string(json, "debugPath", module->path.bytes);
   json_string(json, "breakpadId", breakpad);
   if (build_id_bytes(module))
@@ -133,7 +132,7 @@ static int64_t library_of(const struct firefox *to, const char *name) {
   int64_t place = 0;
   for (uint32_t i = 1; *name && i <= source_module_count(source); i++) {
     if (trace_is_language(source_module(source, i))) continue;
-    if (!strcmp(base_name(source_module(source, i)->path.bytes), name)) return place;
+    if (!strcmp(path_name(source_module(source, i)->path.bytes), name)) return place;
     place++;
   }
   return -1;

@@ -20,6 +20,7 @@
 
 #include "base/code_id.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "export/pprof_file.h"
 #include "export/shown.h"
 #include <inttypes.h>
@@ -179,17 +180,12 @@ static void put_mapping(const struct exporting *exporting, uint32_t number, Ppro
   pprof_put(exporting->pprof, &part);
 }
 
-/* Whether a path ends as another does, from the last slash on. */
-static bool same_file_name(const char *path, const char *other) {
-  const char *name = strrchr(path, '/'), *other_name = strrchr(other, '/');
-  return !strcmp(name ? name + 1 : path, other_name ? other_name + 1 : other);
-}
-
 /* The number of the file that has the name of argument 0; 0: there is none. */
 static uint32_t find_program(const struct exporting *exporting) {
   const struct trace_text *command = &source_run(exporting->source)->command;
   for (uint32_t i = 1; command->length && i <= source_module_count(exporting->source); i++)
-    if (same_file_name(source_module(exporting->source, i)->path.bytes, command->bytes)) return i;
+    if (!strcmp(path_name(source_module(exporting->source, i)->path.bytes), path_name(command->bytes)))
+      return i;
   return 0;
 }
 

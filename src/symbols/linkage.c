@@ -1,6 +1,7 @@
 /* Demangling, by libiberty. */
 #include "symbols/linkage.h"
 
+#include "base/text.h"
 #include <ctype.h>
 #include <libiberty/demangle.h>
 #include <stdbool.h>
@@ -15,7 +16,7 @@ static bool is_suffix(const char *text) {
   while (*text) {
     size_t length = 0, digits = strspn(text + 1, "0123456789");
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-      if (!strncmp(text, words[i], strlen(words[i]))) length = strlen(words[i]);
+      if (text_begins(text, words[i])) length = strlen(words[i]);
     if (*text == '.' && digits) length = 1 + digits;
     if (!length || isalnum((unsigned char)text[length])) return false;
     text += length;

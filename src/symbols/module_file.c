@@ -7,6 +7,7 @@
 #include "symbols/module_file.h"
 
 #include "base/code_id.h"
+#include "base/text.h"
 #include "symbols/expanded.h"
 #include <elfutils/libdwelf.h>
 #include <gelf.h>
@@ -142,8 +143,7 @@ static bool try_server(struct module_file *file, const struct symbol_module *mod
 
 static bool find(struct module_file *file, const struct symbol_module *module,
                  const struct symbols_options *options, const Dwfl_Callbacks *callbacks) {
-  const char *last = strrchr(module->path, '/');
-  last = last ? last + 1 : module->path;
+  const char *last = path_name(module->path);
   const char *const *search = options->search;
   for (; search && *search; search++)
     if (try_below(file, *search, module->path, module, callbacks) ||

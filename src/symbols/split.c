@@ -14,6 +14,7 @@
  * once. */
 #include "symbols/split.h"
 
+#include "base/text.h"
 #include "symbols/expanded.h"
 #include <dwarf.h>
 #include <gelf.h>
@@ -356,8 +357,6 @@ static bool try_file(struct splits *splits, const char *folder, int length, cons
   return found;
 }
 
-static const char *last_of(const char *path) { return strrchr(path, '/') ? strrchr(path, '/') + 1 : path; }
-
 /* The .dwo in the search folders, in the folder where it was compiled, and beside the program. */
 static bool find_file(struct splits *splits, const char *program, Dwarf_Die *skeleton, struct split *split) {
   Dwarf_Attribute found;
@@ -367,12 +366,12 @@ static bool find_file(struct splits *splits, const char *program, Dwarf_Die *ske
   if (!name || !*name) return false;
   for (const char *const *search = splits->search; search && *search; search++)
     if (try_file(splits, *search, (int)strlen(*search), name, skeleton, split) ||
-        try_file(splits, *search, (int)strlen(*search), last_of(name), skeleton, split))
+        try_file(splits, *search, (int)strlen(*search), path_name(name), skeleton, split))
       return true;
   bool absolute = *name == '/';
   return (absolute && try_file(splits, "", 0, name, skeleton, split)) ||
          (!absolute && folder && try_file(splits, folder, (int)strlen(folder), name, skeleton, split)) ||
-         try_file(splits, program, (int)(last_of(program) - program), last_of(name), skeleton, split);
+         try_file(splits, program, (int)(path_name(program) - program), path_name(name), skeleton, split);
 }
 
 /* Opens PROGRAM.dwp beside the program, or in a search folder. */
@@ -383,7 +382,7 @@ static struct package *package_of(struct splits *splits, const char *program) {
   char *path;
   package->fd = -1;
   for (const char *const *search = splits->search; search && *search && package->fd < 0; search++)
-    if (asprintf(&path, "%s/%s.dwp", *search, last_of(program)) >= 0) {
+    if (asprintf(&path, "%s/%s.dwp", *search, path_name(program)) >= 0) {
       package->fd = open_expanded(splits, path);
       free(path);
     }

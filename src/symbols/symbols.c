@@ -4,6 +4,7 @@
 #include "symbols/symbols.h"
 
 #include "base/hash.h"
+#include "base/text.h"
 #include "symbols/extent.h"
 #include "symbols/inlines.h"
 #include "symbols/linkage.h"
@@ -72,11 +73,6 @@ static const char *demangled(struct symbols *symbols, const char *name) {
   const char *kept = keep(symbols, text);
   free(text);
   return kept;
-}
-
-static const char *last_part(const char *path) {
-  const char *slash = strrchr(path, '/');
-  return slash ? slash + 1 : path;
 }
 
 /* ---- names ---- */
@@ -169,7 +165,7 @@ static const char *home_of(Dwarf_Die *entry) {
       dwarf_getsrcfiles(&unit, &files, &count) != 0 || file >= count)
     return NULL;
   const char *path = dwarf_filesrc(files, (size_t)file, NULL, NULL);
-  return path ? last_part(path) : NULL;
+  return path ? path_name(path) : NULL;
 }
 
 static void name_entry(struct symbols *symbols, const struct known_module *known,
@@ -258,7 +254,7 @@ static void name_from_table(struct symbols *symbols, struct known_module *known,
 static void name_by_address(struct symbols *symbols, const struct known_module *known, uint64_t address,
                             struct symbol_frame *frame) {
   char text[512];
-  snprintf(text, sizeof text, "%s+0x%llx", last_part(known->path), (unsigned long long)address);
+  snprintf(text, sizeof text, "%s+0x%llx", path_name(known->path), (unsigned long long)address);
   frame->function = keep(symbols, text);
   frame->nameless = true;
 }

@@ -1,6 +1,7 @@
 /* What became of the rows that only one of two runs has (FATE in comparison.h), in words too. */
 #include "analysis/compare/comparison.h"
 
+#include "base/text.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,8 +37,7 @@ static uint32_t number_file(struct strings *files, const char *module) {
 /* Whether a file is the program that a run started: it has the name of the command, or that with a
  * version, as python3.13 for python3. */
 static bool is_program(const char *module, const struct trace_run *run) {
-  const char *command = run->command.length ? run->command.bytes : "";
-  const char *slash = strrchr(command, '/'), *name = slash ? slash + 1 : command;
+  const char *name = run->command.length ? path_name(run->command.bytes) : "";
   size_t length = strlen(name);
   return length && !strncmp(module, name, length) &&
          !module[length + strspn(module + length, "0123456789.-")];

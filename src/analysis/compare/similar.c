@@ -2,6 +2,7 @@
 #include "analysis/compare/similar.h"
 
 #include "analysis/load/cxx_name.h"
+#include "base/text.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,8 +21,7 @@ struct side {
 };
 
 static struct cxx_part last_part(const char *path) {
-  const char *slash = strrchr(path, '/');
-  const char *text = slash ? slash + 1 : path;
+  const char *text = path_name(path);
   return (struct cxx_part){text, strlen(text)};
 }
 

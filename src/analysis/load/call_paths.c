@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/index.h"
+#include "base/text.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -242,11 +243,10 @@ void label_text(const struct label *labels, uint32_t number, enum grouping group
   const char *function = strings_text(names->strings, label->function);
   const char *module = strings_text(names->strings, label->module);
   const char *file = strings_text(names->strings, label->file);
-  const char *base = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
   if (!number)
     snprintf(buffer, size, "(no callstack)");
   else if ((grouping == BY_LINE || grouping == BY_WHOLE_LINE) && label->line)
-    write_place(buffer, size, function, base, label);
+    write_place(buffer, size, function, path_name(file), label);
   else if (*function)
     snprintf(buffer, size, "%s", function);
   else if (*file)

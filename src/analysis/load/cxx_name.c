@@ -1,11 +1,8 @@
 /* Finds the parts of a name by its brackets. */
 #include "analysis/load/cxx_name.h"
 
+#include "base/text.h"
 #include <string.h>
-
-static bool starts(const char *text, const char *beginning) {
-  return !strncmp(text, beginning, strlen(beginning));
-}
 
 static bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -54,7 +51,8 @@ static size_t find_parameters(const char *name, size_t bytes, size_t *end) {
 static bool is_in_operator(const char *name, size_t at) {
   static const char word[] = "operator";
   size_t bytes = sizeof word - 1;
-  return at >= bytes && starts(name + at - bytes, word) && (at == bytes || !is_word(name[at - bytes - 1]));
+  return at >= bytes && text_begins(name + at - bytes, word) &&
+         (at == bytes || !is_word(name[at - bytes - 1]));
 }
 
 /* Finds where the scope begins, behind the type of the result, and where the base does. */
@@ -125,10 +123,10 @@ size_t cxx_whole_bytes(const char *name, size_t at) {
   static const char *const operators[] = {"<=>", "<<=", ">>=", "->*", "<<", ">>",
                                           "<=",  ">=",  "->",  "()",  "<",  ">"};
   static const char word[] = "operator", anonymous[] = "(anonymous namespace)";
-  if (starts(name + at, anonymous)) return sizeof anonymous - 1;
-  if (!starts(name + at, word) || (at && is_word(name[at - 1]))) return 0;
+  if (text_begins(name + at, anonymous)) return sizeof anonymous - 1;
+  if (!text_begins(name + at, word) || (at && is_word(name[at - 1]))) return 0;
   for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
-    if (starts(name + at + sizeof word - 1, operators[i])) return sizeof word - 1 + strlen(operators[i]);
+    if (text_begins(name + at + sizeof word - 1, operators[i])) return sizeof word - 1 + strlen(operators[i]);
   return 0;
 }
 

@@ -3,6 +3,7 @@
 #include "analysis/load/listing.h"
 
 #include "analysis/load/listing_places.h"
+#include "base/text.h"
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -44,8 +45,7 @@ struct reading {
 
 /* Whether a trace may name this file: FILES. */
 static bool may_be_named(const char *path) {
-  const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-  return *path != '.' && !strstr(path, "/.") && strchr(base, '.');
+  return *path != '.' && !strstr(path, "/.") && strchr(path_name(path), '.');
 }
 
 static int open_at(const char *path) { return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK); }

@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "symbols/symbols.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,8 +22,6 @@ struct resolving {
   size_t frame_count, frame_capacity;
   uint32_t *builds; /* index: module; [0]: of code outside any file */
 };
-
-static const char *base_name(const char *path) { return strrchr(path, '/') ? strrchr(path, '/') + 1 : path; }
 
 static bool append(struct resolving *resolving, struct frame frame) {
   return ARRAY_ADD(resolving->names->frame, resolving->frame_count, resolving->frame_capacity, frame);
@@ -44,7 +43,7 @@ static void write_address(char buffer[PLACE_MOST], const char *module, uint64_t 
 
 /* `number`: of the module; 0 for code outside any file. */
 static bool append_address(struct resolving *resolving, uint32_t number, uint64_t offset) {
-  const char *base = number ? base_name(source_module(resolving->samples->source, number)->path.bytes) : "";
+  const char *base = number ? path_name(source_module(resolving->samples->source, number)->path.bytes) : "";
   char text[PLACE_MOST];
   write_address(text, base, offset);
   uint32_t name = intern(resolving, text);
@@ -79,7 +78,7 @@ static bool append_symbols(struct resolving *resolving, uint32_t number, uint64_
   struct symbol_frame found[INLINED_MOST];
   struct symbol_module described = symbol_module_of(module);
   size_t count = symbols_resolve(resolving->symbols, &described, offset, found, INLINED_MOST);
-  const char *base = base_name(module->path.bytes);
+  const char *base = path_name(module->path.bytes);
   uint32_t name = intern(resolving, base);
   for (size_t i = 0; i < count; i++) {
     struct frame frame = {.function = intern(resolving, found[i].function),
@@ -167,7 +166,7 @@ static void hint_module(struct resolving *resolving, const struct trace_module *
   if (!module->path.length || trace_is_language(module) ||
       symbols_state(resolving->symbols, &described, NULL) != wanted)
     return;
-  uint32_t name = intern(resolving, base_name(module->path.bytes));
+  uint32_t name = intern(resolving, path_name(module->path.bytes));
   for (size_t i = 0; i < *count; i++)
     if (said[i] == name) return;
   if (*count < HINTS_MOST) said[(*count)++] = name;

@@ -2,6 +2,7 @@
 #include "analysis/load/processes.h"
 
 #include "analysis/load/samples.h"
+#include "base/text.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,8 +14,7 @@ static char *name_of(const struct trace_run *run) {
   while (length && run->title.bytes[length - 1] == ' ') length--;
   if (length) return strndup(run->title.bytes, length);
   if (!run->command.length || !run->command.bytes[0]) return strdup("?");
-  const char *slash = strrchr(run->command.bytes, '/');
-  return strdup(slash && slash[1] ? slash + 1 : run->command.bytes);
+  return strdup(command_name(run->command.bytes));
 }
 
 /* ---- the list ---- */

@@ -38,6 +38,7 @@
 #include "analysis/load/wrappers.h"
 
 #include "base/error.h"
+#include "base/text.h"
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -162,7 +163,7 @@ static void omit_versions(const char *reduced, char plain[NAME_MOST]) {
   size_t from = standard ? 5 : 0;
   memcpy(plain, reduced, from);
   for (size_t i = 0; standard && i < sizeof versions / sizeof *versions; i++)
-    if (!strncmp(reduced + from, versions[i], strlen(versions[i]))) from += strlen(versions[i]);
+    if (text_begins(reduced + from, versions[i])) from += strlen(versions[i]);
   strcpy(plain + (standard ? 5 : 0), reduced + from);
 }
 
@@ -191,7 +192,7 @@ static bool is_of_rust(const char *name) {
   static const char *const traits[] = {"core::", "alloc::", "std::", "<["};
   const char *as = *name == '<' ? strstr(name, " as ") : NULL, *path = strstr(name, "::");
   for (size_t i = 0; as && path > as && i < sizeof traits / sizeof *traits; i++)
-    if (!strncmp(as + 4, traits[i], strlen(traits[i]))) return true;
+    if (text_begins(as + 4, traits[i])) return true;
   return false;
 }
 
@@ -210,7 +211,7 @@ static bool is_in_library(const char *name) {
   const char *path = plain + strspn(plain, "&"); /* of a method of a reference */
   if (!strncmp(path, "mut ", 4)) path += 4;
   for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
-    if (!strncmp(path, paths[i], strlen(paths[i]))) return true;
+    if (text_begins(path, paths[i])) return true;
   return false;
 }
 
@@ -405,9 +406,8 @@ static bool is_of_container(const char *file) {
       "stl_construct.h", "stl_deque.h",     "stl_list.h",        "stl_map.h",    "stl_multimap.h",
       "stl_multiset.h",  "stl_pair.h",      "stl_set.h",         "stl_tree.h",   "stl_uninitialized.h",
       "stl_vector.h",    "tuple",           "unique_ptr.h",      "vector.tcc"};
-  const char *slash = strrchr(file, '/');
   for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-    if (!strcmp(slash ? slash + 1 : file, files[i])) return true;
+    if (!strcmp(path_name(file), files[i])) return true;
   return false;
 }
 

@@ -16,6 +16,7 @@
 
 #include "analysis/query/query_pattern.h"
 #include "base/error.h"
+#include "base/text.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +51,7 @@ static const char *const foreign_operators[][2] = {
 static wn_status fail_at(const struct parser *parser, const char *at, const char *wanted) {
   char hint[32] = "";
   for (size_t i = 0; i < sizeof foreign_operators / sizeof *foreign_operators && !*hint; i++)
-    if (!strncmp(at, foreign_operators[i][0], strlen(foreign_operators[i][0])))
+    if (text_begins(at, foreign_operators[i][0]))
       snprintf(hint, sizeof hint, " (here '%s' is '%s')", foreign_operators[i][0], foreign_operators[i][1]);
   return error_set(WN_EINVAL, "query, column %td: expected %s%s%.20s%s", at - parser->text + 1, wanted,
                    *at ? ", found: " : ", found the end", at, hint);

@@ -9,6 +9,7 @@
 
 #include "analysis/query/query.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/program.h"
 #include <getopt.h>
@@ -112,8 +113,8 @@ static bool complete_output(struct record *record) {
 }
 
 static void default_output(struct record *record) {
-  const char *name = strrchr(record->program, '/') ? strrchr(record->program, '/') + 1 : record->program;
-  snprintf(record->output, sizeof record->output, "winnow.%.200s.%d.trace", name, (int)getpid());
+  snprintf(record->output, sizeof record->output, "winnow.%.200s.%d.trace", path_name(record->program),
+           (int)getpid());
 }
 
 static int prepare(struct record *record) {

@@ -1,6 +1,7 @@
 /* Prints what `winnow diff` says: the same numbers of both runs beside each other, a verdict, and the
  * functions that changed. Of two moments of one run it is what was held at only one of them. `--all` adds all
  * facts, and a table for each measure. */
+#include "base/text.h"
 #include "cli/report/diff.h"
 #include "cli/report/diff_table.h"
 #include "cli/report/report_callers.h"
@@ -19,11 +20,10 @@ enum { LABEL = 20, NAMED = 2, VERDICT_INDENT = 21, TITLE = 40 /* but for the nam
 static void say_name(struct paragraph *paragraph, const struct report *report) {
   const struct trace_run *run = source_run(report->samples->source);
   const char *command = run->command.length && run->command.bytes[0] ? run->command.bytes : "the program";
-  const char *slash = strrchr(command, '/');
   if (report->samples->process_count > 1)
     report_say_processes(paragraph, report->samples);
   else
-    say(paragraph, "%s", slash && slash[1] ? slash + 1 : command);
+    say(paragraph, "%s", command_name(command));
 }
 
 static void print_title(const struct diff *diff) {

@@ -3,6 +3,7 @@
  * outside the first function of a thread, are left out. */
 #include "cli/report/report_callers.h"
 
+#include "base/text.h"
 #include "cli/report/report_name.h"
 #include "cli/text.h"
 #include <stdio.h>
@@ -79,7 +80,7 @@ bool report_is_beginning(const char *function) {
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (strlen(names[i]) == length && !memcmp(function, names[i], length)) return true;
   for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
-    if (!strncmp(function, starts[i], strlen(starts[i]))) return true;
+    if (text_begins(function, starts[i])) return true;
   return false;
 }
 
@@ -171,7 +172,7 @@ void report_print_callers(const char *callers, enum table_style style, bool besi
 static void write_frame(char *text, size_t size, const struct view *view, const struct label *frame,
                         const struct label *before) {
   const struct strings *strings = view->report->names->strings;
-  const char *file = strings_text(strings, frame->file), *slash = strrchr(file, '/');
+  const char *file = strings_text(strings, frame->file);
   char name[REPORT_NAME_MOST], fitted[FITTED_MOST], line[16] = "";
   snprintf(name, sizeof name, "%s", strings_text(strings, frame->function));
   char *place = frame->line ? NULL : strrchr(name, '('); /* "main (clang+0x411b36)" */
@@ -179,7 +180,7 @@ static void write_frame(char *text, size_t size, const struct view *view, const 
   bool named = frame->line && !(before && before->line && before->file == frame->file);
   if (frame->line) snprintf(line, sizeof line, ":%u", frame->line);
   snprintf(text, size, "< %s%s%s%s", name_fit(fitted, sizeof fitted, name, CALLER_COLUMNS), named ? " " : "",
-           named ? slash ? slash + 1 : file : "", line);
+           named ? path_name(file) : "", line);
   for (char *at = text; (at = strchr(at, '\n'));) *at = '?'; /* which ends a line of the stack */
 }
 

@@ -19,6 +19,7 @@
 #include "analysis/load/cxx_name.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "cli/text.h"
 #include <ctype.h>
 #include <stdbool.h>
@@ -41,10 +42,6 @@ struct parsed {
   struct bracket brackets[BRACKETS_MOST];
   size_t count;
 };
-
-static bool starts(const char *text, const char *beginning) {
-  return !strncmp(text, beginning, strlen(beginning));
-}
 
 static char partner(char open) { return open == '<' ? '>' : ')'; }
 
@@ -195,7 +192,7 @@ static const char *line_in(const char *name) {
   size_t end = strlen(name), at;
   if (!end || name[end - 1] != ')') return NULL;
   const char *plus = strrchr(name, '+');
-  if (plus && starts(plus, "+0x") && plus[3 + strspn(plus + 3, "0123456789abcdef")] == ')') return plus;
+  if (plus && text_begins(plus, "+0x") && plus[3 + strspn(plus + 3, "0123456789abcdef")] == ')') return plus;
   for (at = end - 1; at && strchr("0123456789:-", name[at - 1]); at--) continue;
   const char *line = strchr(name + at, ':');
   return line && line[1] >= '0' && line[1] <= '9' ? line : NULL;
@@ -205,7 +202,7 @@ static const char *line_in(const char *name) {
 static size_t place_in(const char *name) {
   const char *line = line_in(name);
   size_t length = strlen(name), at = line ? (size_t)(line - name) : 0;
-  while (at > 1 && !starts(name + at - 1, " (")) at--;
+  while (at > 1 && !text_begins(name + at - 1, " (")) at--;
   return at > 1 && length - at < PLACE_MOST ? at - 1 : length;
 }
 

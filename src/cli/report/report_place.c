@@ -1,6 +1,7 @@
 /* Finds the lines of functions, and the code that has no names. */
 #include "cli/report/report_place.h"
 
+#include "base/text.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -40,8 +41,8 @@ const struct group *place_main_line(const struct call_tree *lines, const struct 
 void place_write(const struct view *view, const struct call_tree *lines, const struct group *line,
                  size_t count, char *buffer, size_t size) {
   const struct label *label = &lines->labels[line->label];
-  const char *file = strings_text(view->report->names->strings, label->file), *slash = strrchr(file, '/');
-  int length = snprintf(buffer, size, "%s:%u", slash ? slash + 1 : file, label->line);
+  const char *file = strings_text(view->report->names->strings, label->file);
+  int length = snprintf(buffer, size, "%s:%u", path_name(file), label->line);
   if (count > 1 && length > 0 && (size_t)length < size)
     snprintf(buffer + length, size - (size_t)length, " +%zu line%s", count - 1, count > 2 ? "s" : "");
 }
@@ -53,7 +54,7 @@ const char *report_module_worth_naming(const struct view *view, const struct lab
   const char *module = strings_text(strings, label->module),
              *function = strings_text(strings, label->function);
   bool own = view->report->samples->process_count < 2 && *module != '[' && !strstr(module, ".so");
-  return own || !strncmp(function, module, strlen(module)) ? "" : module;
+  return own || text_begins(function, module) ? "" : module;
 }
 
 wn_status place_of_function(const struct view *view, enum measure measure, const struct label *label,

@@ -4,6 +4,7 @@
  */
 #include "cli/report/report_text.h"
 
+#include "base/text.h"
 #include "cli/process_name.h"
 #include "cli/report/report_facts.h"
 #include "cli/report/report_name.h"
@@ -78,14 +79,13 @@ static void say_amount_of(struct paragraph *paragraph, const struct view *view, 
 void say_program_name(struct paragraph *paragraph, const struct view *view) {
   const struct trace_run *run = source_run(view->report->samples->source);
   const char *command = run->command.length && run->command.bytes[0] ? run->command.bytes : "The program";
-  const char *slash = strrchr(command, '/');
   int title = process_name_title(run);
   if (report_has_processes(view))
     report_say_processes(paragraph, view->report->samples);
   else if (title)
     say(paragraph, "%.*s", title, run->title.bytes);
   else
-    say(paragraph, "%s", slash && slash[1] ? slash + 1 : command);
+    say(paragraph, "%s", command_name(command));
 }
 
 void report_print_wrappers(const struct view *view) {

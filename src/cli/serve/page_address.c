@@ -1,6 +1,7 @@
 /* The address of the view that options ask for. */
 #include "cli/serve/page_address.h"
 
+#include "base/text.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,8 +18,7 @@ static void put_value(FILE *out, const char *text) {
 /* NULL for standard input. */
 static const char *name_of(const char *file, bool folders) {
   if (!file || !strcmp(file, "-")) return NULL;
-  const char *slash = folders ? NULL : strrchr(file, '/');
-  return slash ? slash + 1 : file;
+  return folders ? file : path_name(file);
 }
 
 /* ---- shared ---- */

@@ -9,7 +9,7 @@
 #include "sources/profiles/pprof_tables.h"
 
 #include "base/array.h"
-
+#include "base/text.h"
 #include <ctype.h>
 #include <elf.h>
 #include <fcntl.h>
@@ -238,11 +238,9 @@ static bool step_to_address(struct pprof_tables *tables, const struct pprof_loca
   uint64_t offset = location->address + 1 - module->bias;
   if (!trace_is_language(module)) return step(tables, mapping->module, offset, node);
   char name[TRACE_TEXT_MOST + 32];
-  const char *slash = strrchr(module->path.bytes, '/');
   struct named_place place = {0};
   uint32_t path, number, language;
-  snprintf(name, sizeof name, "%.255s+0x%llx", slash ? slash + 1 : module->path.bytes,
-           (unsigned long long)offset - 1);
+  snprintf(name, sizeof name, "%.255s+0x%llx", path_name(module->path.bytes), (unsigned long long)offset - 1);
   if (!named_text(tables->stacks, name, strlen(name), &place.function) ||
       !named_text(tables->stacks, module->path.bytes, module->path.length, &path) ||
       !named_module(tables->stacks, path, &language) || !named_place(tables->stacks, &place, &number))
