@@ -30,11 +30,6 @@ static void close_source(struct source *source) {
   free(container);
 }
 
-static bool no_event(struct source *source, struct trace_event *event) {
-  (void)source, (void)event;
-  return false;
-}
-
 static const struct trace_run *run_of(const struct source *source) { return &of(source)->run; }
 static enum source_heap heap_of(const struct source *source) { return of(source)->heap; }
 static const struct trace_damage *damage_of(const struct source *source) { return &of(source)->damage; }
@@ -45,38 +40,12 @@ static struct trace_node node_of(const struct source *source, uint32_t number) {
   return (struct trace_node){.parent = of(source)->parents[number]};
 }
 
-static uint32_t no_modules(const struct source *source) {
-  (void)source;
-  return 0;
-}
-
-static const struct trace_module *no_module(const struct source *source, uint32_t number) {
-  (void)source, (void)number;
-  return NULL;
-}
-
-static bool no_place(const struct source *source, uint32_t module, uint64_t offset,
-                     struct trace_place *place) {
-  (void)source, (void)module, (void)offset, (void)place;
-  return false;
-}
-
-static double at_end(const struct source *source) {
-  (void)source;
-  return 1;
-}
-
 static const struct source_format format = {.close = close_source,
-                                            .next = no_event,
                                             .run = run_of,
                                             .heap = heap_of,
                                             .damage = damage_of,
                                             .stack_count = node_count_of,
                                             .stack = node_of,
-                                            .module_count = no_modules,
-                                            .module = no_module,
-                                            .place = no_place,
-                                            .position = at_end,
                                             .limits = limits_of};
 
 /* Reading: refuses times that are out of order, or after the end of the trace. The time is the

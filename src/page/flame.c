@@ -17,24 +17,19 @@ static bool add_place(struct flame *flame, uint32_t at, uint32_t origin) {
   return true;
 }
 
-static void merge(struct sums *sums, const struct sums *other) {
-  sum_merge(&sums->bytes, &other->bytes);
-  sum_merge(&sums->blocks, &other->blocks);
-}
-
 static void merge_both(struct branch_sums *sums, const struct branch_sums *other) {
-  merge(&sums->after, &other->after);
-  merge(&sums->before, &other->before);
+  sums_merge(&sums->after, &other->after);
+  sums_merge(&sums->before, &other->before);
 }
 
 static void add_total(const struct flame *flame, uint32_t node, struct branch_sums *sums) {
-  merge(&sums->after, &node_of(flame, node)->total);
-  if (flame->before) merge(&sums->before, &flame->before[node].total);
+  sums_merge(&sums->after, &node_of(flame, node)->total);
+  if (flame->before) sums_merge(&sums->before, &flame->before[node].total);
 }
 
 static void add_self(const struct flame *flame, uint32_t node, struct branch_sums *sums) {
-  merge(&sums->after, &node_of(flame, node)->self);
-  if (flame->before) merge(&sums->before, &flame->before[node].self);
+  sums_merge(&sums->after, &node_of(flame, node)->self);
+  if (flame->before) sums_merge(&sums->before, &flame->before[node].self);
 }
 
 /* Adds what a place has: from outside in all that its node has; from inside out what its origin

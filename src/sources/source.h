@@ -62,14 +62,15 @@ struct source;
 
 struct source_format {
   void (*close)(struct source *source);
-  bool (*next)(struct source *source, struct trace_event *event);
+  bool (*next)(struct source *source, struct trace_event *event); /* NULL: there are no events */
   const struct trace_run *(*run)(const struct source *source);
   enum source_heap (*heap)(const struct source *source);
   const struct trace_damage *(*damage)(const struct source *source);
   uint32_t (*stack_count)(const struct source *source);
   struct trace_node (*stack)(const struct source *source, uint32_t number);
-  uint32_t (*module_count)(const struct source *source);
+  uint32_t (*module_count)(const struct source *source); /* NULL: no modules */
   const struct trace_module *(*module)(const struct source *source, uint32_t number);
+  /* NULL: no places; and all of it has been read. */
   bool (*place)(const struct source *source, uint32_t module, uint64_t offset, struct trace_place *place);
   double (*position)(const struct source *source);
   /* NULL: the source has one process. */
@@ -92,7 +93,7 @@ static inline void source_close(struct source *source) { source->format->close(s
 /* Reads the next event. False at the end of the file. Texts in the event, and the title and name of
  * the run, are valid until the next call. */
 static inline bool source_next(struct source *source, struct trace_event *event) {
-  return source->format->next(source, event);
+  return source->format->next && source->format->next(source, event);
 }
 
 /* The run. If the part of the trace that describes it is damaged, only rate and word_bytes are
@@ -122,7 +123,7 @@ static inline struct trace_node source_stack(const struct source *source, uint32
   return source->format->stack(source, number);
 }
 static inline uint32_t source_module_count(const struct source *source) {
-  return source->format->module_count(source);
+  return source->format->module_count ? source->format->module_count(source) : 0;
 }
 /* The module with a number. Valid until the next event is read. */
 static inline const struct trace_module *source_module(const struct source *source, uint32_t number) {
@@ -132,7 +133,7 @@ static inline const struct trace_module *source_module(const struct source *sour
 /* The place at an offset of a language's module. False if the trace does not name it. */
 static inline bool source_place(const struct source *source, uint32_t module, uint64_t offset,
                                 struct trace_place *place) {
-  return source->format->place(source, module, offset, place);
+  return source->format->place && source->format->place(source, module, offset, place);
 }
 
 /* What the file does not tell. Valid as long as the source. */
@@ -142,7 +143,9 @@ static inline const struct source_limits *source_limits(const struct source *sou
 }
 
 /* The fraction of the file that has been read, 0 to 1. */
-static inline double source_position(const struct source *source) { return source->format->position(source); }
+static inline double source_position(const struct source *source) {
+  return source->format->position ? source->format->position(source) : 1;
+}
 
 /* The number of processes; and one of several, from 0 on, ordered by begin_ns. */
 static inline uint32_t source_process_count(const struct source *source) {

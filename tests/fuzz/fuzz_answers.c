@@ -151,8 +151,6 @@ static bool place(const struct source *source, uint32_t of, uint64_t offset, str
   return true;
 }
 
-static double position(const struct source *source) { return (void)source, 1; }
-
 static const struct source_format format = {.close = close_made,
                                             .next = next,
                                             .run = run,
@@ -162,8 +160,7 @@ static const struct source_format format = {.close = close_made,
                                             .stack = stack,
                                             .module_count = module_count,
                                             .module = module,
-                                            .place = place,
-                                            .position = position};
+                                            .place = place};
 
 static struct answers *made_up(void) {
   static struct source source = {&format};

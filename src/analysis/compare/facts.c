@@ -139,9 +139,7 @@ static void add_resident(struct facts *facts) {
 static void add_shares(struct facts *facts) {
   const struct report *report = facts->report;
   const struct generations *all = &report->generations;
-  struct sums births = all->minor;
-  sum_merge(&births.bytes, &all->major.bytes);
-  sum_merge(&births.bytes, &all->outside.bytes);
+  struct sums births = generations_births(all);
   estimate(facts, FACT_SURVIVAL_minor_share, report_share(report, &all->minor, &births));
   estimate(facts, FACT_SURVIVAL_major_share, report_share(report, &all->major, &births));
   estimate(facts, FACT_SURVIVAL_promoted_share, report_promoted_share(report, all));

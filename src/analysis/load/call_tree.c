@@ -154,15 +154,10 @@ static void add_others(struct summing *summing, row_measure *measure, void *cont
   }
 }
 
-static void merge(struct sums *sums, const struct sums *other) {
-  sum_merge(&sums->bytes, &other->bytes);
-  sum_merge(&sums->blocks, &other->blocks);
-}
-
 static void add_totals(struct call_tree *tree) {
   for (size_t i = tree->node_count; i-- > 0;) {
-    merge(&tree->nodes[i].total, &tree->nodes[i].self);
-    if (i) merge(&tree->nodes[tree->nodes[i].parent].total, &tree->nodes[i].total);
+    sums_merge(&tree->nodes[i].total, &tree->nodes[i].self);
+    if (i) sums_merge(&tree->nodes[tree->nodes[i].parent].total, &tree->nodes[i].total);
   }
 }
 
@@ -209,12 +204,12 @@ static int by_total(const void *a, const void *b) {
  * added to the label. */
 static void add_path(struct call_tree *tree, struct group *groups, uint32_t *last, uint32_t node) {
   const struct sums *self = &tree->nodes[node].self;
-  merge(&groups[tree->nodes[node].label].self, self);
+  sums_merge(&groups[tree->nodes[node].label].self, self);
   for (uint32_t at = node; at; at = tree->nodes[at].parent) {
     uint32_t label = tree->nodes[at].label;
     if (last[label] == node) continue;
     last[label] = node;
-    merge(&groups[label].total, self);
+    sums_merge(&groups[label].total, self);
     groups[label].stacks += hash_mix(node); /* a sum: the order does not matter */
     groups[label].example = node;
   }

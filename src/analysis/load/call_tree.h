@@ -35,6 +35,11 @@ struct sums {
   struct sum bytes, blocks;
 };
 
+static inline void sums_merge(struct sums *sums, const struct sums *other) {
+  sum_merge(&sums->bytes, &other->bytes);
+  sum_merge(&sums->blocks, &other->blocks);
+}
+
 /* A node of the call tree: a function (or line, file, module) on one call path. Parents stand
  * before their children. */
 struct tree_node {

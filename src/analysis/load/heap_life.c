@@ -9,6 +9,7 @@
  */
 #include "analysis/load/heap_life.h"
 
+#include "analysis/load/order.h"
 #include "base/array.h"
 
 #include <stdlib.h>
@@ -64,27 +65,25 @@ static size_t keep_rising(const uint64_t *values, size_t count, size_t *kept) {
 
 /* ---- settling ---- */
 
-static int compare(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
-
 /* At one time, by their counters: for example a cycle and the collection in which it ended. */
 static int by_time(const void *a, const void *b) {
   const struct trace_collection *left = a, *right = b;
-  int order = compare(left->time_ns, right->time_ns);
-  if (!order) order = compare(heap_life_allocated(left), heap_life_allocated(right));
-  return order ? order : compare(left->minor_collections, right->minor_collections);
+  int order = order_numbers(left->time_ns, right->time_ns);
+  if (!order) order = order_numbers(heap_life_allocated(left), heap_life_allocated(right));
+  return order ? order : order_numbers(left->minor_collections, right->minor_collections);
 }
 
 static int by_pause_time(const void *a, const void *b) {
   const struct trace_pause *left = a, *right = b;
-  int order = compare(left->time_ns, right->time_ns);
-  return order ? order : compare(left->total_ns, right->total_ns);
+  int order = order_numbers(left->time_ns, right->time_ns);
+  return order ? order : order_numbers(left->total_ns, right->total_ns);
 }
 
 /* At one time, beginnings come before ends. */
 static int by_domain_time(const void *a, const void *b) {
   const struct trace_domain *left = a, *right = b;
-  int order = compare(left->time_ns, right->time_ns);
-  return order ? order : compare(left->what, right->what);
+  int order = order_numbers(left->time_ns, right->time_ns);
+  return order ? order : order_numbers(left->what, right->what);
 }
 
 static bool complete_collections(struct heap_life *life) {
@@ -160,11 +159,11 @@ static void complete_domains(struct heap_life *life, uint64_t end_ns) {
 }
 
 static int longer_first(const void *a, const void *b) {
-  return compare(*(const uint64_t *)b, *(const uint64_t *)a);
+  return order_numbers(*(const uint64_t *)b, *(const uint64_t *)a);
 }
 
 static int earlier_first(const void *a, const void *b) {
-  return compare(*(const uint64_t *)a, *(const uint64_t *)b);
+  return order_numbers(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
 static bool complete_cycles(struct heap_life *life) {

@@ -22,29 +22,21 @@ enum { EXPLAINED = 5 };
 /* A first measurement later than this does not tell what the process had before. */
 #define START_NS ((uint64_t)10 * 1000 * 1000)
 
-static int compare(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
-
 static int by_mapping(const void *a, const void *b) {
-  return compare(((const struct row *)a)->block, ((const struct row *)b)->block);
-}
-
-static int by_begin(const void *a, const void *b) {
-  const struct row *left = a, *right = b;
-  int order = compare(left->begin_ns, right->begin_ns);
-  return order ? order : compare(left->block, right->block);
+  return order_numbers(((const struct row *)a)->block, ((const struct row *)b)->block);
 }
 
 static int by_mapping_and_time(const void *a, const void *b) {
   const struct touch *left = a, *right = b;
-  int order = compare(left->mapping, right->mapping);
-  return order ? order : compare(left->time_ns, right->time_ns);
+  int order = order_numbers(left->mapping, right->mapping);
+  return order ? order : order_numbers(left->time_ns, right->time_ns);
 }
 
 /* At one time, the end of a mapping comes last. */
 static int by_change(const void *a, const void *b) {
   const struct trace_map_size *left = a, *right = b;
-  int order = compare(left->mapping, right->mapping);
-  if (!order) order = compare(left->time_ns, right->time_ns);
+  int order = order_numbers(left->mapping, right->mapping);
+  if (!order) order = order_numbers(left->time_ns, right->time_ns);
   return order ? order : (left->bytes == 0) - (right->bytes == 0);
 }
 
@@ -241,7 +233,7 @@ bool mapped_complete(struct mapped *mapped) {
   if (mapped->touch_count)
     qsort(mapped->touches, mapped->touch_count, sizeof *mapped->touches, by_mapping_and_time);
   if (!apply_sizes(mapped)) return false;
-  if (mapped->count) qsort(mapped->rows, mapped->count, sizeof *mapped->rows, by_begin);
+  if (mapped->count) qsort(mapped->rows, mapped->count, sizeof *mapped->rows, samples_by_begin);
   free(mapped->sizes);
   mapped->sizes = NULL;
   mapped->size_count = mapped->size_capacity = 0;

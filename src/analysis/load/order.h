@@ -6,6 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* As comparing functions return it: below 0, 0, or above 0. */
+static inline int order_numbers(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
+
 struct keyed {
   uint64_t key;
   uint32_t item;

@@ -133,27 +133,19 @@ static bool keep(struct loading *loading, const struct trace_event *event) {
   }
 }
 
-static int compare(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
-
 static int by_block(const void *a, const void *b) {
   const struct trace_sample *left = a, *right = b;
-  int order = compare(left->block, right->block);
-  return order ? order : compare(left->time_ns, right->time_ns);
+  int order = order_numbers(left->block, right->block);
+  return order ? order : order_numbers(left->time_ns, right->time_ns);
 }
 
 /* A free comes after all other changes of its block, even if the clocks of two processors disagree.
  */
 static int by_block_then_time(const void *a, const void *b) {
   const struct change *left = a, *right = b;
-  int order = compare(left->block, right->block);
+  int order = order_numbers(left->block, right->block);
   if (!order) order = (left->kind == FREED) - (right->kind == FREED);
-  return order ? order : compare(left->time_ns, right->time_ns);
-}
-
-static int by_begin(const void *a, const void *b) {
-  const struct row *left = a, *right = b;
-  int order = compare(left->begin_ns, right->begin_ns);
-  return order ? order : compare(left->block, right->block);
+  return order ? order : order_numbers(left->time_ns, right->time_ns);
 }
 
 /* Sorts unless all is in order, as most of a trace's records are. */
@@ -187,7 +179,7 @@ static bool sort_changes(struct loading *loading) {
 }
 
 static int by_time(const void *a, const void *b) {
-  return compare(((const struct memory_point *)a)->time_ns, ((const struct memory_point *)b)->time_ns);
+  return order_numbers(((const struct memory_point *)a)->time_ns, ((const struct memory_point *)b)->time_ns);
 }
 
 static int by_change(const void *a, const void *b) {
@@ -281,7 +273,7 @@ static bool join(struct loading *loading) {
   free(loading->changes);
   loading->born = NULL;
   loading->changes = NULL;
-  sort(samples->rows, samples->row_count, sizeof *samples->rows, by_begin);
+  sort(samples->rows, samples->row_count, sizeof *samples->rows, samples_by_begin);
   sort(samples->memory, samples->memory_count, sizeof *samples->memory, by_time);
   sort(samples->rate_changes, samples->rate_change_count, sizeof *samples->rate_changes, by_change);
   return true;

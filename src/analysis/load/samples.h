@@ -195,6 +195,9 @@ bool samples_complete_lives(struct samples *samples);
  * block and row. From malloc; NULL without memory. */
 struct keyed *samples_resized(const struct samples *samples, size_t *count);
 
+/* For qsort: rows by their begin, those of one time by their block. */
+int samples_by_begin(const void *a, const void *b);
+
 /* The number of a thread in the trace of its process. */
 static inline uint32_t samples_thread_number(const struct samples *samples, uint32_t thread) {
   return samples->process_count > 1 ? thread / samples->process_count : thread;

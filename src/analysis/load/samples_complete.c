@@ -90,6 +90,12 @@ bool samples_complete_lives(struct samples *samples) {
   return fill_life_words(samples) && samples->steps && samples->by_life && samples->spans;
 }
 
+int samples_by_begin(const void *a, const void *b) {
+  const struct row *left = a, *right = b;
+  int order = order_numbers(left->begin_ns, right->begin_ns);
+  return order ? order : order_numbers(left->block, right->block);
+}
+
 struct keyed *samples_resized(const struct samples *samples, size_t *count) {
   struct keyed *keyed = malloc((samples->row_count + 1) * sizeof *keyed);
   *count = 0;

@@ -59,10 +59,7 @@ static void add_stretch(struct sums *nodes, const struct row *row, size_t begin,
 static void sum_moments(const struct sums *nodes, const struct grid *grid, struct moment *moments) {
   for (size_t i = 0; i < grid->count; i++) {
     moments[i] = (struct moment){.time_ns = grid->time_ns[i]};
-    for (size_t node = TIMELINE_MOMENTS + i; node; node /= 2) {
-      sum_merge(&moments[i].live.bytes, &nodes[node].bytes);
-      sum_merge(&moments[i].live.blocks, &nodes[node].blocks);
-    }
+    for (size_t node = TIMELINE_MOMENTS + i; node; node /= 2) sums_merge(&moments[i].live, &nodes[node]);
   }
 }
 

@@ -59,11 +59,8 @@ static void read_life_median_ns(const struct table_row *row, struct cell *cell) 
 
 static void read_life(const struct table_row *row, struct cell *cell) { cell->life = row->life; }
 
-/* The share of all blocks, whatever the area of their birth. */
 static struct estimate share_of_births(const struct table_row *row, const struct sums *part) {
-  struct sums all = row->fates.minor;
-  sum_merge(&all.bytes, &row->fates.major.bytes);
-  sum_merge(&all.bytes, &row->fates.outside.bytes);
+  struct sums all = generations_births(&row->fates);
   return report_share(row->table->report, part, &all);
 }
 

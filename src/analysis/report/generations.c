@@ -1,28 +1,28 @@
 /* Sums rows by what became of their blocks. */
 #include "analysis/report/generations.h"
 
-static void add_to(struct sums *sums, const struct row *row) {
-  sum_add(&sums->bytes, (double)row->size, row->probability);
-  sum_add(&sums->blocks, 1, row->probability);
-}
-
-/* ---- shared ---- */
-
 /* The blocks of a collected heap never change their size, so each has one row. */
 void generations_add(struct generations *generations, const struct row *row) {
   if (!row->first || row->probability <= 0) return;
-  if (row->source == TRACE_SOURCE_EXTERNAL) add_to(&generations->external, row);
+  if (row->source == TRACE_SOURCE_EXTERNAL) timeline_add_live(&generations->external, row);
   switch (row->area) {
-  case AREA_MINOR: add_to(&generations->minor, row); break;
-  case AREA_MAJOR: add_to(&generations->major, row); return;
-  case AREA_OUTSIDE: add_to(&generations->outside, row); return;
+  case AREA_MINOR: timeline_add_live(&generations->minor, row); break;
+  case AREA_MAJOR: timeline_add_live(&generations->major, row); return;
+  case AREA_OUTSIDE: timeline_add_live(&generations->outside, row); return;
   default: return;
   }
   if (row->promoted_ns == NEVER) return;
-  add_to(&generations->promoted, row);
+  timeline_add_live(&generations->promoted, row);
   if (row->next_cycle == NEXT_CYCLE_UNKNOWN) return;
-  add_to(&generations->resolved, row);
-  if (row->next_cycle == NEXT_CYCLE_DEAD) add_to(&generations->dead, row);
+  timeline_add_live(&generations->resolved, row);
+  if (row->next_cycle == NEXT_CYCLE_DEAD) timeline_add_live(&generations->dead, row);
+}
+
+struct sums generations_births(const struct generations *generations) {
+  struct sums births = generations->minor;
+  sums_merge(&births, &generations->major);
+  sums_merge(&births, &generations->outside);
+  return births;
 }
 
 struct generations generations_of_group(const struct samples *samples, const struct call_tree *tree,

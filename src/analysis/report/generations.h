@@ -6,7 +6,7 @@
 #include "analysis/load/timeline.h"
 
 struct generations {
-  struct sums minor, major, outside; /* by the area of birth (enum area); together all blocks */
+  struct sums minor, major, outside; /* by the area of birth (enum area) */
   struct sums external; /* the part of `outside` of which the program tells itself, whatever its heap */
   struct sums promoted; /* the part of `minor` that was promoted */
   struct sums resolved; /* the part of `promoted` for which the next cycle is known (enum next_cycle) */
@@ -15,6 +15,9 @@ struct generations {
 
 /* Adds a row. */
 void generations_add(struct generations *generations, const struct row *row);
+
+/* All blocks, whatever the area of their birth. */
+struct sums generations_births(const struct generations *generations);
 
 /* Sums the rows of a group. `inside` is scratch, with room for each node of the tree. */
 struct generations generations_of_group(const struct samples *samples, const struct call_tree *tree,
