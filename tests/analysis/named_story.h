@@ -44,12 +44,7 @@ static inline struct trace_writer *named_story_begin(double rate, const struct n
   static struct tree_source source;
   named_nodes = nodes;
   source = (struct tree_source){.node = named_node, .module = named_module, .place = named_place};
-  struct trace_options options = {.path = story_path()};
-  struct trace_run run = {
-      .command = trace_text_of("story"), .rate = rate, .word_bytes = 8, .stack_depth = 1024};
-  struct trace_writer *writer;
-  assert_int_equal(tree_writer_open(&options, &run, &source, &writer), WN_OK);
-  return writer;
+  return story_of(&source, rate);
 }
 
 /* One more block, at a time of its own. */

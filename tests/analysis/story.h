@@ -5,7 +5,7 @@
 
 #include "support/test.h"
 
-#include "analysis/load/names.h"
+#include "analysis/load/call_tree.h"
 #include "base/words.h"
 #include "support/tree_source.h"
 #include <stdio.h>
@@ -32,16 +32,27 @@ static const char *story_path(void) {
   return path;
 }
 
-static inline struct trace_writer *story_begin(double rate, uint32_t repeat) {
-  static struct tree_source source;
-  story_repeat = repeat;
-  source = (struct tree_source){.context = &story_repeat, .node = story_node, .module = story_module};
+static inline struct trace_writer *story_of(struct tree_source *source, double rate) {
   struct trace_options options = {.path = story_path()};
   struct trace_run run = {
       .command = trace_text_of("story"), .rate = rate, .word_bytes = 8, .stack_depth = 1024};
   struct trace_writer *writer;
-  assert_int_equal(tree_writer_open(&options, &run, &source, &writer), WN_OK);
+  assert_int_equal(tree_writer_open(&options, &run, source, &writer), WN_OK);
   return writer;
+}
+
+static inline struct trace_writer *story_begin(double rate, uint32_t repeat) {
+  static struct tree_source source;
+  story_repeat = repeat;
+  source = (struct tree_source){.context = &story_repeat, .node = story_node, .module = story_module};
+  return story_of(&source, rate);
+}
+
+/* Measures all rows. */
+static inline bool everything(const struct row *row, struct share *share, void *context) {
+  (void)context;
+  *share = share_block(row);
+  return true;
 }
 
 static inline void story_alloc(struct trace_writer *writer, uint64_t block, uint64_t time, uint64_t size,

@@ -194,6 +194,7 @@ static void blocks_are_born_minor_major_or_outside(void **state) {
   assert_true(all.minor.bytes.total == 16 && all.major.bytes.total == 100000 &&
               all.outside.bytes.total == 1600);
   assert_true(all.promoted.bytes.total == 16);
+  assert_true(generations_births(&all).bytes.total == 101616 && generations_births(&all).blocks.total == 4);
   samples_free(samples);
 }
 

@@ -160,12 +160,6 @@ static void moments_include_births_and_exclude_deaths(void **state) {
   samples_free(samples);
 }
 
-static bool everything(const struct row *row, struct share *share, void *context) {
-  (void)context;
-  *share = share_block(row);
-  return true;
-}
-
 static void recursion_counts_once(void **state) {
   (void)state;
   struct trace_writer *writer = story_begin(1, 5);

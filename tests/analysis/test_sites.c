@@ -8,12 +8,6 @@
 
 enum { NODES = 300, NAMES = 40 };
 
-static bool everything(const struct row *row, struct share *share, void *context) {
-  (void)context;
-  *share = share_block(row);
-  return true;
-}
-
 struct told {
   struct samples *samples;
   struct names names;

@@ -5,12 +5,6 @@
 #include "analysis/load/wrappers.h"
 #include <string.h>
 
-static bool everything(const struct row *row, struct share *share, void *context) {
-  (void)context;
-  *share = share_block(row);
-  return true;
-}
-
 /* What a function allocated itself, in samples. */
 static uint64_t self_of(const struct samples *samples, const struct names *names, const char *name) {
   struct call_tree tree;

@@ -62,6 +62,12 @@ static inline const char *profile_file(const void *bytes, size_t count) {
   return path;
 }
 
+static inline struct source *open_bytes(const struct bytes *bytes) {
+  struct source *source;
+  if (source_open(profile_file(bytes->at, bytes->count), &source)) fail_msg("%s", wn_last_error());
+  return source;
+}
+
 /* What a source's events add up to, by the time at which a total begins: 0, 1, 2. Fails if the source
  * contradicts itself. */
 struct read_totals {

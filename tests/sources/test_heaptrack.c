@@ -34,12 +34,6 @@ static struct bytes make(const char *behind) {
   return bytes;
 }
 
-static struct source *open_bytes(const struct bytes *bytes) {
-  struct source *source;
-  if (source_open(profile_file(bytes->at, bytes->count), &source)) fail_msg("%s", wn_last_error());
-  return source;
-}
-
 static void frames_have_names(void **state) {
   (void)state;
   static const struct {

@@ -88,12 +88,6 @@ static struct bytes compress_all(const struct bytes *bytes) {
   return out;
 }
 
-static struct source *open_bytes(const struct bytes *bytes) {
-  struct source *source;
-  if (source_open(profile_file(bytes->at, bytes->count), &source)) fail_msg("%s", wn_last_error());
-  return source;
-}
-
 static struct bytes make_profile(bool packed, struct read_totals *sums) {
   static const uint64_t locations[][3] = {{10, 11, 12}, {12, 10, 10}, {11, 11, 11}};
   struct bytes bytes = make_head(1);
