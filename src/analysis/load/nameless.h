@@ -7,7 +7,7 @@
 
 #include "analysis/load/names.h"
 
-/* Adds those frames, once wrappers are known. WN_ENOMEM. */
+/* Adds those frames. Called after the wrappers were found. WN_ENOMEM. */
 wn_status nameless_split(const struct samples *samples, struct names *names);
 
 #endif

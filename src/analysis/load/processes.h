@@ -31,13 +31,13 @@ struct process {
 };
 
 /* Fills in the processes of samples once their source is read: from the source, or for one process
- * from its run. If there are several, sums the measurements of memory, which have their threads'
- * processes, and sets the end of the trace. False: not enough memory. */
+ * from its run. If there are several, sums the measurements of memory, each of which is of the
+ * process of its thread, and sets the end of the trace. False: not enough memory. */
 bool processes_read(struct samples *samples);
 void processes_destroy(struct samples *samples);
 
-/* LEFT: ends the rows of blocks and mappings that were never freed, if there are several processes.
- * The same rows are ended once. */
+/* LEFT: if there are several processes, ends the rows of blocks and mappings that were never freed. A
+ * second call changes nothing. */
 void processes_end_rows(struct samples *samples);
 
 /* The process of a row's thread: its index. */

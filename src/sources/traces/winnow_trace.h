@@ -4,8 +4,8 @@
 
 #include "sources/source.h"
 
-/* Whether a file begins like a trace. One of zeros was cut before its header was written, which the
- * reader says. */
+/* Whether a file begins like a trace. Zeros do: such a trace was cut before its header was written,
+ * and the reader says so. */
 bool winnow_trace_begins(const unsigned char *bytes, size_t count);
 
 /* Opens a trace. On failure wn_last_error says why. */
