@@ -2,6 +2,7 @@
  * one of the second. */
 #include "analysis/load/rates.h"
 
+#include "analysis/load/order.h"
 #include "base/array.h"
 #include <math.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@ static bool add(struct turns *turns, uint64_t time_ns, int running, int sampling
 
 static int by_time(const void *a, const void *b) {
   const struct turn *one = a, *other = b;
-  return (one->time_ns > other->time_ns) - (one->time_ns < other->time_ns);
+  return order_numbers(one->time_ns, other->time_ns);
 }
 
 static uint64_t end_of(const struct samples *samples, const struct process *process) {

@@ -183,7 +183,7 @@ static int by_time(const void *a, const void *b) {
 }
 
 static int by_change(const void *a, const void *b) {
-  return compare(((const struct rate_change *)a)->time_ns, ((const struct rate_change *)b)->time_ns);
+  return order_numbers(((const struct rate_change *)a)->time_ns, ((const struct rate_change *)b)->time_ns);
 }
 
 static struct row first_row(const struct trace_sample *born) {
