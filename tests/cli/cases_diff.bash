@@ -43,6 +43,15 @@ the_memory_of_the_recorder_is_no_regression() {
   ! grep -q "Winnow's own" out || fail "at one rate: $(cat out)"
 }
 
+what_was_left_has_the_name_of_the_report() {
+  make plain t
+  compares_with_itself diff --all t t
+  says 'Never freed +[0-9.]+ MB +[0-9.]+ MB .* NEVER FREED '
+  make collected t
+  compares_with_itself diff --all t t
+  says 'Not found dead +[0-9.]+ MB +[0-9.]+ MB .* NOT FOUND DEAD '
+}
+
 a_trace_does_not_differ_from_itself() {
   need jq
   make plain t

@@ -222,7 +222,7 @@ what_is_held_at_the_end_tells_how_it_grew() {
   succeeds report --all --at end t
   [ "$(grep -c 'share  samples     trend  function' out)" = 1 ] || fail "$(cat out)"
   sed '/^Allocated over/,$d' out | grep -Eq 'grows +leaks' || fail "$(cat out)"
-  says 'Still alive at the end: .*the same blocks as above'
+  says 'Never freed: .*the same blocks as above'
   succeeds report --all t # of which the leaks have grown since
   sed '/^Allocated over/,$d' out | grep -Eq 'grows +leaks' || fail "$(cat out)"
 }

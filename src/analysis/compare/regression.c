@@ -21,9 +21,9 @@ static int direction_of(const struct change *bytes) {
 /* ---- shared ---- */
 
 const enum fact_name *regression_facts(const struct report *report) {
-  static const enum fact_name at_peak[] = {FACT_TOTALS_peak_bytes, FACT_TOTALS_alive_bytes,
+  static const enum fact_name at_peak[] = {FACT_TOTALS_peak_bytes, FACT_TOTALS_live_at_end_bytes,
                                            FACT_TOTALS_allocated_bytes},
-                              then[] = {FACT_TOTALS_held_bytes, FACT_TOTALS_alive_bytes,
+                              then[] = {FACT_TOTALS_held_bytes, FACT_TOTALS_live_at_end_bytes,
                                         FACT_TOTALS_allocated_bytes};
   return report->at == AT_PEAK ? at_peak : then;
 }

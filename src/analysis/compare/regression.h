@@ -13,7 +13,7 @@ struct regression {
 };
 
 /* The facts that decide, in the order of their weight: what was held at the moment that both reports were
- * asked for, what was alive at the end, what was allocated. */
+ * asked for, what was never freed, what was allocated. */
 enum { REGRESSION_FACTS = 3 };
 const enum fact_name *regression_facts(const struct report *report);
 

@@ -47,7 +47,6 @@ static void print_title(const struct diff *diff) {
 }
 
 static const char *fact_label(const struct diff *diff, enum fact_name name) {
-  if (name == FACT_TOTALS_alive_bytes) return "Alive at the end";
   if (name == FACT_TOTALS_held_bytes && diff->pair.before.at == AT_END) return "Held at the end";
   return facts_label(&diff->after, name);
 }
@@ -126,9 +125,9 @@ static void say_functions(struct paragraph *text, const struct comparison *compa
 
 /* Which measure's rows show a fact. */
 static enum measure measure_of(enum fact_name name) {
-  return name == FACT_TOTALS_allocated_bytes ? MEASURE_ALLOCATED
-         : name == FACT_TOTALS_alive_bytes   ? MEASURE_ALIVE
-                                             : MEASURE_HELD;
+  return name == FACT_TOTALS_allocated_bytes     ? MEASURE_ALLOCATED
+         : name == FACT_TOTALS_live_at_end_bytes ? MEASURE_ALIVE
+                                                 : MEASURE_HELD;
 }
 
 static wn_status print_verdict(const struct diff *diff) {

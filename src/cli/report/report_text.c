@@ -131,7 +131,8 @@ static wn_status print_alive(const struct view *view) {
   double freed = report->alive.bytes.total - report->live_at_end.bytes.total;
   bool several = report_has_processes(view);
   snprintf(title, sizeof title,
-           several ? "Not freed when the processes ended, or their traces did" : "Still alive at the end");
+           several ? "Not freed when the processes ended, or their traces did"
+                   : facts_label(view->facts, FACT_TOTALS_live_at_end_bytes));
   if (report->alive_ns < report->samples->end_ns)
     snprintf(title, sizeof title, "Alive after %s, before the program freed %s as it ended",
              text_time(time, report->alive_ns), text_bytes(bytes, freed));
