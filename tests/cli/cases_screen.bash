@@ -59,6 +59,23 @@ the_screen_says_what_to_do() {
   ! grep -q 'B/s' out || fail "a rate without times: $(cat out)"
 }
 
+# Of a script the trace has the shell alone: more samples of it would tell nothing.
+a_script_is_to_be_recorded_with_its_children() {
+  need_recording
+  local program=$build/tests/cli/programs/allocates
+  printf '#!/bin/bash\n%s loop 1\ntrue\n' "$program" >script
+  chmod +x script
+  "$winnow" record -q --seed 1 -o t -- ./script || fail "no trace"
+  succeeds report t
+  says 'TOO FEW SAMPLES .*record it with -f, for the programs that it starts '
+  "$winnow" record -q --seed 1 -f -o run -- ./script || fail "no traces"
+  succeeds report run
+  ! grep -q 'with -f' out || fail "they were recorded: $(cat out)"
+  "$winnow" record -q --seed 1 --rate 1e-6 -o t -- "$program" loop 1 || fail "no trace"
+  succeeds report t
+  says 'TOO FEW SAMPLES .*with --rate 0[.]0001 '
+}
+
 # Where it is not measured, a line that goes on would say that nothing has changed.
 the_chart_has_dots_where_nothing_was_measured() {
   make plain t

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { CAUSE_INDENT = 21, CULPRIT_COLUMNS = 60 };
 
@@ -95,6 +96,21 @@ static void say_heap_tool(struct paragraph *text, const struct view *view) {
   say(text, "; rows whose trend is \"mapped\" say where");
 }
 
+/* Whether the program is one that leaves its work to processes that it starts, and was recorded without
+ * them. A trace says nothing of processes that were not followed, but few programs do so, and all know these. */
+static bool leaves_work_to_others(const struct view *view) {
+  static const char *const programs[] = {"sh",   "bash",    "dash", "ash",   "ksh",      "zsh",  "fish",
+                                         "make", "gmake",   "time", "xargs", "parallel", "find", "sudo",
+                                         "su",   "timeout", "npm",  "npx",   "ctest",    "watch"};
+  const struct trace_run *run = source_run(view->report->samples->source);
+  const char *command = run->command.length ? run->command.bytes : "", *slash = strrchr(command, '/');
+  struct stat status;
+  bool is_folder = !stat(view->options->files[0], &status) && S_ISDIR(status.st_mode); /* --follow-children */
+  for (size_t i = 0; i < sizeof programs / sizeof *programs && !is_folder; i++)
+    if (!strcmp(slash ? slash + 1 : command, programs[i])) return true;
+  return false;
+}
+
 /* Ten times the rate. */
 static void say_higher_rate(struct paragraph *text, const struct view *view, const char *before,
                             const char *after) {
@@ -109,7 +125,10 @@ static void say_why(struct paragraph *text, const struct view *view, const struc
   case VERDICT_GROWING: say_growth(text, view, verdict, verdict->kind); return;
   case VERDICT_UNDECIDED:
     say(text, "growth is neither sure nor ruled out; record longer");
-    if (view->report->recording->rate < 1) say_higher_rate(text, view, ", or with ", "");
+    if (leaves_work_to_others(view))
+      say(text, ", or with -f, for the programs that it starts");
+    else if (view->report->recording->rate < 1)
+      say_higher_rate(text, view, ", or with ", "");
     return;
   case VERDICT_LEVEL:
     if ((double)verdict->time_ns < 0.95 * (double)view->report->samples->end_ns)
@@ -128,8 +147,11 @@ static void say_why(struct paragraph *text, const struct view *view, const struc
     if (!view->report->allocated.bytes.samples && view->report->recording->rate > 0)
       say(text, "it allocated next to nothing, less than %s in all; ",
           text_bytes(share, view->facts->fact[FACT_TOTALS_allocated_bytes].value.high));
-    say_higher_rate(text, view,
-                    view->report->samples->collected ? "run it again with " : "record it again with ", "");
+    if (leaves_work_to_others(view))
+      say(text, "record it with -f, for the programs that it starts");
+    else
+      say_higher_rate(text, view,
+                      view->report->samples->collected ? "run it again with " : "record it again with ", "");
     return;
   case VERDICT_KEPT:
     say(text,
