@@ -76,6 +76,15 @@ a_script_is_to_be_recorded_with_its_children() {
   says 'TOO FEW SAMPLES .*with --rate 0[.]0001 '
 }
 
+what_was_freed_soon_reads_at_once() {
+  make plain t
+  succeeds report --no-symbols t
+  says 'Allocated .*; 1[.]0 % freed within 30[.]0 us '
+  make collected t
+  succeeds report --no-symbols t
+  says 'Allocated .*; 27 % dead within 13[.]0 ms '
+}
+
 # Where it is not measured, a line that goes on would say that nothing has changed.
 the_chart_has_dots_where_nothing_was_measured() {
   make plain t
@@ -143,6 +152,17 @@ a_leak_that_begins_late_is_told() {
     fail "$(jq .verdict out)"
 }
 
+a_verdict_on_two_functions_has_two_lines() {
+  need_recording
+  need_many_blocks
+  export COLUMNS
+  for COLUMNS in 80 100; do
+    report_by_steps "$build/tests/cli/programs/leaks" 200 0 100
+    says 'LEAK LIKELY +remember [(][0-9.]+ [kM]B/s[)] and log_request [(][0-9.]+ [kM]B/s[)] from +start +to +end: '
+    [ "$(sed -n '/LEAK LIKELY/,/^$/p' out | wc -l)" = 3 ] || fail "more than two lines: $(cat out)"
+  done
+}
+
 the_process_that_leaks_is_named() {
   need_recording
   need_many_blocks
@@ -166,7 +186,7 @@ mapped_memory_of_processes_counts() {
   "$winnow" record -q -f -o run/t -- bash -c "'$program' & '$program' & wait" >said 2>&1 || fail "$(cat said)"
   succeeds report run
   says 'MAPPED, NOT MALLOC '
-  says 'HELD AT THE PEAK, AND MAPPED( AT [0-9.]+ m?s)?, .* trend +function .* mapped  [a-z]'
+  says 'HELD AT THE PEAK, AND MAPPED, [0-9.]+ MB .* trend +function .* mapped  [a-z]'
 }
 
 # An interpreter frees all it has as it ends, also by a signal; before that a list only grew.

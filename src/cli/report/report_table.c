@@ -518,17 +518,6 @@ wn_status report_print_table(const struct view *view, const char *title, enum me
   return error;
 }
 
-/* The mappings are those of the measurement that the resident size is of. */
-static void print_moment_of_mappings(const struct shown_table *table) {
-  const struct report *report = table->view->report;
-  uint64_t held = report->at == AT_PEAK ? report->peak.median_ns : report->asked.time_ns,
-           mapped = table->view->facts->resident.time_ns,
-           apart = held > mapped ? held - mapped : mapped - held;
-  char time[32];
-  fputs(", AND MAPPED", stdout);
-  if (apart > report->samples->end_ns / 100) printf(" AT %s", text_time(time, mapped));
-}
-
 wn_status screen_print_table(const struct view *view, const char *title, enum measure measure, int lines,
                              int *printed) {
   struct shown_table table;
@@ -539,7 +528,7 @@ wn_status screen_print_table(const struct view *view, const char *title, enum me
     putchar('\n');
     text_style(stdout, STYLE_BOLD);
     fputs(title, stdout);
-    if (table.has_mappings) print_moment_of_mappings(&table);
+    if (table.has_mappings) fputs(", AND MAPPED", stdout); /* at the moment of the resident size */
     printf(", %s\n", text_bytes(bytes, table.whole.bytes.total));
     text_style(stdout, STYLE_PLAIN);
     error = print_rows(&table, lines - 2, printed);

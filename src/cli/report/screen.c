@@ -216,8 +216,8 @@ static int print_allocated(const struct view *view) {
                   facts_number(facts, FACT_TOTALS_allocated_bytes_per_second)));
   say_blocks(&note, view, FACT_TOTALS_allocated_blocks);
   if (brief->samples)
-    say(&note, "; %s of bytes lived < %s", text_share((char[32]){0}, brief->estimate),
-        text_time(text, view->report->brief_ns));
+    say(&note, "; %s %s within %s", text_share((char[32]){0}, brief->estimate),
+        view->report->samples->collected ? "dead" : "freed", text_time(text, view->report->brief_ns));
   return print_known(view, FACT_TOTALS_allocated_bytes, note.text);
 }
 

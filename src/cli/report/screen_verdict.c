@@ -24,14 +24,19 @@ static void fit_functions(const struct view *view, const struct verdict *verdict
   name_rows_fit(texts, (size_t)(room < CULPRIT_COLUMNS ? room : CULPRIT_COLUMNS), true);
 }
 
+/* Of two culprits the table has the lines and callers, which only say which is which if their function
+ * is one. */
 static void say_culprit(struct paragraph *text, const struct view *view, const struct culprit *culprit,
                         const char *name) {
   const struct strings *strings = view->report->names->strings;
+  const struct verdict *all = view->verdict;
+  bool is_one = all->culprits == 1,
+       is_twice = !is_one && all->culprit[0].function.function == all->culprit[1].function.function;
   char place[256], fitted[FITTED_MOST];
   say(text, "%s", name);
-  if (!place_of_function(view, MEASURE_ALIVE, &culprit->function, place, sizeof place) && *place)
+  if (is_one && !place_of_function(view, MEASURE_ALIVE, &culprit->function, place, sizeof place) && *place)
     say(text, " (%s)", place);
-  if (culprit->caller.function)
+  if ((is_one || is_twice) && culprit->caller.function)
     say(text, ", called by %s",
         name_fit_paragraph(fitted, FITTED_MOST, strings_text(strings, culprit->caller.function),
                            CULPRIT_COLUMNS, CAUSE_INDENT));
@@ -47,10 +52,11 @@ static void say_growth(struct paragraph *text, const struct view *view, const st
   struct fitted_rows texts = {.row = NULL};
   fit_functions(view, verdict, &texts);
   for (size_t i = 0; i < verdict->culprits; i++) {
-    if (i) say(text, "; ");
+    if (i) say(text, " and ");
     say_culprit(text, view, &verdict->culprit[i],
                 i < texts.count && texts.row[i].text ? texts.row[i].text : "?");
-    say(text, ": %s/s", text_bytes(bytes, verdict->culprit[i].rate.estimate));
+    say(text, verdict->culprits > 1 ? " (%s/s)" : ": %s/s",
+        text_bytes(bytes, verdict->culprit[i].rate.estimate));
   }
   name_rows_free(&texts);
   if (verdict->culprit[0].since_ns)
