@@ -107,22 +107,30 @@ static void write_pauses(struct answer *answer, const struct samples *samples) {
 
 /* ---- by function ---- */
 
-/* The rows of the table that are drawn, by label of its tree: the number of each, or NO_KEY. */
+/* The rows of the table that are drawn. */
 struct drawn {
   const struct report *report;
   struct owners owners;
   struct call_tree tree; /* the labels of the owners, without nodes */
-  uint32_t *number;      /* NULL: each label is its own number */
-  bool *below; /* index: node of the owners' paths; instead, those of one row with its callees, of number 0 */
+  uint32_t *key;         /* index: place; the number of the row of the table that owns it, or NO_KEY */
 };
 
-/* The row of the table that has a sampled block among its own. */
+/* Of a sampled block. A table by place, since there are many more blocks than places, and each node of the
+ * paths is far from the last. */
 static uint32_t drawn_key(const struct row *row, void *context) {
   const struct drawn *drawn = context;
-  uint32_t node = owners_node(&drawn->owners, row), label = drawn->owners.paths->nodes[node].label;
-  if (!label) return NO_KEY;
-  if (drawn->below) return drawn->below[node] ? 0 : NO_KEY;
-  return drawn->number ? drawn->number[label] : label;
+  uint32_t place = call_paths_place(drawn->owners.paths, row),
+           key = place <= drawn->owners.paths->stack_count ? drawn->key[place] : NO_KEY;
+  return key != NO_KEY && report_takes(row, (void *)drawn->report) ? key : NO_KEY;
+}
+
+/* Gives the places of each label its number (NULL: the label itself). */
+static void set_keys(struct drawn *drawn, const uint32_t *number) {
+  const struct call_paths *paths = drawn->owners.paths;
+  for (uint32_t place = 0; place <= paths->stack_count; place++) {
+    uint32_t label = paths->nodes[paths->own_of[place]].label;
+    drawn->key[place] = !label ? NO_KEY : number ? number[label] : label;
+  }
 }
 
 /* Writes what `count` rows of the table held themselves, row by row. */
@@ -168,6 +176,7 @@ static wn_status write_top(struct drawn *drawn, size_t points, struct answer *an
   struct labels labels = {.tree = NULL};
   uint32_t top[TOP_MOST], *number = calloc(tree->label_count + 1, sizeof *number);
   double *most = calloc(tree->label_count + 1, sizeof *most);
+  set_keys(drawn, NULL);
   wn_status error =
       number && most &&
               timeline_most(drawn->report->samples, drawn_key, drawn, most, points, tree->label_count)
@@ -178,7 +187,7 @@ static wn_status write_top(struct drawn *drawn, size_t points, struct answer *an
     for (size_t label = 0; label < tree->label_count; label++) number[label] = NO_KEY;
     for (size_t i = 0; i < count; i++) number[top[i]] = labels_number(&labels, top[i]);
     labels_write(&labels, &answer->json);
-    drawn->number = number;
+    set_keys(drawn, number);
     error = write_drawn(drawn, points, count, answer, names);
   }
   labels_destroy(&labels);
@@ -187,13 +196,20 @@ static wn_status write_top(struct drawn *drawn, size_t points, struct answer *an
   return error;
 }
 
-/* Marks the nodes of the chosen labels and all that they call. False: not enough memory. */
-static bool mark_below(struct drawn *drawn, const bool *chosen) {
+/* Gives number 0 to the places of the chosen labels, and, if `below`, of all that they call. False: not enough
+ * memory. */
+static bool choose_keys(struct drawn *drawn, const bool *chosen, bool below) {
   const struct call_paths *paths = drawn->owners.paths;
-  drawn->below = calloc(paths->node_count, sizeof *drawn->below);
-  for (uint32_t node = 1; drawn->below && node < paths->node_count; node++)
-    drawn->below[node] = chosen[paths->nodes[node].label] || drawn->below[paths->nodes[node].parent];
-  return drawn->below != NULL;
+  bool *is_chosen = calloc(paths->node_count, sizeof *is_chosen);
+  if (!is_chosen) return false;
+  for (uint32_t node = 1; node < paths->node_count; node++)
+    is_chosen[node] = chosen[paths->nodes[node].label] || (below && is_chosen[paths->nodes[node].parent]);
+  for (uint32_t place = 0; place <= paths->stack_count; place++) {
+    uint32_t node = paths->own_of[place];
+    drawn->key[place] = paths->nodes[node].label && is_chosen[node] ? 0 : NO_KEY;
+  }
+  free(is_chosen);
+  return true;
 }
 
 /* Writes the curve of the row of the table that has this text. */
@@ -201,18 +217,12 @@ static wn_status write_one(struct drawn *drawn, const struct request *request, s
   static const char *const names[] = {"held", "low", "high"};
   struct labels labels;
   bool *chosen = NULL;
-  uint32_t *number = calloc(drawn->tree.label_count + 1, sizeof *number);
   wn_status error = labels_create(&labels, &drawn->tree, drawn->report->names);
   if (!error) error = views_choose(&labels, request->of, &chosen);
-  if (!error && (!number || (request->extent == EXTENT_TOTAL && !mark_below(drawn, chosen))))
+  if (!error && !choose_keys(drawn, chosen, request->extent == EXTENT_TOTAL))
     error = error_set(WN_ENOMEM, "not enough memory for the chart");
-  for (size_t label = 0; !error && label < drawn->tree.label_count; label++)
-    number[label] = chosen[label] ? 0 : NO_KEY;
-  drawn->number = number;
   if (!error) error = write_drawn(drawn, request->points, 1, answer, names);
-  free(drawn->below);
   labels_destroy(&labels);
-  free(number);
   free(chosen);
   return error;
 }
@@ -222,10 +232,14 @@ static wn_status write_functions(struct answers *answers, const struct request *
   struct drawn drawn = {.report = &answers->report};
   wn_status error = report_owners(&answers->report, request->grouping, &drawn.owners);
   if (error) return error;
-  drawn.tree = (struct call_tree){.grouping = request->grouping,
-                                  .labels = drawn.owners.paths->labels,
-                                  .label_count = drawn.owners.paths->label_count};
-  error = request->of ? write_one(&drawn, request, answer) : write_top(&drawn, request->points, answer);
+  const struct call_paths *paths = drawn.owners.paths;
+  drawn.tree = (struct call_tree){
+      .grouping = request->grouping, .labels = paths->labels, .label_count = paths->label_count};
+  drawn.key = malloc((paths->stack_count + (size_t)1) * sizeof *drawn.key);
+  error = !drawn.key    ? error_set(WN_ENOMEM, "not enough memory for the chart")
+          : request->of ? write_one(&drawn, request, answer)
+                        : write_top(&drawn, request->points, answer);
+  free(drawn.key);
   owners_destroy(&drawn.owners);
   return error;
 }

@@ -76,7 +76,7 @@ struct summit {
 };
 
 /* The e of the head comment: the probability that a sampled block belongs to a part. */
-static double chance_of_part(double p) { return fmin(1, 4 * (1 - p)); }
+static double chance_of_part(double p) { return p <= 0.75 ? 1 : 4 * (1 - p); }
 
 static int part_of(const struct row *row) {
   uint64_t hash = hash_combine(row->born_ns / BIRTH_UNIT_NS, row->block);

@@ -35,7 +35,8 @@ static void make_grid(struct grid *grid, uint64_t end_ns, size_t count) {
 
 /* The first moment at or after a time. */
 static size_t moment_from(uint64_t time_ns, const struct grid *grid) {
-  size_t at = (size_t)fmin((double)time_ns * grid->per_ns, (double)grid->count);
+  double guess = (double)time_ns * grid->per_ns;
+  size_t at = guess < (double)grid->count ? (size_t)guess : grid->count;
   while (at > 0 && grid->time_ns[at - 1] >= time_ns) at--;
   while (at < grid->count && grid->time_ns[at] < time_ns) at++;
   return at;
@@ -89,7 +90,7 @@ static void walk_events(const struct events *events, size_t count, double *now, 
       now[events->all[at - 1].key] += events->all[at - 1].bytes;
     for (uint32_t at = events->begin[i]; at; at = events->all[at - 1].next_begin) {
       uint32_t key = events->all[at - 1].key;
-      most[key] = fmax(most[key], now[key]);
+      if (now[key] > most[key]) most[key] = now[key];
     }
   }
 }

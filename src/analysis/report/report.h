@@ -144,14 +144,6 @@ struct owners {
 wn_status report_owners(const struct report *report, enum grouping grouping, struct owners *owners);
 void owners_destroy(struct owners *owners);
 
-/* The node of the paths that owns a row of the report's samples; 0: none, or the query does not select
- * the row. */
-static inline uint32_t owners_node(const struct owners *owners, const struct row *row) {
-  uint32_t place = call_paths_place(owners->paths, row);
-  bool known = place <= owners->paths->stack_count && report_selects(row, (void *)owners->report);
-  return known ? owners->paths->own_of[place] : 0;
-}
-
 /* Adds groups and other details to a table that has not all of them; not TABLE_FOLDED, TABLE_GROWTH.
  * WN_ENOMEM. */
 wn_status table_add(struct table *table, unsigned details);
