@@ -205,7 +205,7 @@ export class TimeChart {
       bands: isOfRate ? [] : [{ series: [low + 1, low], fill: this.colours.band }],
       axes: [
         { ...this.axis((value) => axisMoment(value, end())), size: 20, gap: 4, space: 70, incrs: STEPS, grid: { show: false } },
-        { ...this.axis((value) => (value ? `${axisBytes(value)}${perSecond}` : '')), size: LEFT, gap: 6, space: 24, incrs: WHOLE },
+        { ...this.axis((value) => (value ? `${axisBytes(value)}${perSecond}` : '')), size: LEFT, gap: 6, space: 20, incrs: WHOLE },
       ],
       hooks: {
         drawClear: [(chart) => this.drawRange(chart)],

@@ -85,6 +85,34 @@ onPage('graph and table fill the window', { width: 1440, height: 900 }, async (p
   }
 });
 
+for (const width of [700, 768, 1024, 1100])
+  onPage(`in a window of ${width} px the table is below the graph, with its rows in sight`, { width, height: 1024 }, async (page) => {
+    const [graph, table] = [(await page.locator('#flame').boundingBox())!, (await page.locator('#table').boundingBox())!];
+    assert.ok(table.y >= graph.y + graph.height && table.height > 120, JSON.stringify(table));
+    const row = (await page.locator('.sites tbody tr').first().boundingBox())!;
+    assert.ok(row.y + row.height < table.y + table.height, JSON.stringify(row));
+  });
+
+onPage('arguments of the program give way to what is known of the run', { width: 1280 }, async (page) => {
+  const cut = await page.evaluate(() => {
+    document.querySelector('.masthead h1')!.append(' --option'.repeat(60));
+    return ['.masthead h1', '.masthead .facts'].map((part) => document.querySelector(part)!).map((part) => part.scrollWidth > part.clientWidth);
+  });
+  assert.deepEqual(cut, [true, false]);
+});
+
+for (const width of [375, 1280, 1440])
+  onPage(`a number and its range have room in a window of ${width} px`, { of: 'few', width, at: '#peak&rows=all' }, async (page) => {
+    /* The widest that there are. */
+    const isCut = await page.evaluate(() => {
+      const cell = document.querySelector('.sites td.self.amount')!;
+      cell.querySelector('.value')!.textContent = '≈8.88\u202fMB';
+      cell.querySelector('.off')!.textContent = '0.88–8.88\u202fMB';
+      return cell.scrollWidth > cell.clientWidth;
+    });
+    assert.ok(!isCut);
+  });
+
 onPage('a telephone has the verdict, the table, the chart and the graph in this order', { width: 375, height: 812 }, async (page) => {
   assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'the page is wider than the window');
   const tops = await page.evaluate(() => ['#verdict', '#tabs', '#table', '#time', '#flame'].map((part) => document.querySelector(part)!.getBoundingClientRect().top));
