@@ -3,6 +3,8 @@
 #include "export/report_json.h"
 #include "page/labels.h"
 #include "page/views.h"
+#include <stdio.h>
+#include <string.h>
 
 static void write_threads(struct json *json, const struct samples *samples) {
   json_begin(json, "threads", '[');
@@ -57,34 +59,99 @@ static wn_status make_grown(const struct report *report, struct table *grown) {
                       TABLE_GROWTH, grown);
 }
 
-/* The functions that held the most at the peak, themselves, with their trends: those in the first rows of
- * the table. */
-static wn_status write_holders(struct answers *answers, const struct verdict *verdict, struct json *json) {
-  const struct group *largest[HOLDERS + 1] = {NULL};
-  struct table *table, grown = {0};
-  struct labels labels = {.tree = NULL};
-  wn_status error = views_table(answers, MEASURE_HELD, BY_FUNCTION, 0, &table);
-  if (!error) error = labels_create(&labels, &table->tree, answers->report.names);
-  if (error) return error;
-  error = make_grown(&answers->report, &grown);
-  if (error) return labels_destroy(&labels), error;
-  for (size_t i = 0; i < table->tree.group_count; i++) rank(largest, &table->tree.groups[i]);
-  json_begin(json, "holders", '[');
-  for (size_t i = 0; i < HOLDERS && largest[i]; i++) {
-    char text[LABEL_TEXT_MOST];
-    struct estimate bytes = report_bytes(&answers->report, &largest[i]->self);
-    labels_text(&labels, largest[i]->label, text);
-    json_begin(json, NULL, '{');
-    json_string(json, "text", text);
-    json_estimate(json, "bytes", &bytes);
-    if (grown.details & TABLE_GROWTH)
-      json_string(json, "trend", trend_of(table, &grown, largest[i], SITES_BY_SELF, verdict));
-    json_end(json, '}');
+/* The line with the most of what a function held itself, as "parser.c:12"; or nothing. */
+static void write_place(struct json *json, const char *name, const struct call_tree *lines,
+                        const struct strings *strings, const struct label *function) {
+  const struct group *most = NULL;
+  char text[LABEL_TEXT_MOST] = "";
+  for (size_t i = 0; i < lines->group_count; i++) {
+    const struct group *group = &lines->groups[i];
+    const struct label *label = &lines->labels[group->label];
+    if (label->line && label->function == function->function && label->module == function->module &&
+        group->self.bytes.samples && (!most || group->self.bytes.total > most->self.bytes.total))
+      most = group;
   }
-  json_end(json, ']');
-  table_destroy(&grown);
-  labels_destroy(&labels);
-  return WN_OK;
+  if (most) {
+    const struct label *label = &lines->labels[most->label];
+    const char *file = strings_text(strings, label->file), *slash = strrchr(file, '/');
+    snprintf(text, sizeof text, "%s:%u", slash ? slash + 1 : file, label->line);
+  }
+  json_string(json, name, text);
+}
+
+/* What is written of the functions that held the most at the peak, themselves: those in the first rows of the
+ * table. */
+struct holders {
+  const struct report *report;
+  const struct group *largest[HOLDERS + 1];
+  struct table *table, grown, lines;
+  struct labels labels;
+};
+
+/* A smaller part of the peak is not named on the page. */
+static const double least_named = 0.1;
+
+/* The paths by line may be many, and are made only if a function has a name on the page. */
+static wn_status make_lines(struct holders *holders, const struct verdict *verdict) {
+  const struct report *report = holders->report;
+  const struct group *first = holders->largest[0];
+  if (!verdict->culprits &&
+      !(first && first->self.bytes.total >= least_named * holders->table->tree.nodes[0].total.bytes.total))
+    return WN_OK;
+  return report_table(report, MEASURE_HELD, BY_LINE, TABLE_SUMS, &holders->lines);
+}
+
+static wn_status make_holders(struct answers *answers, const struct verdict *verdict,
+                              struct holders *holders) {
+  const struct report *report = &answers->report;
+  *holders = (struct holders){.report = report};
+  wn_status error = views_table(answers, MEASURE_HELD, BY_FUNCTION, 0, &holders->table);
+  if (error) return error;
+  const struct call_tree *tree = &holders->table->tree;
+  for (size_t i = 0; i < tree->group_count; i++) rank(holders->largest, &tree->groups[i]);
+  error = labels_create(&holders->labels, tree, report->names);
+  if (!error) error = make_grown(report, &holders->grown);
+  return error ? error : make_lines(holders, verdict);
+}
+
+static void free_holders(struct holders *holders) {
+  table_destroy(&holders->lines);
+  table_destroy(&holders->grown);
+  labels_destroy(&holders->labels);
+}
+
+static void write_holder(struct json *json, struct holders *holders, const struct group *group,
+                         const struct verdict *verdict) {
+  char text[LABEL_TEXT_MOST];
+  struct estimate bytes = report_bytes(holders->report, &group->self);
+  labels_text(&holders->labels, group->label, text);
+  json_begin(json, NULL, '{');
+  json_string(json, "text", text);
+  json_estimate(json, "bytes", &bytes);
+  if (holders->grown.details & TABLE_GROWTH)
+    json_string(json, "trend", trend_of(holders->table, &holders->grown, group, SITES_BY_SELF, verdict));
+  write_place(json, "place", &holders->lines.tree, holders->report->names->strings,
+              &holders->table->tree.labels[group->label]);
+  json_end(json, '}');
+}
+
+/* The functions that held the most, with their trends, and the lines of these and of the culprits. */
+static wn_status write_holders(struct answers *answers, const struct verdict *verdict, struct json *json) {
+  struct holders holders;
+  wn_status error = make_holders(answers, verdict, &holders);
+  if (!error) {
+    json_begin(json, "holders", '[');
+    for (size_t i = 0; i < HOLDERS && holders.largest[i]; i++)
+      write_holder(json, &holders, holders.largest[i], verdict);
+    json_end(json, ']');
+    json_begin(json, "places", '[');
+    for (size_t i = 0; i < verdict->culprits; i++)
+      write_place(json, NULL, &holders.lines.tree, answers->report.names->strings,
+                  &verdict->culprit[i].function);
+    json_end(json, ']');
+  }
+  free_holders(&holders);
+  return error;
 }
 
 /* ---- shared ---- */

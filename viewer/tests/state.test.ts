@@ -9,7 +9,7 @@ import { clauseOf, clauseOfWord, completions, isQuery } from '../src/state/field
 import { perOf, whereOf } from '../src/state/questions.ts';
 import { csvText } from '../src/views/export.ts';
 import { inSight, rowsOf, samplesOf } from '../src/views/rows.ts';
-import { atMoments, isSeen } from '../src/views/timechart.ts';
+import { atMoments, isSeen, roomIn } from '../src/views/timechart.ts';
 
 const isWellFormed = (text: string) => !/\p{Surrogate}/u.test(text);
 const line = fc.string({ unit: 'binary', maxLength: 40 }).map((text) => text.replace(/[\r\n]+/g, ' ')).filter(isWellFormed);
@@ -40,6 +40,13 @@ const views: fc.Arbitrary<View> = fc.record({
   per: fc.constantFrom(...SCALES),
   withCalls: fc.boolean(),
 }, { noNullPrototype: true }).map((view) => (view.of ? { ...view, direction: null, focus: focusIn(view.focus) } : view));
+
+test('a name is written where its layer is highest for as long as the name', () => {
+  assert.deepEqual(roomIn(undefined, [1, 9, 1, 4, 4, 4, 2], 2), { from: 3, low: 0, high: 4 });
+  assert.deepEqual(roomIn([0, 0, 3, 3, 3, 3, 1], [1, 9, 5, 4, 4, 6, 6], 1), { from: 5, low: 3, high: 6 });
+  assert.deepEqual(roomIn([2, 2], [2, 2], 1), { from: 0, low: 0, high: 0 }, 'an empty layer');
+  assert.deepEqual(roomIn(undefined, [5, 5], 9), { from: 0, low: 0, high: 0 }, 'a name that is longer than the chart');
+});
 
 test('an address that has room for the whole view gives the view back', () => {
   fc.assert(

@@ -154,7 +154,10 @@ export interface Totals {
   /** What the recording most likely shows, and the functions that held the most at the peak, themselves, each with the word
    *  that a report has for its trend; not with a query. */
   verdict?: Verdict;
-  holders?: { text: string; bytes: Estimate; trend?: string }[];
+  /** `place`: the line with the most of it, "parser.c:12", or empty. */
+  holders?: { text: string; bytes: Estimate; trend?: string; place: string }[];
+  /** Those of the verdict's culprits. */
+  places?: string[];
   heap?: Heap;
   resident?: Record<string, unknown>;
   mapped?: Mapper[];

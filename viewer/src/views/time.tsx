@@ -173,7 +173,7 @@ const topLayers = computed((): Drawn[] => {
     seen.set(hue, nth + 1);
     const { top_held, top_low, top_high } = answer.columns;
     const colours = layerColours(hue, nth, isDark.value ? 'dark' : 'light');
-    return { label, values: part(top_held, index), low: part(top_low, index), high: part(top_high, index), ...colours };
+    return { label, name: cleanName(compactName(label.text, 30)), values: part(top_held, index), low: part(top_low, index), high: part(top_high, index), ...colours };
   });
 });
 

@@ -24,6 +24,8 @@ export interface Layer {
   values: Curve;
   fill: Rgb | string;
   stroke: Rgb | string;
+  /** Is written on it where it has the room. */
+  name?: string;
 }
 
 /** What is drawn. */
@@ -47,6 +49,9 @@ const STEPS = [
 const WHOLE = Array.from({ length: 16 }, (_, power) => [1, 2, 2.5, 5].map((step) => step * 10 ** power)).flat().filter(Number.isInteger);
 const CLICK = 4; // px that a click may move
 const HEADROOM = 1.06;
+/** Of a name on a layer, and beside it, in px. */
+const NAME_HEIGHT = 12;
+const MARGIN = 4;
 
 /** The colours of the page as it is now. */
 function colours(host: HTMLElement) {
@@ -62,7 +67,7 @@ function colours(host: HTMLElement) {
     minor: read('--minor'),
     major: read('--major'),
     wash: read('--wash'),
-    font: `11px ${style.fontFamily}`,
+    font: (ratio: number) => `${11 * ratio}px ${style.fontFamily}`,
   };
 }
 type Colours = ReturnType<typeof colours>;
@@ -102,6 +107,21 @@ const looksOf = ({ isOfRate, layers, chosen, resident }: Picture): string => JSO
 function sumsOf(layers: Layer[], held: Float64Array): number[][] {
   const sum = new Float64Array(held.length);
   return layers.map(({ values }) => Array.from(held, (all, index) => Math.min(all, (sum[index]! += values[index]!))));
+}
+
+/** Where a layer between two curves is highest for so many moments: the first of them, and how low and how high it is
+ *  throughout. */
+export function roomIn(lower: ArrayLike<number> | undefined, upper: ArrayLike<number>, moments: number): { from: number; low: number; high: number } {
+  let best = { from: 0, low: 0, high: 0 };
+  for (let from = 0; from + moments < upper.length; from++) {
+    let [low, high] = [0, Infinity];
+    for (let at = from; at <= from + moments; at++) {
+      low = Math.max(low, lower?.[at] ?? 0);
+      high = Math.min(high, upper[at]!);
+    }
+    if (high - low > best.high - best.low) best = { from, low, high };
+  }
+  return best;
 }
 
 export class TimeChart {
@@ -179,7 +199,7 @@ export class TimeChart {
   private axis(values: (value: number) => string): uPlot.Axis {
     return {
       stroke: this.colours.muted,
-      font: this.colours.font,
+      font: this.colours.font(1),
       grid: { stroke: this.colours.rule, width: 1 },
       ticks: { show: false },
       values: (_, splits) => splits.map((value) => values(value)),
@@ -262,7 +282,10 @@ export class TimeChart {
     const { ctx, bbox } = chart;
     const ratio = devicePixelRatio;
     ctx.save();
-    if (!this.picture!.isOfRate) this.drawPeak(chart, ratio);
+    if (!this.picture!.isOfRate) {
+      this.drawNames(chart, ratio);
+      this.drawPeak(chart, ratio);
+    }
     this.drawCollections(chart, ratio);
     const { moment } = this.marks;
     if (moment !== null) {
@@ -271,6 +294,20 @@ export class TimeChart {
       ctx.fillRect(x - ratio / 2, bbox.top, ratio, bbox.height);
     }
     ctx.restore();
+  }
+
+  private drawNames(chart: uPlot, ratio: number): void {
+    const { ctx, bbox } = chart;
+    ctx.font = this.colours.font(ratio);
+    ctx.fillStyle = this.colours.ink;
+    ctx.textBaseline = 'middle';
+    this.picture!.layers.forEach(({ name }, index) => {
+      const upper = this.sums[index]!;
+      const part = name ? (ctx.measureText(name).width + 2 * MARGIN * ratio) / bbox.width : 1;
+      const { from, low, high } = roomIn(this.sums[index - 1], upper, Math.ceil(part * (upper.length - 1)));
+      const [bottom, top] = [low, high].map((value) => chart.valToPos(value, 'y', true)) as [number, number];
+      if (name && bottom - top >= NAME_HEIGHT * ratio) ctx.fillText(name, chart.valToPos(chart.data[0][from]!, 'x', true) + MARGIN * ratio, (bottom + top) / 2);
+    });
   }
 
   private drawPeak(chart: uPlot, ratio: number): void {

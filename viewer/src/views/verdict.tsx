@@ -1,6 +1,6 @@
 /* The verdict, in the words of `winnow report`, with the functions that it is about and those that held the most. */
 import type { ComponentChildren } from 'preact';
-import type { Culprit, Head, Totals, Verdict } from '../engine/answers.ts';
+import type { Culprit, Head, Mapper, Totals, Verdict } from '../engine/answers.ts';
 import { bytes, duration, share } from '../numbers.ts';
 import { table } from '../state/asking.ts';
 import { change } from '../state/store.ts';
@@ -27,11 +27,12 @@ const Function = ({ text }: { text: string }) => (
   </button>
 );
 
-function CulpritName({ of }: { of: Culprit }) {
+function CulpritName({ of, place }: { of: Culprit; place: string | undefined }) {
   const others = (of.processes ?? 1) - 1;
   return (
     <>
       <Function text={textOf(of)} />
+      {place && <> (<Name text={place} />)</>}
       {of.caller && <>, called by <Function text={textOf({ function: of.caller })} /></>}
       {of.process && <>, in <Name text={of.process} />{others > 0 && ` and ${others} other process${others > 1 ? 'es' : ''}`}</>}
     </>
@@ -52,8 +53,17 @@ function sinceText(verdict: Verdict): string {
 
 const BLOCKS: Record<string, string> = { leak_likely: 'leak likely', still_growing: 'still growing', no_leak_seen: 'no leak seen' };
 
+/** Which function mapped the most, and for which caller. */
+function mapperIn(mapped: Mapper[], all: number): string {
+  const sizeOf = (mapper: Mapper) => mapper.resident_bytes ?? mapper.mapped_bytes;
+  const [first] = [...mapped].sort((one, other) => sizeOf(other) - sizeOf(one));
+  if (!first) return '';
+  const [name, caller] = [first.name, first.callers[0]].map((text) => text && compactName(text, 40));
+  return `, ${sizeOf(first) > 0.95 * all ? '' : `${bytes(sizeOf(first))} `}by ${name}${caller ? `, called by ${caller}` : ''}`;
+}
+
 /** Why it is so, where no function is to blame. */
-function reasonOf({ kind, bytes: amount, at_ns }: Verdict, { totals }: Totals, { trace, collected }: Head): string {
+function reasonOf({ kind, bytes: amount, at_ns }: Verdict, { totals, mapped }: Totals, { trace, collected }: Head): string {
   const rate = Number(Math.min(1, Math.max(1e-4, 10 * trace.rate)).toPrecision(6));
   const higher = `${collected ? 'WINNOW_RATE=' : '--rate '}${rate}`;
   switch (kind) {
@@ -70,7 +80,7 @@ function reasonOf({ kind, bytes: amount, at_ns }: Verdict, { totals }: Totals, {
     case 'reserved_never_written':
       return `at least ${bytes(amount)} of what is held was never written, and takes no memory`;
     case 'mapped_not_malloc':
-      return `${bytes(amount)} of what is resident is memory that the program mapped itself`;
+      return `${bytes(amount)} of what is resident is memory that the program mapped itself${mapperIn(mapped ?? [], amount)}`;
     default:
       return '';
   }
@@ -93,7 +103,7 @@ export function VerdictLine({ head, totals }: { head: Head; totals: Totals }) {
   const holders = (totals.holders ?? []).filter(({ text, bytes: { estimate } }) => !named.has(text) && part(estimate) >= LEAST);
   const parts: ComponentChildren[] = verdict.culprits.map((culprit, index) => (
     <>
-      <CulpritName of={culprit} />
+      <CulpritName of={culprit} place={totals.places?.[index]} />
       {isGrowing && `${culprit.caller || culprit.process ? ': ' : ' '}${share(part(culprit.bytes.estimate))}${index ? '' : ' of the peak'}, grows ${bytes(culprit.bytes_per_second.estimate)}/s`}
       {isGrowing && index === verdict.culprits.length - 1 && ` ${sinceText(verdict)}`}
     </>
@@ -102,17 +112,18 @@ export function VerdictLine({ head, totals }: { head: Head; totals: Totals }) {
   const ofBlocks = BLOCKS[verdict.blocks ?? ''];
   if (ofBlocks) parts.unshift(`${head.collected ? "the heap's" : "malloc's"} blocks: ${ofBlocks}`);
   if (reason) parts.unshift(reason);
-  holders.forEach(({ text, bytes: { estimate }, trend = NO_TREND }, index) =>
+  holders.forEach(({ text, bytes: { estimate }, trend = NO_TREND, place }, index) => {
+    const notes = [trend !== NO_TREND && trend, place].filter(Boolean);
     parts.push(
       <>
         {!index && `${isGrowing ? 'also held' : parts.length ? 'held' : 'Held'} at the ${no_peak ? 'moment of the profile' : 'peak'}: `}
         <span class="holder">
           <Function text={text} /> {share(part(estimate))}
-          {trend !== NO_TREND && ` (${trend})`}
+          {notes.length > 0 && <> (<Name text={notes.join(', ')} />)</>}
         </span>
       </>,
-    ),
-  );
+    );
+  });
   if (!parts.length) return null;
   return (
     <p class={`said ${verdict.kind}`}>

@@ -3,12 +3,13 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import type { Flame, Table, Totals } from '../../src/engine/answers.ts';
 import { bytes, duration, share } from '../../src/numbers.ts';
 import { literally } from '../../src/state/clauses.ts';
 import { inFolder, openPage, program, without } from '../engine/page.ts';
-import { launch, onPageOf, population, settled } from './open.ts';
+import { launch, onPageOf, population, settled, shopPage } from './open.ts';
 import { answerOf, openHigh } from './views.ts';
 
 let browser: Browser;
@@ -27,7 +28,7 @@ for (const heap of ['malloc', 'collected'])
       execFileSync(program('src/cli/winnow'), ['html', '-o', file, trace], { stdio: 'pipe' });
       const report = execFileSync(program('src/cli/winnow'), ['report', trace], { encoding: 'utf8' }).replace(/\s+/g, ' ');
       const engine = await openPage(file);
-      const { verdict, holders, totals } = answerOf<Totals>(engine, { view: 'totals' });
+      const { verdict, holders, places, totals } = answerOf<Totals>(engine, { view: 'totals' });
       const { labels, columns } = answerOf<Table>(engine, { view: 'table', measure: 'held' });
       const order = Array.from(columns.label.keys()).sort((one, other) => columns.self[other]! - columns.self[one]!);
       assert.deepEqual(holders!.map(({ text, bytes: { estimate } }) => [text, bytes(estimate)]), order.slice(0, 3).map((row) => [labels[columns.label[row]!]!.text, bytes(columns.self[row]!)]));
@@ -37,24 +38,59 @@ for (const heap of ['malloc', 'collected'])
       const { page, faults } = await openHigh(browser, file);
       const said = (await page.locator('.said').innerText()).replace(/\s+/gu, ' ');
       assert.ok(verdict!.title && said.startsWith(verdict!.title) && report.includes(verdict!.title), said);
-      for (const { function: name, bytes: part, bytes_per_second: rate } of verdict!.culprits) {
-        assert.ok(said.includes(name) && report.includes(name), name);
+      for (const [at, { function: name, bytes: part, bytes_per_second: rate }] of verdict!.culprits.entries()) {
+        const named = `${name}${places![at] ? ` (${places![at]})` : ''}`;
+        assert.ok(said.includes(named) && report.includes(named), named);
         for (const text of [share(Math.min(1, part.estimate / totals.peak_bytes.estimate)), `grows ${bytes(rate.estimate)}/s`]) assert.ok(said.includes(text.replace(/\s/gu, ' ')), `${text}: ${said}`);
       }
       const shares = await page.locator('.sites td.share').allInnerTexts();
       assert.deepEqual(shares.slice(0, 3), order.slice(0, 3).map((row) => share(columns.self[row]! / flame.columns.bytes[0]!)));
       const others = holders!.filter(({ text, bytes: held }) => verdict!.culprits.every(({ function: name }) => name !== text) && held.estimate >= 0.1 * totals.peak_bytes.estimate);
-      const list = others.map(({ text, bytes: held, trend }) => `${text} ${share(held.estimate / totals.peak_bytes.estimate)}${trend === '?' ? '' : ` (${trend})`}`).join(' · ');
+      const list = others.map(({ text, bytes: held, trend, place }) => `${text} ${share(held.estimate / totals.peak_bytes.estimate)} (${[trend === '?' ? '' : trend, place].filter(Boolean).join(', ')})`.replace(' ()', '')).join(' · ');
       assert.ok(!list || said.endsWith(`${verdict!.culprits.length ? 'also held' : 'held'} at the peak: ${list}`.replace(/\s+/gu, ' ')), `${list}: ${said}`);
       if (verdict!.at_ns) assert.ok(said.includes(`since ${duration(verdict!.at_ns)}`.replace(/\s/gu, ' ')));
       assert.deepEqual(faults, []);
       await page.close();
     }));
 
+test('the verdict has the line of each function that it names, as the report has', { skip: without }, () =>
+  inFolder(async (folder) => {
+    const [trace, file] = [join(folder, 'a.trace'), join(folder, 'a.html')];
+    execFileSync(program('tests/page/make_shop'), [trace]);
+    execFileSync(program('src/cli/winnow'), ['html', '-o', file, trace], { stdio: 'pipe' });
+    const report = execFileSync(program('src/cli/winnow'), ['report', trace], { encoding: 'utf8' }).replace(/\s+/g, ' ');
+    const { verdict, holders, places } = answerOf<Totals>(await openPage(file), { view: 'totals' });
+    const { page, faults } = await openHigh(browser, file);
+    const said = (await page.locator('.said').innerText()).replace(/\s+/gu, ' ');
+    assert.equal(places!.length, verdict!.culprits.length);
+    assert.ok(holders!.length > 1 && holders!.every(({ place }) => /^\w+\.\w+:\d+$/.test(place)), JSON.stringify(holders));
+    for (const { text, place } of holders!) assert.ok(report.includes(`${text} ${place}`) || report.includes(`${text} (${place})`), `${text} ${place}: ${report}`);
+    assert.ok(said.includes(holders![0]!.place), said);
+    assert.deepEqual(faults, []);
+    await page.close();
+  }));
+
 onPage('where nothing was sampled one sentence has the most that was allocated, and nothing is drawn', { of: 'none' }, async (page) => {
   const said = await page.locator('#main').innerText();
   assert.equal(said.replace(/\u202f/g, ' ').trim(), 'Less than 201 kB was allocated: no block was sampled.');
   assert.equal(await page.locator('canvas:visible').count(), 0);
+});
+
+test('a function has its name on its layer of the chart', { skip: without }, async () => {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+  await page.addInitScript(() => {
+    const drawn: string[] = ((window as unknown as { drawn: string[] }).drawn = []);
+    const { fillText } = CanvasRenderingContext2D.prototype;
+    CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+      if (this.canvas.closest('#time')) drawn.push(text);
+      fillText.call(this, text, x, y);
+    };
+  });
+  await page.goto(pathToFileURL(shopPage()).href);
+  await settled(page);
+  const [drawn, legend] = [await page.evaluate(() => (window as unknown as { drawn: string[] }).drawn), await page.locator('.legend button.key').allInnerTexts()];
+  assert.ok(legend.some((name) => drawn.includes(name)), `${legend.join()}: ${drawn.join()}`);
+  await page.close();
 });
 
 onPage('a view without a sample has a sentence, no graph and no chart, and the next one has all again', { at: '#peak&where=fn+=+nobody' }, async (page) => {
@@ -69,7 +105,7 @@ onPage('a view without a sample has a sentence, no graph and no chart, and the n
 onPage('the verdict names functions, and each name selects its function', { of: 'family' }, async (page) => {
   const said = (await page.locator('.said').innerText()).replace(/[\u202f\u00a0]/g, ' ');
   const where = String.raw`in shopserver \(4711\) and 2 other processes`;
-  assert.match(said, new RegExp(`^STILL GROWING\\s*Session::create, called by Cache::insert, ${where}: 24 % of the peak, grows 196 kB/s · pcache1Alloc, called by sqlite3VdbeExec, ${where}: 18 %`));
+  assert.match(said, new RegExp(`^STILL GROWING\\s*Session::create \\(server.cc:197\\), called by Cache::insert, ${where}: 24 % of the peak, grows 196 kB/s · pcache1Alloc \\(sqlite3.c:275\\), called by sqlite3VdbeExec, ${where}: 18 %`));
   await page.locator('.said').getByRole('button', { name: 'pcache1Alloc' }).click();
   await settled(page);
   assert.match(await page.locator('.sites tr[aria-current]').innerText(), /^pcache1Alloc/);
