@@ -132,9 +132,13 @@ static void forget_report(struct answers *answers) {
   answers->has_report = false;
 }
 
+static bool has_report_of(const struct answers *answers, const char *where) {
+  return answers->has_report && same_text(answers->where, where);
+}
+
 /* Has the report of the query ready. */
 static wn_status prepare(struct answers *answers, const char *where) {
-  if (answers->has_report && same_text(answers->where, where)) return WN_OK;
+  if (has_report_of(answers, where)) return WN_OK;
   struct report report;
   char *copy = where ? strdup(where) : NULL;
   if (where && !copy) return error_set(WN_ENOMEM, "not enough memory for the query");
@@ -216,18 +220,44 @@ static wn_status write_compared(struct answers *answers, const struct request *r
   return error ? error : view(answers, request, answer);
 }
 
+static bool needs_report(view_function *view) { return view != view_head; }
+
 static wn_status write_view(struct answers *answers, const struct request *request, struct answer *answer) {
   for (size_t i = 0; i < VIEWS; i++) {
     view_function *view = views[i].view;
     if (!same_text(views[i].name, request->view)) continue;
     if (request->against) return write_compared(answers, request, views[i].compared, answer);
     if (!view) return error_set(WN_EINVAL, "a request with the view compare has 'against'");
-    wn_status error = view == view_head ? WN_OK : prepare(answers, request->where);
+    wn_status error = needs_report(view) ? prepare(answers, request->where) : WN_OK;
     return error ? error : view(answers, request, answer);
   }
   return error_set(
       WN_EINVAL,
       "a request has one of the views head, totals, time, flame, table, kinds, details, source, compare");
+}
+
+static bool has_table_of(const struct answers *answers, enum measure measure, enum grouping grouping,
+                         unsigned details) {
+  const unsigned other_rows = TABLE_FOLDED | TABLE_GROWTH; /* or other nodes: another tree */
+  const struct table *table = &answers->table;
+  return answers->has_table && table->measure == measure && table->tree.grouping == grouping &&
+         (table->details & other_rows) == (details & other_rows);
+}
+
+/* Makes the next part that is missing: the report, then the tree of a graph. False: none is, or it
+ * failed, as it will again when the question is asked. */
+static bool make_part(struct answers *answers, const struct request *request) {
+  struct table *table;
+  for (size_t i = 0; i < VIEWS; i++) {
+    view_function *view = views[i].view;
+    if (!view || !same_text(views[i].name, request->view)) continue;
+    if (request->against || !needs_report(view)) return false;
+    if (!has_report_of(answers, request->where)) return !prepare(answers, request->where);
+    unsigned details = views_flame_details(request);
+    return view == view_flame && !has_table_of(answers, request->measure, request->grouping, details) &&
+           !views_table(answers, request->measure, request->grouping, details, &table);
+  }
+  return false;
 }
 
 /* ---- shared ---- */
@@ -245,10 +275,8 @@ void answers_destroy(struct answers *answers) {
 
 wn_status views_table(struct answers *answers, enum measure measure, enum grouping grouping, unsigned details,
                       struct table **result) {
-  const unsigned other_rows = TABLE_FOLDED | TABLE_GROWTH; /* or other nodes: another tree */
   struct table *table = *result = &answers->table;
-  if (answers->has_table && table->measure == measure && table->tree.grouping == grouping &&
-      (table->details & other_rows) == (details & other_rows)) {
+  if (has_table_of(answers, measure, grouping, details)) {
     wn_status error = table_add(table, details);
     if (error) forget_table(answers);
     return error;
@@ -257,6 +285,14 @@ wn_status views_table(struct answers *answers, enum measure measure, enum groupi
   wn_status error = report_table(&answers->report, measure, grouping, details, table);
   answers->has_table = !error;
   return error;
+}
+
+bool answers_prepare(struct answers *answers, const char *request, size_t length) {
+  struct request parsed;
+  char *text = strndup(request, length);
+  bool made = text && !read_request(text, &parsed) && make_part(answers, &parsed);
+  free(text);
+  return made;
 }
 
 wn_status answers_ask(struct answers *answers, const char *request, size_t length, char **bytes,

@@ -243,9 +243,9 @@ wn_status views_choose(const struct labels *labels, const char *text, bool **cho
 
 wn_status view_flame(struct answers *answers, const struct request *request, struct answer *answer) {
   struct writing writing = {.report = &answers->report, .answer = answer};
-  unsigned details = TABLE_TREE_ONLY | (request->fold ? TABLE_FOLDED : TABLE_SUMS);
   struct table *table;
-  wn_status error = views_table(answers, request->measure, request->grouping, details, &table);
+  wn_status error =
+      views_table(answers, request->measure, request->grouping, views_flame_details(request), &table);
   return error ? error : draw(&writing, &table->tree, NULL, request);
 }
 

@@ -38,6 +38,11 @@ view_function view_compare, view_compared_flame;
 wn_status views_table(struct answers *answers, enum measure measure, enum grouping grouping, unsigned details,
                       struct table **table);
 
+/* The details of the table whose tree is the graph. */
+static inline unsigned views_flame_details(const struct request *request) {
+  return TABLE_TREE_ONLY | (request->fold ? TABLE_FOLDED : TABLE_SUMS);
+}
+
 /* Sets chosen[label] for the labels of a tree that have a text: none has it where no block that is shown has it on
  * its stack. To be freed by the caller. WN_ENOMEM; then *chosen is NULL. */
 struct labels;

@@ -2,9 +2,9 @@
  * (page/container.h), then asks (page/answers.h).
  *
  * Order of calls: engine_take for memory into which the page copies a section, engine_section for
- * each section, engine_open once, then engine_ask any number of times. A page that compares opens the
- * recording before first, with engine_open_before. Addresses are those of the module's memory. One
- * worker uses one instance. */
+ * each section, engine_open once, then any number of times engine_prepare while it returns 1, or not at all, and
+ * engine_ask. A page that compares opens the recording before first, with engine_open_before. Addresses are those of
+ * the module's memory. One worker uses one instance. */
 #include "page/answers.h"
 #include "page/container.h"
 #include <stdlib.h>
@@ -54,6 +54,13 @@ int EXPORT(engine_open)(void) {
 
 /* The last error as text, with a 0 at its end. */
 const char *EXPORT(engine_error)(void) { return wn_last_error(); }
+
+/* Makes a part of what the answer to the request, whose bytes are from engine_take, needs. 1: there may be more parts. */
+int EXPORT(engine_prepare)(char *request, size_t length) {
+  bool made = answers_prepare(&answers, request, length);
+  free(request);
+  return made;
+}
 
 /* Answers the request, whose bytes are from engine_take. Returns the answer, valid until the next
  * call; 0 if memory is exhausted. */

@@ -4,8 +4,8 @@ import { Queue } from './queue.ts';
 import type { Source } from './source.ts';
 import type { FromWorker, ToWorker } from './worker.ts';
 
-/** Asks the worker; a failure to start it is the answer to everything. */
-function carrierOf(worker: Worker): (request: string) => Promise<ArrayBuffer> {
+/** Asks the worker, and has it give up what is not wanted any more; a failure to start it is the answer to everything. */
+function carrierOf(worker: Worker): (request: string, wanted: AbortSignal) => Promise<ArrayBuffer> {
   const asked = new Map<number, { resolve: (bytes: ArrayBuffer) => void; reject: (error: Error) => void }>();
   let last = 0;
   let failure: Error | undefined;
@@ -22,11 +22,13 @@ function carrierOf(worker: Worker): (request: string) => Promise<ArrayBuffer> {
     else one?.reject(new Error(message.error));
   };
   worker.onerror = (event) => fail(event.message || 'the analysis failed to start');
-  return (request) =>
+  return (request, wanted) =>
     new Promise((resolve, reject) => {
       if (failure) return reject(failure);
-      asked.set(++last, { resolve, reject });
-      worker.postMessage({ ask: request, id: last } satisfies ToWorker);
+      const id = ++last;
+      asked.set(id, { resolve, reject });
+      worker.postMessage({ ask: request, id } satisfies ToWorker);
+      wanted.onabort = () => worker.postMessage({ stop: id } satisfies ToWorker);
     });
 }
 
@@ -79,6 +81,6 @@ export async function openEmbedded(workerCode: string): Promise<Source> {
   };
   const started = start();
   started.catch(() => {}); // it is the answer to the first question
-  return new Queue(async ([request]) => [await (await started)(request!)], answersOf(await sectionsOf(blocks('ANSW'))));
+  return new Queue(async ([request], wanted) => [await (await started)(request!, wanted)], answersOf(await sectionsOf(blocks('ANSW'))));
 }
 /* SPDX-License-Identifier: MIT */

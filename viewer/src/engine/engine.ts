@@ -9,6 +9,7 @@ interface Exports {
   engine_open_before(): number;
   engine_open(): number;
   engine_error(): number;
+  engine_prepare(request: number, length: number): number;
   engine_ask(request: number, length: number): number;
   engine_size(): number;
 }
@@ -65,7 +66,17 @@ export class Engine {
 
   /** Answers a request (answers.ts) with the bytes of an answer. */
   ask(request: string): ArrayBuffer {
+    const parts = this.parts(request);
+    for (;;) {
+      const { value, done } = parts.next();
+      if (done) return value;
+    }
+  }
+
+  /** The same in parts, after any of which it may be given up. */
+  *parts(request: string): Generator<void, ArrayBuffer> {
     const bytes = new TextEncoder().encode(request);
+    while (this.exports.engine_prepare(this.put(bytes), bytes.length)) yield;
     const at = this.exports.engine_ask(this.put(bytes), bytes.length);
     if (!at) throw new Error('there is not enough memory for this question');
     return this.exports.memory.buffer.slice(at, at + this.exports.engine_size()) as ArrayBuffer;

@@ -1,12 +1,15 @@
 /* Asks one question after the other, or some together, and forgets those that a newer one has replaced.
  *
+ * STOP. Once all questions on their way have been replaced, their carrier is told to stop, so that the newer ones
+ * do not wait for answers that nothing shows.
+ *
  * ONE STATE. The known answers are all of one state. An answer of another state makes the others old, so
  * all else is asked again. This ends, as answers to questions that were asked together are of one state. */
 import { decodeAnswer, requestText, type Request, stateOf } from './answers.ts';
 import { type Answered, Refusal, type ServerState, type Source, Superseded } from './source.ts';
 
-/** Carries requests to whatever answers, and brings the bytes back. */
-export type Carrier = (requests: string[]) => Promise<ArrayBuffer[]>;
+/** Carries requests to whatever answers, and brings the bytes back. If `wanted` is aborted, it may fail instead. */
+export type Carrier = (requests: string[], wanted: AbortSignal) => Promise<ArrayBuffer[]>;
 
 interface Waiting {
   text: string;
@@ -23,6 +26,7 @@ export class Queue implements Source {
   protected together = 1;
   private waiting: Waiting[] = [];
   private busy: Waiting[] = [];
+  private stop = new AbortController();
   private isAsking = false;
   private readonly cache = new Map<string, ArrayBuffer>();
   /** Of the known answers; null: none is known. */
@@ -70,11 +74,13 @@ export class Queue implements Source {
   }
 
   private supersede(slot: string, text: string): void {
-    const isOther = (one: Waiting) => one.slot !== slot;
-    const replaced = this.waiting.filter((one) => !isOther(one));
-    this.waiting = this.waiting.filter(isOther);
-    replaced.push(...this.busy.filter((one) => !isOther(one) && one.text !== text));
+    const isKept = (one: Waiting) => one.slot !== slot;
+    const isRight = (one: Waiting) => isKept(one) || one.text === text;
+    const replaced = [...this.waiting.filter((one) => !isKept(one)), ...this.busy.filter((one) => !isRight(one))];
+    this.waiting = this.waiting.filter(isKept);
+    this.busy = this.busy.filter(isRight);
     for (const one of replaced) one.reject(new Superseded('a newer question has replaced this one'));
+    if (!this.busy.length) this.stop.abort();
   }
 
   private remember(text: string, bytes: ArrayBuffer): void {
@@ -98,7 +104,7 @@ export class Queue implements Source {
     const { age } = this;
     try {
       const texts = [...new Set(questions.map(({ text }) => text))];
-      const answers = await this.carry(texts);
+      const answers = await this.carry(texts, this.stop.signal);
       const known = new Map(texts.map((text, at) => [text, answers[at]!]));
       if (age === this.age && this.learn(known)) this.onChange?.();
       for (const one of questions) one.resolve(known.get(one.text)!);
@@ -128,7 +134,8 @@ export class Queue implements Source {
     await Promise.resolve();
     this.prepare();
     this.busy = this.take();
-    if (this.busy.length) await this.answer(this.busy);
+    this.stop = new AbortController();
+    if (this.busy.length) await this.answer([...this.busy]);
     this.busy = [];
     this.isAsking = false;
     if (this.waiting.length) void this.next();

@@ -23,11 +23,12 @@ class Growing extends Queue {
   readonly got = new Map<string, number>();
   private readonly newest = new Map<string, number>();
 
-  constructor(scheduler: fc.Scheduler, together: number) {
-    super(async (requests) => {
+  constructor(scheduler: fc.Scheduler, together: number, stops = false) {
+    super(async (requests, wanted) => {
       this.calls++;
       await scheduler.schedule(Promise.resolve());
       const answers = requests.map(() => answerOf(this.state));
+      if (stops && wanted.aborted) throw new Error('stopped');
       await scheduler.schedule(Promise.resolve());
       return answers;
     });
@@ -52,9 +53,10 @@ test('the answers that a page has in the end are of one state, and none is older
     fc.asyncProperty(
       fc.scheduler(),
       fc.constantFrom(1, 16),
+      fc.boolean(),
       fc.array(fc.oneof(fc.constantFrom('grows', 'is told', 'goes on'), fc.tuple(fc.constantFrom(...SLOTS), fc.constantFrom('a', 'b'))), { maxLength: 30 }),
-      async (scheduler, together, steps) => {
-        const queue = new Growing(scheduler, together);
+      async (scheduler, together, stops, steps) => {
+        const queue = new Growing(scheduler, together, stops);
         queue.onChange!();
         let told = 1;
         for (const step of steps) {
@@ -103,4 +105,43 @@ test('a trace that grows with each answer has a whole picture after two', () =>
       assert.equal(new Set(queue.got.values()).size, 1);
     }),
   ));
+
+/** Answers when it is told to, or fails once it shall stop. */
+function byHand() {
+  const carried: { texts: string[]; wanted: AbortSignal; answer(): void }[] = [];
+  const queue = new Queue(
+    (texts, wanted) =>
+      new Promise((resolve, reject) => {
+        carried.push({ texts, wanted, answer: () => resolve(texts.map(() => answerOf(0))) });
+        wanted.addEventListener('abort', () => reject(new Error('stopped')));
+      }),
+  );
+  const ask = (where: string, slot?: string) => queue.ask({ view: 'flame', where }, slot).then(() => 'answered', (error: Error) => error.constructor.name);
+  return { carried, ask, turn: () => new Promise(setImmediate) };
+}
+
+test('what is typed letter by letter is asked for once more, and no answer in between is waited for', async () => {
+  const { carried, ask, turn } = byHand();
+  const asked = [];
+  for (const where of ['s', 'si', 'siz', 'size']) {
+    asked.push(ask(where, 'flame'));
+    await turn();
+  }
+  assert.deepEqual(carried.map(({ texts, wanted }) => [texts[0]!.includes('where=size\n'), wanted.aborted]), [[false, true], [false, true], [false, true], [true, false]]);
+  carried.at(-1)!.answer();
+  assert.deepEqual(await Promise.all(asked), ['Superseded', 'Superseded', 'Superseded', 'answered']);
+});
+
+test('what another view waits for is not stopped', async () => {
+  const { carried, ask, turn } = byHand();
+  const [one, other] = [ask('same', 'flame'), ask('same', 'all')];
+  await turn();
+  const newer = ask('newer', 'flame');
+  await turn();
+  assert.ok(carried.length === 1 && !carried[0]!.wanted.aborted);
+  carried[0]!.answer();
+  await turn();
+  carried[1]!.answer();
+  assert.deepEqual(await Promise.all([one, other, newer]), ['Superseded', 'answered', 'answered']);
+});
 /* SPDX-License-Identifier: MIT */
