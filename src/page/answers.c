@@ -114,7 +114,7 @@ static const struct {
              {"time", view_time, NULL},       {"flame", view_flame, view_compared_flame},
              {"table", view_table, NULL},     {"kinds", view_kinds, NULL},
              {"details", view_details, NULL}, {"source", view_source, NULL},
-             {"compare", NULL, view_compare}};
+             {"query", view_query, NULL},     {"compare", NULL, view_compare}};
 enum { VIEWS = sizeof views / sizeof *views };
 
 static bool same_text(const char *a, const char *b) { return a && b ? !strcmp(a, b) : a == b; }
@@ -220,7 +220,7 @@ static wn_status write_compared(struct answers *answers, const struct request *r
   return error ? error : view(answers, request, answer);
 }
 
-static bool needs_report(view_function *view) { return view != view_head; }
+static bool needs_report(view_function *view) { return view != view_head && view != view_query; }
 
 static wn_status write_view(struct answers *answers, const struct request *request, struct answer *answer) {
   for (size_t i = 0; i < VIEWS; i++) {
@@ -231,9 +231,8 @@ static wn_status write_view(struct answers *answers, const struct request *reque
     wn_status error = needs_report(view) ? prepare(answers, request->where) : WN_OK;
     return error ? error : view(answers, request, answer);
   }
-  return error_set(
-      WN_EINVAL,
-      "a request has one of the views head, totals, time, flame, table, kinds, details, source, compare");
+  return error_set(WN_EINVAL, "a request has one of the views head, totals, time, flame, table, kinds, "
+                              "details, source, query, compare");
 }
 
 static bool has_table_of(const struct answers *answers, enum measure measure, enum grouping grouping,

@@ -1,4 +1,5 @@
-/* The views `head`, what the trace is, and `totals`, the numbers that a person reads first. */
+/* The views `head`, what the trace is, `totals`, the numbers that a person reads first, and `query`, which has no members:
+ * only whether there is an error. */
 #include "analysis/report/trend.h"
 #include "export/report_json.h"
 #include "page/labels.h"
@@ -201,5 +202,15 @@ wn_status view_totals(struct answers *answers, const struct request *request, st
   error = write_holders(answers, &verdict, json);
   if (error) return error;
   return json_resident(json, &facts, &(struct report_json_options){.grouping = request->grouping, .top = 10});
+}
+
+wn_status view_query(struct answers *answers, const struct request *request, struct answer *answer) {
+  const struct recording *recording = answers->recording;
+  struct query *query = NULL;
+  (void)answer;
+  wn_status error = query_parse(request->where ? request->where : "", &query);
+  if (!error) error = query_bind(query, recording->samples, &recording->names);
+  query_free(query);
+  return error;
 }
 /* SPDX-License-Identifier: MIT */

@@ -25,8 +25,8 @@ struct request {
 typedef wn_status view_function(struct answers *answers, const struct request *request,
                                 struct answer *answer);
 
-/* The trace, whatever the query. The only view that needs no report. */
-view_function view_head;
+/* These need no report: the trace, whatever the query; and whether a query can be asked at all. */
+view_function view_head, view_query;
 
 view_function view_totals, view_time, view_flame, view_table, view_kinds, view_details, view_source;
 

@@ -23,7 +23,7 @@ export type Grouping = 'function' | 'line' | 'file' | 'module' | 'process' | 'th
 export type Direction = 'callees' | 'callers';
 
 export interface Request {
-  view: 'head' | 'totals' | 'time' | 'flame' | 'table' | 'kinds' | 'details' | 'source' | 'compare';
+  view: 'head' | 'totals' | 'time' | 'flame' | 'table' | 'kinds' | 'details' | 'source' | 'query' | 'compare';
   /** The query, docs/queries.md. Undefined: every block. It may set the moment too: `at = 12.5s`. */
   where?: string;
   measure?: Measure;

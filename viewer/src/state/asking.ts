@@ -294,10 +294,10 @@ export function missing(asked: Asked<unknown>, waiting: string): string {
   return asked.error || waiting;
 }
 
-/** Whether the engine takes a clause; else its message. */
+/** Whether the engine takes a clause; else its message. Nothing is summed for that, but a moment has to be in the trace. */
 export async function complaintOf(clause: string): Promise<string> {
   try {
-    await source.peek()?.ask<Totals>({ view: 'totals', where: clause }, 'check');
+    await source.peek()?.ask({ view: moment(clause).at === null ? 'query' : 'totals', where: clause }, 'check');
     return '';
   } catch (error) {
     return error instanceof Superseded ? '' : messageOf(error);

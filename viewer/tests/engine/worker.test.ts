@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { requestText } from '../../src/engine/answers.ts';
+import { decodeAnswer, type Request, requestText, type Totals } from '../../src/engine/answers.ts';
 import { crc32, FIRST } from '../../src/engine/container.ts';
 import type { FromWorker, ToWorker } from '../../src/engine/worker.ts';
 import { inFolder, makePage, openPage, sectionsIn, without } from './page.ts';
@@ -54,5 +54,16 @@ test('the graph of a new query is made in three parts, that of a known one in on
     const engine = await openPage(makePage(folder, ['named']).page);
     const partsOf = (text: string) => [...engine.parts(text)].length + 1;
     assert.deepEqual([graphOf('size > 10'), graphOf('size > 10'), graphOf('size >'), requestText({ view: 'head' })].map(partsOf), [3, 1, 1, 1]);
+  }));
+
+test('whether a query can be asked is answered as the totals answer it, without them', { skip: without }, () =>
+  inFolder(async (folder) => {
+    const engine = await openPage(makePage(folder, ['named']).page);
+    const answerOf = (view: Request['view'], where: string) => decodeAnswer<Partial<Totals>>(engine.ask(requestText({ view, where })));
+    for (const where of ['', 'size > 10', 'foo', 'size > x', 'fn ~ "("', 'live = 9999s', '(size > 1', 'hide = "main"']) {
+      const asked = answerOf('query', where) as { error?: string };
+      assert.equal(asked.error, (answerOf('totals', where) as { error?: string }).error, where);
+      assert.ok(!('totals' in asked));
+    }
   }));
 /* SPDX-License-Identifier: MIT */
