@@ -121,7 +121,7 @@ static uint32_t drawn_key(const struct row *row, void *context) {
   const struct drawn *drawn = context;
   uint32_t place = call_paths_place(drawn->owners.paths, row),
            key = place <= drawn->owners.paths->stack_count ? drawn->key[place] : NO_KEY;
-  return key != NO_KEY && report_takes(row, (void *)drawn->report) ? key : NO_KEY;
+  return key != NO_KEY && report_selects(row, (void *)drawn->report) ? key : NO_KEY;
 }
 
 /* Gives the places of each label its number (NULL: the label itself). */
