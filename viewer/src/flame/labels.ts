@@ -32,10 +32,11 @@ export interface Text {
   amountX: number;
 }
 
-/** Of "11 frames: clone3 … handle_request", the last name stays longest. */
+/** Of "11 frames: clone3 … handle_request", the last name stays longest: of callees and callers it is the nearest to what is
+ *  behind the chain. */
 function chainForms(text: string): string[] {
   const [, count, last] = /^(\d+)[^:]*(?:: (?:.* … )?(.*))?$/s.exec(text)!;
-  return [FOLDED + text, ...(last ? [`${FOLDED}${count} … ${last}`] : []), FOLDED + count];
+  return [FOLDED + text, ...(last ? [`${FOLDED}${count} … ${last}`, FOLDED + last] : []), FOLDED + count];
 }
 
 export class Labels {

@@ -285,6 +285,9 @@ export const knownName = (name: string): string => (isAddress(name) ? '' : short
 export const twinsOf = (name: string, nearby: string[]): string[] =>
   isAddress(name) ? [] : nearby.filter((other) => other !== name && shortestOf(other) === shortestOf(name));
 
+/** Characters more than a number has, of a name that is cut to stand in its place. */
+const LEAST_OF_NAME = 3;
+
 /** A name with the widths of its forms. It is told from its twins, other names nearby, where both have the same form. */
 export class Name {
   readonly forms: string[];
@@ -318,7 +321,10 @@ export class Name {
     for (let index = 0; index < this.forms.length; index++) {
       if (this.widths[index]! > room) continue;
       const form = this.forms[index]!;
-      if (this.isList && index > 1) return cutMiddle(this.forms[index - 1]!, room, glyphs) || form;
+      if (this.isList && index > 1 && index === this.forms.length - 1) {
+        const cut = cutMiddle(this.forms[index - 1]!, room, glyphs);
+        return cut.length > form.length + LEAST_OF_NAME ? cut : form;
+      }
       if (index === 0 || !isAddress(form)) return form;
       /* What differs is the address: as much of the module stays before it as there is room for. */
       const whole = this.forms[0]!;

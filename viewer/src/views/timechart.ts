@@ -50,7 +50,7 @@ const WHOLE = Array.from({ length: 16 }, (_, power) => [1, 2, 2.5, 5].map((step)
 const CLICK = 4; // px that a click may move
 const HEADROOM = 1.06;
 /** Of a name on a layer, and beside it, in px. */
-const NAME_HEIGHT = 12;
+const NAME_HEIGHT = 14;
 const MARGIN = 4;
 
 /** The colours of the page as it is now. */

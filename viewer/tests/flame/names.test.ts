@@ -169,12 +169,12 @@ test('beside a name stand the amount and the share, or the amount alone, or neit
   }
 });
 
-test('a folded chain has its number of frames, and as much of its names as there is room for', () => {
+test('a folded chain has its number of frames and its ends, the last frame alone, or the number alone', () => {
   const chain = ['clone3', 'run', 'handle_request'].reduceRight<Tree>((child, name) => ({ name, children: [child] }), { name: 'end', self: 900 });
   const data = new FlameData(flameOf({ name: 'all', children: [chain] }), undefined, 'bytes', false, '');
   const labels = new Labels(data, words, glyphs);
   const nameIn = (width: number) => labels.text(1, 0, width)?.name;
-  assert.deepEqual([300, 180, 120, 45].map(nameIn), ['▸ 3 frames: clone3 … handle_request', '▸ 3 … handle_request', '▸ 3 … hand…uest', '▸ 3 …']);
+  assert.deepEqual([300, 180, 130, 80, 45].map(nameIn), ['▸ 3 frames: clone3 … handle_request', '▸ 3 … handle_request', '▸ handle_request', '▸ hand…est', '▸ 3']);
   const open = new Labels(new FlameData(data.flame, undefined, 'bytes', false, data.keyOf(data.chainOf(1)!)), words, glyphs);
   assert.deepEqual([1, 2].map((place) => open.text(place, 0, 300)?.name), ['▾ clone3', 'run']);
 });
