@@ -54,7 +54,7 @@ static void put_real(struct encoder *encoder, double value) {
 static void put_rate(struct encoder *encoder, double rate) { put_real(encoder, rate); }
 
 static void put_added_rate(struct encoder *encoder, double rate) {
-  if (rate && rate != encoder->rate) put_real(encoder, rate);
+  if (rate > 0 && rate != encoder->rate) put_real(encoder, rate);
 }
 
 static void put_trial_rate(struct encoder *encoder, double rate) {
@@ -162,7 +162,7 @@ static enum trace_record form_of(const struct encoder *encoder, enum trace_recor
   switch (record) {
   case TRACE_RECORD_SAMPLE:
   case TRACE_RECORD_SAMPLE_FULL:
-    return !sample->rate || sample->rate == encoder->rate ? record : TRACE_RECORD_SAMPLE_RATE;
+    return !(sample->rate > 0) || sample->rate == encoder->rate ? record : TRACE_RECORD_SAMPLE_RATE;
   case TRACE_RECORD_RESIZE: return resize->rate == encoder->rate ? record : TRACE_RECORD_RESIZE_RATE;
   default: return record;
   }

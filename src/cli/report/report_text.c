@@ -130,7 +130,7 @@ static wn_status print_alive(const struct view *view) {
   char title[128], time[32], bytes[32];
   double freed = report->alive.bytes.total - report->live_at_end.bytes.total;
   bool several = report_has_processes(view);
-  snprintf(title, sizeof title,
+  snprintf(title, sizeof title, "%s",
            several ? "Not freed when the processes ended, or their traces did"
                    : facts_label(view->facts, FACT_TOTALS_live_at_end_bytes));
   if (report->alive_ns < report->samples->end_ns)
