@@ -370,6 +370,19 @@ static void keeps_after_batches(void) { /* and rests before it ends: each batch 
   spread(PARSE, 1440 MB, 0, 0.9, 1000, 100 - tick % 100);
   spread(TABLE, 5 MB, 0, 0.02, 500, TICKS - tick - 1);
 }
+static void keeps_beside_a_table(void) { /* what it holds at three quarters, it holds to the end */
+  keeps = true;
+  work(20), table(38 MB), spread(PARSE, 60 MB, 0.02, 0.1, 1000, 0.2 * TICKS - tick);
+}
+static void keeps_after_a_peak(void) { /* and works in small batches to the end */
+  keeps = true;
+  table(4 MB), spread(PARSE, 60 MB, 0.02, 0.1, 1000, 0.2 * TICKS - tick);
+  if (part() > 0.2) spread(HELP_PARSE, 160 MB, 0.2, 1, 1000, 300 - tick % 300);
+}
+static void ends_with_its_last_batch(void) { /* each uses again what the one before left */
+  keeps = true;
+  table(4 MB), spread(PARSE, 360 MB, 0, 0.99, 1000, 400 - (tick + 200) % 400 + (tick > 3800 ? -240 : 0));
+}
 static void keeps_and_grows_again(void) { /* all of it is used again at the end */
   keeps = true;
   work(20), table(4 MB), spread(PARSE, 60 MB, 0.05, 0.3, 1000, 0.4 * TICKS - tick);

@@ -47,9 +47,10 @@
  *   MAPPED: half of it is the program's own mappings, and they are twice what malloc's blocks can be.
  *   UNWRITTEN: what was held at the peak is at least twice the most that was ever resident, which the kernel
  * has counted: blocks that are written after the last measurement are not taken for unwritten ones.
- *   KEPT: there is no leak, and at the end malloc has told that half of it is free. If half of that was
- * still held in the last quarter of the run, the program may only be closing down, more slowly than
- * CLOSING allows for: then there is no verdict.
+ *   KEPT: there is no leak, and malloc has told at the end that half of it is free, and had it free for
+ * all of the last quarter of the run: what was held at any moment of that and is not held at the end
+ * does not count. The program may only be closing down, more slowly than CLOSING allows for; or it works
+ * in batches, each of which uses again what the one before left.
  * The first two are tried before all others: what leaks in malloc is then not what makes the program large.
  * What GROWTH, LATE and LEVEL say of the blocks stands beside each of the three (`blocks`).
  *
@@ -354,6 +355,20 @@ static struct resident resident_at_end(const struct report *report) {
   return report_resident(&end);
 }
 
+/* KEPT: how much more was held in the quarter of the run before a moment than at that moment. */
+static double freed_lately(const struct report *report, uint64_t time_ns) {
+  enum { MOMENTS = 512 };
+  struct moment moments[MOMENTS];
+  uint64_t quarter_ns = (report->alive_ns - report->since_ns) / 4;
+  double most = 0, last = 0;
+  timeline_curve(report->samples, report_selects, (void *)report, moments, MOMENTS);
+  for (size_t i = 0; i < MOMENTS && moments[i].time_ns <= time_ns; i++) {
+    last = moments[i].live.bytes.total;
+    if (moments[i].time_ns + quarter_ns >= time_ns) most = fmax(most, last);
+  }
+  return most - last;
+}
+
 static bool is_kept(const struct report *report, struct verdict *verdict) {
   struct resident resident = resident_at_end(report);
   if (!resident.measured || (double)resident.rss_bytes < BIG || report->samples->collected) return false;
@@ -361,15 +376,8 @@ static bool is_kept(const struct report *report, struct verdict *verdict) {
   if (!parts.answered) return false;
   verdict->bytes = parts.part[PART_FREE].low + parts.part[PART_UNWRITTEN].estimate;
   verdict->time_ns = resident.time_ns;
-  return verdict->bytes >= 0.5 * (double)resident.rss_bytes;
-}
-
-/* Whether half of so many bytes were still held as the last quarter of the run began. */
-static bool freed_lately(const struct report *report, double bytes) {
-  enum { MOMENTS = 128 };
-  struct moment moments[MOMENTS];
-  timeline_curve(report->samples, report_selects, (void *)report, moments, MOMENTS);
-  return moments[MOMENTS - MOMENTS / 4].live.bytes.total >= 0.5 * bytes;
+  double least = 0.5 * (double)resident.rss_bytes;
+  return verdict->bytes >= least && verdict->bytes - freed_lately(report, resident.time_ns) >= least;
 }
 
 static bool is_unwritten(const struct report *report, struct verdict *verdict) {
@@ -435,7 +443,7 @@ static wn_status judge_one(const struct report *report, const struct estimate *p
   if (error || verdict->culprits) return error;
   bool is_few = is_unknown(peak);
   is_sure = !is_few && (is_sure || report_bytes(report, &report->alive).high < leak);
-  if (judge_by(is_kept, VERDICT_KEPT, report, verdict) && !freed_lately(report, verdict->bytes)) {
+  if (judge_by(is_kept, VERDICT_KEPT, report, verdict)) {
     if (is_sure) verdict->blocks = VERDICT_LEVEL;
     return WN_OK;
   }
