@@ -10,7 +10,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { CAUSE_INDENT = 21, CULPRIT_COLUMNS = 60 };
 
@@ -110,9 +109,8 @@ static bool leaves_work_to_others(const struct view *view) {
                                          "su",   "timeout", "npm",  "npx",   "ctest",    "watch"};
   const struct trace_run *run = source_run(view->report->samples->source);
   const char *command = run->command.length ? run->command.bytes : "", *slash = strrchr(command, '/');
-  struct stat status;
-  bool is_folder = !stat(view->options->files[0], &status) && S_ISDIR(status.st_mode); /* --follow-children */
-  for (size_t i = 0; i < sizeof programs / sizeof *programs && !is_folder; i++)
+  if (view->report->samples->process_count > 1) return false;
+  for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
     if (!strcmp(slash ? slash + 1 : command, programs[i])) return true;
   return false;
 }
@@ -161,9 +159,8 @@ static void say_why(struct paragraph *text, const struct view *view, const struc
     return;
   case VERDICT_KEPT:
     say(text,
-        "at %s malloc keeps about %s that is free, among blocks that live on; try malloc_trim, or a pool "
-        "for those (listed by --at end)",
-        text_time(time, verdict->time_ns), text_bytes(share, verdict->bytes));
+        "malloc keeps about %s that is free, among blocks that live on; try malloc_trim, or a pool for those",
+        text_bytes(share, verdict->bytes));
     return;
   case VERDICT_UNWRITTEN:
     say(text, "at least %s of what is held was never written, and takes no memory",
