@@ -13,6 +13,7 @@
  *   collected_none, collected_one  what it told in a run of that many milliseconds, a sample in each
  *   named      functions, files, a module and a title with long names, and with what terminals obey; with
  *              mappings of the program's own
+ *   named_larger  the same, and once its mappings were not measured it was more than twice as large
  *   hostile    a command line, thread, function, file and module that would break out of an HTML page
  *   odd        functions with what the formats of exports use themselves: semicolons, quotes, line feeds
  *   build_1, build_2  the same program and library without symbols, of two builds
@@ -290,6 +291,8 @@ int main(int argc, char **argv) {
     write_named(writer);
   else
     trace_write_memory(writer, &(struct trace_memory){.time_ns = 500000, .rss_bytes = 12000000});
+  if (!strcmp(kind, "named_larger"))
+    trace_write_memory(writer, &(struct trace_memory){.time_ns = 600000, .rss_bytes = 90000000});
   uint64_t end_ns = collected ? 1300000000 : 2000000 + count * 1000;
   if (strncmp(kind, "killed", 6) != 0)
     trace_write_end(writer, &(struct trace_end){.time_ns = end_ns, .kind = TRACE_END_EXIT});

@@ -529,6 +529,8 @@ wn_status screen_print_table(const struct view *view, const char *title, enum me
     text_style(stdout, STYLE_BOLD);
     fputs(title, stdout);
     if (table.has_mappings) fputs(", AND MAPPED", stdout); /* at the moment of the resident size */
+    if (table.has_mappings && !screen_is_explained(view))
+      printf(" AT %s", text_time(bytes, view->facts->resident.time_ns));
     printf(", %s\n", text_bytes(bytes, table.whole.bytes.total));
     text_style(stdout, STYLE_PLAIN);
     error = print_rows(&table, lines - 2, printed);

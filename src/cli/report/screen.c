@@ -23,8 +23,9 @@
 
 enum { LABEL = 19, NOTE_INDENT = 38, CAUSE_INDENT = 21, WRAPPER_COLUMNS = 60 };
 
-/* Memory that the program mapped itself is named beside malloc's if it is this part of it. */
-static const double MAPPED_LEAST = 0.1;
+/* Memory that the program mapped itself is named beside malloc's if it is this part of what is resident. A
+ * smaller part of that than the second has no name; malloc's blocks have one from a hundredth on. */
+static const double MAPPED_LEAST = 0.1, PART_LEAST = 0.03;
 
 /* ---- the title ---- */
 
@@ -130,12 +131,16 @@ static void say_parts(struct paragraph *note, const struct view *view) {
   double whole = facts_number(facts, FACT_RESIDENT_rss_bytes),
          most = facts_number(facts, FACT_RESIDENT_most_bytes),
          unwritten = -facts_number(facts, FACT_PARTS_unwritten), left = unwritten, other = 0;
-  if (strcmp(text_bytes(size, whole), text_bytes(text, most))) say(note, "%s ", size);
+  text_bytes(size, whole);
+  if (!screen_is_explained(view))
+    say(note, "parts are known of %s, ", size);
+  else if (whole < 0.98 * most)
+    say(note, "%s ", size);
   say(note, "at %s", text_time(text, facts->resident.time_ns));
   const char *glue = ": ";
   for (int part = FACT_PARTS_blocks; part < FACT_PARTS_blocks + RESIDENT_PARTS; part++) {
     double bytes = written_part(facts, (enum fact_name)part, &left);
-    if (bytes < 0.01 * whole) {
+    if (bytes < (part == FACT_PARTS_blocks ? 0.01 : PART_LEAST) * whole) {
       other += bytes;
       continue;
     }
@@ -182,7 +187,8 @@ static int print_held(const struct view *view) {
         text_time(last, report->peak.last_ns));
   if (note.length && report->peak.live.bytes.samples) say(&note, ", ");
   say_blocks(&note, view, FACT_TOTALS_peak_blocks);
-  if (mapped > MAPPED_LEAST * facts_number(view->facts, FACT_RESIDENT_rss_bytes) && !report->query)
+  if (mapped > MAPPED_LEAST * facts_number(view->facts, FACT_RESIDENT_rss_bytes) && !report->query &&
+      screen_is_explained(view))
     say(&note, "%sand %s that it mapped itself", note.length ? ", " : "", text_bytes(time, mapped));
   return print_known(view, FACT_TOTALS_peak_bytes, note.text);
 }
@@ -198,7 +204,7 @@ static int print_left(const struct view *view) {
     say(&note, "when each process ended"); /* not at one time: it can be more than the peak */
   else if (left > 0 && peak > 0 && facts_have(view->facts, FACT_TOTALS_peak_bytes))
     say(&note, "%s of the peak%s", text_share(text, fmin(left / peak, 1)),
-        report->samples->collected ? "" : "; in use at the end, or leaked");
+        report->samples->collected ? "" : "; in use, or leaked");
   if (report->alive_ns < report->samples->end_ns && closing > 0)
     say(&note, "%s%s was freed only at the exit", note.length ? "; " : "", text_bytes(text, closing));
   return print_known(view, FACT_TOTALS_live_at_end_bytes, note.text);
@@ -386,6 +392,11 @@ void screen_print_foot(const struct view *view) {
 
 /* ---- shared ---- */
 
+bool screen_is_explained(const struct view *view) {
+  return view->report->at != AT_PEAK || facts_number(view->facts, FACT_RESIDENT_rss_bytes) >=
+                                            0.8 * facts_number(view->facts, FACT_RESIDENT_most_bytes);
+}
+
 const char *screen_find_module(const struct view *view, const char *name, bool versions) {
   size_t length = strlen(name);
   struct source *source = view->report->samples->source;
@@ -418,11 +429,14 @@ int screen_print_head(const struct view *view) {
   return used;
 }
 
-/* Prints a table of the lines that are left for it and for `more` others. */
+/* Prints a table of the lines that are left for it and for `more` others, each of which prints its title, its
+ * largest row, of at most four lines, and the rest. */
 static wn_status print_table(const struct view *view, const char *title, enum measure measure, int more,
                              int *left) {
   int printed;
-  int lines = more ? *left / (more + 1) + 2 : *left;
+  enum { TABLE_LEAST = 8 };
+  int lines = more ? *left / (more + 1) + 2 : *left, most = *left - more * TABLE_LEAST;
+  if (lines > most) lines = most;
   wn_status error = screen_print_table(view, title, measure, lines, &printed);
   *left -= printed;
   return error;
