@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,6 +27,7 @@ enum mapped_kind {
   MAPPED_LIBRARY,
   MAPPED_REMOVED,
   MAPPED_CONTROL,
+  MAPPED_ANOTHER, /* the file of its parent */
   MAPPED_DENIED,
   MAPPED_GONE
 };
@@ -93,9 +93,8 @@ static int open_same(const char *path, ino_t inode) {
   return -1;
 }
 
-static bool is_right(const struct control_page *page, pid_t pid) {
-  return !memcmp(page->magic, control_magic, sizeof page->magic) && page->version == CONTROL_VERSION &&
-         page->pid == inner_number(pid); /* a child of vfork has its parent's mappings */
+static bool is_control(const struct control_page *page) {
+  return !memcmp(page->magic, control_magic, sizeof page->magic) && page->version == CONTROL_VERSION;
 }
 
 static bool open_control(struct recording_process *process, const struct mapped_control *mapped) {
@@ -107,15 +106,12 @@ static bool open_control(struct recording_process *process, const struct mapped_
     process->descriptor = open_same(path = by_root, mapped->inode);
   }
   if (process->descriptor < 0) return false;
-  void *page = mmap(NULL, CONTROL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, process->descriptor, 0);
-  if (page != MAP_FAILED) process->page = page;
   process->trace = strndup(mapped->path, strlen(mapped->path) - strlen(CONTROL_ENDING));
   process->path = strndup(path, strlen(path) - strlen(CONTROL_ENDING));
-  return process->page && process->trace && process->path && is_right(process->page, process->pid);
+  return process->trace && process->path && recordings_read(process);
 }
 
 static void close_process(struct recording_process *process) {
-  if (process->page) munmap(process->page, CONTROL_BYTES);
   if (process->descriptor >= 0) close(process->descriptor);
   free(process->trace);
   free(process->path);
@@ -126,10 +122,11 @@ static enum mapped_kind add_process(struct recordings *found, pid_t pid) {
   struct mapped_control mapped = read_mappings(pid);
   if (mapped.kind != MAPPED_CONTROL) return mapped.kind;
   struct recording_process process = {.pid = pid, .descriptor = -1};
-  bool opened = open_control(&process, &mapped);
-  if (opened && (ARRAY_ADD(found->items, found->count, found->capacity, process))) return MAPPED_CONTROL;
+  bool opened = open_control(&process, &mapped) && is_control(&process.page);
+  bool own = opened && process.page.pid == inner_number(pid); /* a child may have its parent's mappings */
+  if (own && (ARRAY_ADD(found->items, found->count, found->capacity, process))) return MAPPED_CONTROL;
   close_process(&process);
-  return MAPPED_REMOVED;
+  return opened ? MAPPED_ANOTHER : MAPPED_REMOVED;
 }
 
 static int by_number(const void *a, const void *b) {
@@ -146,6 +143,9 @@ static wn_status fail_to_find_process(const char *name, enum mapped_kind kind) {
     return error_set(WN_EINVAL,
                      "process %s is recorded, but its control file was removed: nothing can be asked of it",
                      name);
+  case MAPPED_ANOTHER:
+    return error_set(
+        WN_EINVAL, "process %s is a child of a recorded one, and not recorded itself; record with -f", name);
   case MAPPED_LIBRARY:
     return error_set(WN_EINVAL,
                      "process %s has Winnow's library, but records nothing, or began before the first of "
@@ -222,27 +222,39 @@ void recordings_destroy(struct recordings *found) {
   *found = (struct recordings){0};
 }
 
-uint64_t recordings_ask(const struct recording_process *process, double rate, uint64_t until_ns) {
-  struct control_page *page = process->page;
+static bool write_at(const struct recording_process *process, const void *value, size_t count, size_t at) {
+  return pwrite(process->descriptor, value, count, (off_t)at) == (ssize_t)count;
+}
+
+uint64_t recordings_ask(struct recording_process *process, double rate, uint64_t until_ns) {
   for (int i = 0; flock(process->descriptor, LOCK_EX | LOCK_NB); i++) {
     if (errno != EWOULDBLOCK || i == LOCK_ATTEMPTS) return 0;
     nanosleep(&short_pause, NULL);
   }
-  uint64_t number = atomic_load_explicit(&page->asked, memory_order_relaxed) + 1;
-  atomic_store_explicit(&page->of[number % 2].rate, rate, memory_order_relaxed);
-  atomic_store_explicit(&page->of[number % 2].until_ns, until_ns, memory_order_relaxed);
-  /* Pairs with control_claim. */
-  atomic_store_explicit(&page->asked, number, memory_order_release);
+  uint64_t number = recordings_read(process) ? process->page.asked + 1 : 0;
+  size_t place = offsetof(struct control_page, of) + number % 2 * sizeof(struct control_asked);
+  bool asked =
+      number && write_at(process, &rate, sizeof rate, place + offsetof(struct control_asked, rate)) &&
+      write_at(process, &until_ns, sizeof until_ns, place + offsetof(struct control_asked, until_ns)) &&
+      /* Pairs with control_claim. */
+      write_at(process, &number, sizeof number, offsetof(struct control_page, asked));
   flock(process->descriptor, LOCK_UN);
-  return number;
+  return asked ? number : 0;
 }
 
-bool recordings_wait(const struct recording_process *process, uint64_t number, uint64_t wait_ns) {
+bool recordings_read(struct recording_process *process) {
+  unsigned char bytes[sizeof process->page];
+  if (os_read_at(process->descriptor, bytes, sizeof bytes, 0) < sizeof bytes) return false;
+  memcpy((void *)&process->page, bytes, sizeof bytes);
+  return true;
+}
+
+bool recordings_wait(struct recording_process *process, uint64_t number, uint64_t wait_ns) {
   uint64_t end = os_monotonic_ns() + wait_ns;
-  while (atomic_load_explicit(&process->page->done, memory_order_acquire) < number) {
+  while (recordings_read(process) && process->page.done < number) {
     if (os_monotonic_ns() >= end || (kill(process->pid, 0) && errno == ESRCH)) return false;
     nanosleep(&short_pause, NULL);
   }
-  return true;
+  return process->page.done >= number;
 }
 /* SPDX-License-Identifier: MIT */

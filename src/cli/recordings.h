@@ -1,5 +1,6 @@
 /* The recordings that are under way on this machine: processes that have a control file mapped
- * (trace/control.h). */
+ * (trace/control.h). Commands read and write it by calls, which another program that makes it shorter only
+ * lets fail. */
 #ifndef CLI_RECORDINGS_H
 #define CLI_RECORDINGS_H
 
@@ -12,7 +13,7 @@ struct recording_process {
   char *trace;    /* the path of its trace, as the process has it */
   char *path;     /* and by which this process can open it: of another mount namespace by way of /proc */
   int descriptor; /* of the control file */
-  struct control_page *page;
+  struct control_page page; /* as it was read last */
 };
 
 struct recordings {
@@ -31,11 +32,14 @@ void recordings_destroy(struct recordings *found);
 
 /* Asks the process for a rate, 0 to 1, until a time of the monotonic clock (0: for ever). Returns the
  * number of the request; 0: another command has the control file locked, or it cannot be locked. */
-uint64_t recordings_ask(const struct recording_process *process, double rate, uint64_t until_ns);
+uint64_t recordings_ask(struct recording_process *process, double rate, uint64_t until_ns);
+
+/* Reads the page anew. False: another program has made the file shorter. */
+bool recordings_read(struct recording_process *process);
 
 /* Waits until the process has done what was asked. False: it has ended, or has allocated too little to
  * notice within `wait_ns`. */
-bool recordings_wait(const struct recording_process *process, uint64_t number, uint64_t wait_ns);
+bool recordings_wait(struct recording_process *process, uint64_t number, uint64_t wait_ns);
 
 #endif
 /* SPDX-License-Identifier: MIT */

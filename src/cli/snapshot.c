@@ -5,13 +5,13 @@
 #include "base/error.h"
 #include "base/os.h"
 #include "cli/command.h"
+#include "cli/input.h"
 #include "cli/text.h"
 #include "trace/copy.h"
 #include "trace/finish.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Whether the process has ended is looked at so often. */
+/* Whether the trace is still written is looked at so often. */
 #define LOOK_NS ((uint64_t)200 * 1000 * 1000)
 
 /* Writes what stands for the letter after a percent sign; false: the letter has no meaning. */
@@ -59,8 +59,6 @@ static char *name_of(const char *pattern, int pid, unsigned number) {
   return NULL;
 }
 
-static bool is_alive(int pid) { return pid && (!kill(pid, 0) || errno == EPERM); }
-
 /* The copy of a trace whose program goes on ends as one whose recording was stopped. */
 static wn_status complete(const char *path) {
   struct trace_end end = {.time_ns = os_monotonic_ns(), .kind = TRACE_END_STOP};
@@ -69,15 +67,28 @@ static wn_status complete(const char *path) {
   return trace_finish_with(path, &finishing, &totals);
 }
 
-static wn_status copy_to(const char *path, const char *name) {
+/* What the copy takes the place of. */
+static wn_status check_target(const char *path, const char *name) {
+  struct stat source, target;
+  if (lstat(name, &target)) return WN_OK;
+  if (!S_ISREG(target.st_mode)) return error_set(WN_EINVAL, "%s is no file; choose another name", name);
+  if (!stat(path, &source) && source.st_dev == target.st_dev && source.st_ino == target.st_ino)
+    return error_set(WN_EINVAL, "%s is the trace itself; choose another name", name);
+  return WN_OK;
+}
+
+/* `goes_on`: a process writes the trace. */
+static wn_status copy_to(const char *path, const char *name, bool goes_on) {
   char *beside;
+  wn_status wrong = check_target(path, name);
+  if (wrong) return wrong;
   if (asprintf(&beside, "%s.%d.new", name, (int)getpid()) < 0)
     return error_set(WN_ENOMEM, "not enough memory");
   int to = open(beside, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
   wn_status status = to < 0 ? error_set(WN_EIO, "cannot write %s: %s", beside, strerror(errno)) : WN_OK;
   if (!status) status = trace_copy(path, to);
   if (to >= 0) close(to);
-  if (!status) status = complete(beside);
+  if (!status && goes_on) status = complete(beside);
   if (!status && rename(beside, name))
     status = error_set(WN_EIO, "cannot write %s: %s", name, strerror(errno));
   if (status && to >= 0) unlink(beside);
@@ -89,7 +100,7 @@ static int take_one(const char *path, int pid, const char *pattern, unsigned num
   char *name = name_of(pattern, pid, number), size[32];
   struct stat found;
   if (!name) return fail_usage("dump", "--output %s: behind %% stand t, p, n or %%", pattern);
-  wn_status status = copy_to(path, name);
+  wn_status status = copy_to(path, name, pid != 0);
   if (!status && !stat(name, &found)) {
     printf("wrote %s, a trace of now (%s)\n", name, text_bytes(size, (double)found.st_size));
     fflush(stdout);
@@ -98,15 +109,15 @@ static int take_one(const char *path, int pid, const char *pattern, unsigned num
   return status ? fail_job("%s", wn_last_error()) : 0;
 }
 
-/* False: the process has ended meanwhile. */
-static bool wait_for(int pid, uint64_t ns) {
+/* False: the process writes it no longer, since it ended or became another program. */
+static bool wait_for(const char *path, uint64_t ns) {
   uint64_t end = os_monotonic_ns() + ns;
-  for (uint64_t now; (now = os_monotonic_ns()) < end && is_alive(pid);) {
+  for (uint64_t now; (now = os_monotonic_ns()) < end && input_is_growing(path);) {
     uint64_t left = end - now < LOOK_NS ? end - now : LOOK_NS;
     nanosleep(&(struct timespec){.tv_sec = (time_t)(left / 1000000000), .tv_nsec = (long)(left % 1000000000)},
               NULL);
   }
-  return is_alive(pid);
+  return input_is_growing(path);
 }
 
 static bool has_part(const char *pattern, char letter) {
@@ -118,6 +129,7 @@ static bool has_part(const char *pattern, char letter) {
 /* ---- shared ---- */
 
 int snapshot_take(const char *path, int pid, const char *pattern, uint64_t every_ns) {
+  if (!strcmp(pattern, "-")) return fail_usage("dump", "--output -: a trace is written to a file");
   if (every_ns && !has_part(pattern, 't') && !has_part(pattern, 'n'))
     return fail_usage(
         "dump", "with --loop the name of --output has %%t, the time, or %%n, a number, such as x-%%t.trace");
@@ -126,7 +138,7 @@ int snapshot_take(const char *path, int pid, const char *pattern, uint64_t every
   int code = 0;
   for (unsigned number = 1; !code; number++) {
     code = take_one(path, pid, pattern, number);
-    if (!every_ns || !wait_for(pid, every_ns)) break;
+    if (!every_ns || !wait_for(path, every_ns)) break;
   }
   return code;
 }

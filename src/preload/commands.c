@@ -12,6 +12,9 @@ struct control process_control;
 /* A tenth of a second or so. A store takes a microsecond or two. */
 #define BEAT_CYCLES ((uint64_t)1 << 28)
 
+/* Some milliseconds: between two looks whether a time is over. */
+#define LOOK_CYCLES ((uint64_t)1 << 24)
+
 /* Written once by the thread that starts, or by a forked child while it is alone. */
 static struct recorder *_Atomic recorder;
 static wn_profile *profile;
@@ -39,7 +42,7 @@ void commands_obey(void) {
 void commands_publish(void) {
   struct control_page *page = atomic_load_explicit(&process_control.page, memory_order_acquire);
   struct recorder *active = atomic_load_explicit(&recorder, memory_order_acquire);
-  if (!page || !active) return;
+  if (!page || !active || !process_is_recorded()) return;
   wn_memprof_count count;
   wn_memprof_counts(profile, &count);
   PUBLISH(&page->counts, time_ns, os_monotonic_ns());
@@ -48,7 +51,6 @@ void commands_publish(void) {
   PUBLISH(&page->counts, lost, recorder_lost_records(active));
   PUBLISH(&page->counts, trace_bytes, recorder_trace_bytes(active));
   PUBLISH(&page->counts, cost_ns, cost_ns());
-  PUBLISH(&page->counts, cpu_ns, os_process_cpu_ns());
 }
 
 void commands_beat(void) {
@@ -61,8 +63,17 @@ void commands_beat(void) {
 
 void commands_end(void) { control_remove(&process_control); }
 
-void commands_forget(void) {
+void commands_forget(bool alone) {
   atomic_store_explicit(&recorder, NULL, memory_order_release);
-  control_forget(&process_control);
+  control_forget(&process_control, alone);
+  if (alone) cost_begin();
+}
+
+void commands_look_at_time(void) {
+  static _Atomic(uint64_t) due;
+  uint64_t now = cost_now(), then = atomic_load_explicit(&due, memory_order_relaxed);
+  if (now < then) return;
+  atomic_store_explicit(&due, now + LOOK_CYCLES, memory_order_relaxed);
+  commands_obey();
 }
 /* SPDX-License-Identifier: MIT */

@@ -15,8 +15,12 @@ void commands_begin(struct recorder *recorder, wn_profile *profile, double rate,
 
 /* Does what a command asks, if one does. Called wherever an allocation takes the slow path. */
 void commands_obey(void);
+void commands_look_at_time(void);
 static inline void commands_look(void) {
-  if (__builtin_expect(control_is_asked(&process_control), 0)) commands_obey();
+  if (__builtin_expect(control_is_asked(&process_control), 0))
+    commands_obey();
+  else if (__builtin_expect(control_is_timed(&process_control), 0))
+    commands_look_at_time();
 }
 
 /* Stores the counts that `winnow status` shows. commands_beat does so now and then, if no measurement of
@@ -24,10 +28,10 @@ static inline void commands_look(void) {
 void commands_publish(void);
 void commands_beat(void);
 
-/* commands_end: the process ends, or becomes another program; async-signal-safe. commands_forget: in a
- * forked child, or where no system call may be made. */
+/* commands_end: the process ends; async-signal-safe. commands_forget: in a forked child, which is `alone`,
+ * or where no system call may be made. */
 void commands_end(void);
-void commands_forget(void);
+void commands_forget(bool alone);
 
 #endif
 /* SPDX-License-Identifier: MIT */

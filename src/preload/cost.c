@@ -23,6 +23,8 @@ static uint64_t first_cycles, first_ns; /* set by cost_begin */
 /* ---- shared ---- */
 
 void cost_begin(void) {
+  own.cycles = own.visits = 0;
+  atomic_store_explicit(&all_cycles, 0, memory_order_relaxed);
   first_cycles = cycles_now();
   first_ns = os_monotonic_ns();
 }
@@ -32,6 +34,11 @@ void cost_add_since(uint64_t began) {
   if (now < began) return;
   own.cycles += now - began < VISIT_MOST ? now - began : VISIT_MOST;
   if (++own.visits % VISITS_ADDED) return;
+  atomic_fetch_add_explicit(&all_cycles, own.cycles, memory_order_relaxed);
+  own.cycles = 0;
+}
+
+void cost_thread_ends(void) {
   atomic_fetch_add_explicit(&all_cycles, own.cycles, memory_order_relaxed);
   own.cycles = 0;
 }

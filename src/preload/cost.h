@@ -15,8 +15,9 @@ static inline uint64_t cost_now(void) {
                                                                                             : cycles_now();
 }
 
-/* Called once, before any cost. */
+/* Called before any cost, and in a forked child; and when the calling thread ends. */
 void cost_begin(void);
+void cost_thread_ends(void);
 
 /* The calling thread was in our code since the counter had this value, which is not 0. */
 void cost_add_since(uint64_t began);

@@ -47,7 +47,7 @@
 #include <sys/mman.h>
 
 #define MUTED (INT64_MAX / 2)
-#define PIECE ((int64_t)1 << 14)
+#define PIECE ((int64_t)1 << 16)
 
 /* Which blocks get a companion: the largest size, and the largest rate of a profile. */
 #define COMPANION_BYTES ((size_t)1024)
@@ -162,6 +162,7 @@ static void thread_ends(void *argument) {
   (void)argument;
   struct muted saved = mute();
   process_thread_ends();
+  cost_thread_ends();
   memprof_thread_detach(&self.engine);
   self.attached = self.counting = false;
   saved.left = 0; /* an allocation by a later destructor sets the thread up again */

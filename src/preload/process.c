@@ -264,7 +264,7 @@ static void in_parent(void) {
 static void record_in_child(struct recorder *parents) {
   atomic_store_explicit(&recorder, NULL, memory_order_release);
   recorder_forget(parents);
-  commands_forget();
+  commands_forget(true);
   pagemap_close();
   question_close();
   host_stop();
@@ -453,18 +453,13 @@ void process_becomes(struct becoming *becoming, int folder, const char *path, co
   bool surely = image.kind >= IMAGE_STATIC; /* a file of another kind may fail to execute at all */
   if (active && found && image.kind != IMAGE_GOOD && (ours || surely))
     recorder_unrecorded(active, getpid(), image.kind, image.path);
-  if (ours) {
-    becoming->number = recorder_exec(active, path ? path : "");
-    end_commands();
-  }
+  if (ours) becoming->number = recorder_exec(active, path ? path : "");
   program_errors_restore(saved);
 }
 
 void process_stays(const struct becoming *becoming) {
   struct recorder *active = atomic_load_explicit(&recorder, memory_order_acquire);
-  if (!becoming->number || !active) return;
-  recorder_exec_failed(active, becoming->number);
-  commands_begin(active, profile, atomic_load(&process_control.rate), settings.usual_rate);
+  if (becoming->number && active) recorder_exec_failed(active, becoming->number);
 }
 
 bool process_is_recorded(void) {
@@ -486,7 +481,7 @@ void process_is_confined(void) {
   struct host_visit visit = host_enter();
   tell("the program forbids itself system calls that recording makes (seccomp)", "");
   recorder_stop(active);
-  commands_forget();
+  commands_forget(false);
   pagemap_close();
   question_close();
   host_confine(profile);

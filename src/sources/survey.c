@@ -33,7 +33,7 @@ static double least_of_sample(const struct survey *survey, const struct trace_sa
  * first word had taken the first sample, and all others had had a trial at each rate. */
 static double least_of_resize(struct survey *survey, const struct trace_resize *resize) {
   double least = thinning_first_share(survey->seed, resize->block);
-  if (!note_rate(survey, resize->rate)) return 0;
+  if (!note_rate(survey, resize->rate)) return least; /* a few blocks enter late */
   for (unsigned i = 0; i < survey->rate_count; i++)
     least = fmin(least, thinning_later_share(survey->seed, resize->block, survey->rates[i],
                                              (double)resize->words - 1));

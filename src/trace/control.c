@@ -100,11 +100,13 @@ void control_done(struct control *control, const struct control_request *request
 void control_remove(struct control *control) {
   if (!atomic_load_explicit(&control->page, memory_order_relaxed)) return;
   syscall(SYS_unlinkat, AT_FDCWD, control->path, 0);
-  control_forget(control);
+  control_forget(control, false);
 }
 
-/* The page stays mapped, since a thread may be about to look at it. */
-void control_forget(struct control *control) {
-  atomic_store_explicit(&control->page, NULL, memory_order_release);
+/* Where other threads run, the page stays mapped, since one may be about to look at it. */
+void control_forget(struct control *control, bool alone) {
+  struct control_page *page = atomic_exchange_explicit(&control->page, NULL, memory_order_acq_rel);
+  atomic_store_explicit(&control->until_ns, 0, memory_order_relaxed);
+  if (page && alone) munmap(page, CONTROL_BYTES);
 }
 /* SPDX-License-Identifier: MIT */

@@ -41,7 +41,6 @@ struct control_counts {
   _Atomic(uint64_t) lost;        /* records and blocks that are missing from the trace */
   _Atomic(uint64_t) trace_bytes; /* of the file */
   _Atomic(uint64_t) cost_ns;     /* processor time spent on recording, in all threads */
-  _Atomic(uint64_t) cpu_ns;      /* processor time of the process */
 };
 
 struct control_page {
@@ -83,12 +82,14 @@ struct control {
  * Neither allocates nor takes a lock. */
 bool control_create(struct control *control, const char *trace_path, double rate, double usual_rate);
 
-/* Whether a command asks for something, or a time is over: a load or two. */
+/* Whether a command asks for something; and whether there is a time that may be over. A load or two. */
 static inline bool control_is_asked(struct control *control) {
   struct control_page *page = atomic_load_explicit(&control->page, memory_order_relaxed);
-  return page && (atomic_load_explicit(&page->asked, memory_order_relaxed) !=
-                      atomic_load_explicit(&control->done, memory_order_relaxed) ||
-                  atomic_load_explicit(&control->until_ns, memory_order_relaxed));
+  return page && atomic_load_explicit(&page->asked, memory_order_relaxed) !=
+                     atomic_load_explicit(&control->done, memory_order_relaxed);
+}
+static inline bool control_is_timed(struct control *control) {
+  return atomic_load_explicit(&control->until_ns, memory_order_relaxed) != 0;
 }
 
 /* What is to be done: the caller samples at `rate` and then calls control_done. */
@@ -102,11 +103,10 @@ struct control_request {
 bool control_claim(struct control *control, struct control_request *request);
 void control_done(struct control *control, const struct control_request *request);
 
-/* control_remove: the process ends, or becomes another program: nothing can be asked any more, and the
- * file goes. control_forget leaves the file where it is: in a forked child, whose parent has it. Both are
- * async-signal-safe. */
+/* control_remove: the process ends: nothing can be asked any more, and the file goes. control_forget leaves
+ * the file where it is; a forked child, which is `alone`, unmaps its parent's. Both are async-signal-safe. */
 void control_remove(struct control *control);
-void control_forget(struct control *control);
+void control_forget(struct control *control, bool alone);
 
 #endif
 /* SPDX-License-Identifier: MIT */

@@ -39,6 +39,7 @@ static void read_all(struct trace_reader *reader, const struct trace_finishing *
     if (finishing->progress && count % 65536 == 0)
       finishing->progress(trace_reader_position(reader), finishing->context);
     totals->samples += event.kind == TRACE_SAMPLE;
+    totals->changes |= event.kind == TRACE_RATE;
     if (event.kind == TRACE_SAMPLE) totals->hits += event.sample.n_samples;
     if (event.kind == TRACE_UNRECORDED && finishing->unrecorded)
       finishing->unrecorded(&event.unrecorded, trace_reader_run(reader), finishing->unrecorded_context);

@@ -7,6 +7,7 @@
 /* What the trace holds. */
 struct trace_totals {
   uint64_t samples; /* records of sampled blocks */
+  bool changes;     /* its rate of sampling changed, so hits are not in proportion */
   uint64_t hits;    /* sampled words in them: in proportion to what was allocated */
   uint64_t file_bytes;
   uint64_t resident_bytes; /* the most that was measured, or counted by the kernel; 0: nothing was */

@@ -130,7 +130,7 @@ static void a_time_ends_by_itself(void **state) {
   ask(page, 0.5, os_monotonic_ns() + (uint64_t)3600 * 1000000000);
   assert_true(control_claim(&control, &request));
   control_done(&control, &request);
-  assert_true(control_is_asked(&control)); /* it is to be looked at */
+  assert_true(control_is_timed(&control) && !control_is_asked(&control));
   assert_false(control_claim(&control, &request));
   ask(page, 0.5, 1); /* long past */
   assert_true(control_claim(&control, &request) && !request.timed);
@@ -138,7 +138,7 @@ static void a_time_ends_by_itself(void **state) {
   assert_true(control_claim(&control, &request));
   assert_true(request.timed && request.rate == 0 && !request.until_ns);
   control_done(&control, &request);
-  assert_false(control_is_asked(&control));
+  assert_false(control_is_asked(&control) || control_is_timed(&control));
   assert_true(atomic_load(&page->rate) == 0 && !atomic_load(&page->until_ns));
 }
 
@@ -211,7 +211,7 @@ static void where_no_file_can_be_made_nothing_is_asked(void **state) {
   assert_false(control_is_asked(&other) || control_claim(&other, &request));
   control_done(&other, &request);
   control_remove(&other);
-  control_forget(&other);
+  control_forget(&other, true);
 }
 
 int main(void) {

@@ -49,12 +49,16 @@ static bool add_process(struct turns *turns, const struct samples *samples, uint
 static bool find_spans(struct samples *samples, const struct turns *turns) {
   size_t capacity = 0;
   int running = 0, sampling = 0;
+  double ran = 0, slept = 0;
   for (size_t i = 0; i < turns->count; i++) {
     const struct turn *turn = &turns->items[i];
     running += turn->running;
     sampling += turn->sampling;
     uint64_t end = i + 1 < turns->count ? turns->items[i + 1].time_ns : samples->end_ns;
-    if (end <= turn->time_ns || !running || sampling) continue;
+    if (end <= turn->time_ns) continue;
+    ran += (double)(end - turn->time_ns) * running;
+    slept += (double)(end - turn->time_ns) * (running - sampling);
+    if (!running || sampling) continue;
     struct span *last = samples->asleep_count ? &samples->asleep[samples->asleep_count - 1] : NULL;
     struct span span = {turn->time_ns, end};
     if (last && last->end_ns == span.begin_ns)
@@ -62,6 +66,7 @@ static bool find_spans(struct samples *samples, const struct turns *turns) {
     else if (!(ARRAY_ADD(samples->asleep, samples->asleep_count, capacity, span)))
       return false;
   }
+  samples->asleep_share = ran > 0 ? slept / ran : 0;
   return true;
 }
 

@@ -13,7 +13,8 @@ double samples_typical_rate(const struct samples *samples);
  * changed. False: not enough memory. */
 bool asleep_find(struct samples *samples);
 
-/* How long that was in all. */
+/* How long that was in all. The time in which some processes sampled nothing and others did is in
+ * `asleep_share` alone. */
 uint64_t asleep_ns(const struct samples *samples);
 
 /* Whether nothing was sampled from one time to another. */

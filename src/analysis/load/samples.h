@@ -107,6 +107,7 @@ struct samples {
   size_t rate_change_count;
   struct span *asleep; /* when nothing was sampled (asleep.h), in order of time */
   size_t asleep_count;
+  double asleep_share; /* of the time of all processes: in which they sampled nothing */
   struct grown_rows grown;
   double *life_words; /* by row: words that were allocated during the block's life (WORDS CLOCK); or NULL */
   /* Of a loaded trace; NULL if rows are not from a trace. `spans`: by row. `steps`: every birth and end

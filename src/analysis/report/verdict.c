@@ -59,7 +59,6 @@
 #include "analysis/report/verdict.h"
 
 #include "analysis/load/order.h"
-#include "analysis/load/rates.h"
 #include "analysis/report/resident.h"
 #include "base/error.h"
 #include <math.h>
@@ -408,8 +407,7 @@ static bool judge_by(bool (*is)(const struct report *report, struct verdict *ver
 static bool can_be_judged(const struct report *report) {
   const struct source_limits *limits = source_limits(report->samples->source);
   return !report->query && !report->recording->without_ranges && !limits->totals && !limits->no_lives &&
-         report_has_rate(report) &&
-         (double)asleep_ns(report->samples) <= ASLEEP_MOST * (double)report->samples->end_ns;
+         report_has_rate(report) && report->samples->asleep_share <= ASLEEP_MOST;
 }
 
 /* Finds culprits, and if there are none, whether it is sure that there are none. */

@@ -58,12 +58,13 @@ static void say_done(const struct recording_process *process, double rate, doubl
   putchar('\n');
 }
 
-static bool ask(const struct asking *asking, const struct recording_process *process) {
-  double rate = asking->rate < 0 ? process->page->usual_rate : asking->rate;
+static bool ask(const struct asking *asking, struct recording_process *process) {
+  double rate = asking->rate < 0 ? process->page.usual_rate : asking->rate;
   uint64_t until = asking->duration_ns > 0 ? os_monotonic_ns() + (uint64_t)asking->duration_ns : 0;
   uint64_t number = recordings_ask(process, rate, until);
   if (!number) {
-    fail_job("process %d: another command is asking it just now", (int)process->pid);
+    fail_job("process %d cannot be asked: its control file is locked by another command, or was made shorter",
+             (int)process->pid);
     return false;
   }
   if (!recordings_wait(process, number, WAIT_NS))

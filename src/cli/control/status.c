@@ -14,6 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <winnow/status.h>
 
 /* Of a large trace about so many samples are read: a second or two. */
@@ -57,10 +58,22 @@ static void read_held(struct state *state) {
   recording_free(recording);
 }
 
+/* The processor time of a process: the 14th and 15th numbers of /proc/PID/stat, in ticks. */
+static uint64_t processor_ns(pid_t pid) {
+  char path[40], text[1024];
+  unsigned long long user = 0, system = 0;
+  snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+  const char *name_end = os_read_file(path, text, sizeof text) > 0 ? strrchr(text, ')') : NULL;
+  if (!name_end ||
+      sscanf(name_end + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user, &system) != 2)
+    return 0;
+  return (user + system) * (1000000000 / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
 static uint64_t before(uint64_t now, uint64_t then) { return then < now ? now - then : 0; }
 
 static struct state state_of(const struct recording_process *process) {
-  struct control_page *page = process->page;
+  const struct control_page *page = &process->page;
   uint64_t now = os_monotonic_ns(), until = LOAD(page->until_ns), counted = LOAD(page->counts.time_ns);
   struct state state = {.process = process,
                         .program = program_of(process),
@@ -74,7 +87,7 @@ static struct state state_of(const struct recording_process *process) {
                         .lost = LOAD(page->counts.lost),
                         .trace_bytes = LOAD(page->counts.trace_bytes),
                         .cost_ns = LOAD(page->counts.cost_ns),
-                        .cpu_ns = LOAD(page->counts.cpu_ns)};
+                        .cpu_ns = processor_ns(process->pid)};
   if (state.samples) read_held(&state);
   return state;
 }
@@ -102,12 +115,13 @@ static const char *held_text(char buffer[64], const struct state *state) {
 }
 
 static void print_state(const struct state *state) {
-  char since[32], rate[64], held[64], trace[32], samples[32], cost[32] = "-";
+  char since[32], rate[64], held[64], trace[32], samples[32], lost[32], cost[32] = "-";
   if (state->cpu_ns) text_share(cost, (double)state->cost_ns / (double)state->cpu_ns);
   printf("%7d  %7s  %10s  %7s  %15s  %8s  %6s  %8s  ", (int)state->process->pid,
          text_time(since, state->since_ns), state_text(rate, state),
          text_short_count(samples, (double)state->samples), held_text(held, state),
-         text_bytes(trace, (double)state->trace_bytes), cost, state->lost ? "records" : "-");
+         text_bytes(trace, (double)state->trace_bytes), cost,
+         state->lost ? text_short_count(lost, (double)state->lost) : "-");
   text_name(stdout, state->program ? state->program : "?");
   fputs("\n         ", stdout);
   text_file(stdout, state->process->trace);

@@ -206,7 +206,7 @@ static void say_of_its_heaps(const struct record *record) {
 }
 
 /* Prints the table of the traces in the folder, and what is not there any more. */
-static void say_which_are_there(const struct folder *folder) {
+static void say_which_are_there(const struct folder *folder, bool asleep) {
   const char **paths = calloc(folder->count, sizeof *paths);
   char traces[64];
   size_t count = 0;
@@ -215,8 +215,9 @@ static void say_which_are_there(const struct folder *folder) {
   if (count) trace_table_print(stderr, paths, count, &table_limits);
   free(paths);
   if (folder->removed)
-    fprintf(stderr, "winnow: left out %s of processes that allocated next to nothing\n",
-            text_number_of(traces, (double)folder->removed, "trace"));
+    fprintf(stderr, "winnow: left out %s of processes that %s\n",
+            text_number_of(traces, (double)folder->removed, "trace"),
+            asleep ? "sampled nothing" : "allocated next to nothing");
 }
 
 /* `status`: as folder_finish has it. */
@@ -254,7 +255,7 @@ static void say_result(struct record *record, const struct ending *ending, struc
   say_whose_it_is(record);
   say_what_came_after(record);
   say_of_its_heaps(record);
-  say_which_are_there(folder);
+  say_which_are_there(folder, record->settings.of[SETTING_ASLEEP].whole);
 }
 
 /* Whether the processes that were not recorded did enough work to mention. In a short run it must

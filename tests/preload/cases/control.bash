@@ -168,6 +168,68 @@ a_process_that_allocates_nothing_is_asked_all_the_same() {
   one_line_of last.err "^winnow: there is no process $process$"
 }
 
+# What a copy must not take the place of; and a trace whose program is gone gets no end that it did not have.
+copies_harm_nothing() {
+  begin_server --rate 1e-3
+  until_true eval '[ "$(status_of .samples)" -gt 10 ]'
+  local trace inode
+  trace=$(echo t/*.trace)
+  inode=$(stat -c %i "$trace")
+  mkfifo pipe
+  ln -s elsewhere link
+  for name in pipe link "$trace" -; do
+    run_as last "$winnow" dump -o "$name" "$pid"
+    [ "$(cat last.code)" != 0 ] || fail "it wrote $name"
+  done
+  [ -p pipe ] && [ -L link ] && [ ! -e elsewhere ] && [ ! -e ./- ] && [ "$(stat -c %i "$trace")" = "$inode" ] || fail "something was replaced: $(ls -l)"
+  kill -KILL "$pid"
+  exec 9>&-
+  wait "$recorder"
+  [ "$(status_of .pid 2>/dev/null)" = "" ] || fail "a killed program has a status"
+  WINNOW_TRACE=$PWD/killed WINNOW_RATE=1e-3 LD_PRELOAD=$library "$programs/serves" <pipe &
+  process=$!
+  exec 9>pipe
+  until_true [ -e killed.control ]
+  kill -KILL "$process"
+  wait "$process" 2>/dev/null
+  exec 9>&-
+  ends_well "$winnow" dump -o copy killed
+  "$winnow" info copy | grep -q '^ended *no: killed' || fail "$("$winnow" info copy | grep ended)"
+}
+
+# An exec that fails leaves what was asked, and the means to ask.
+a_failed_exec_forgets_nothing() {
+  mkfifo input
+  LD_PRELOAD=$library WINNOW_TRACE=$PWD/t WINNOW_RATE=0 "$programs/serves" /nowhere <input &
+  process=$! pid=$!
+  exec 9>input
+  until_true has_control
+  ends_well "$winnow" start --rate 1e-3 $pid
+  ends_well "$winnow" start -d 1h --rate 1e-2 $pid
+  until_true eval '[ "$(status_of .samples)" -gt 200 ]'
+  [ "$(status_of '.rate == 0.01 and .seconds_left > 3000')" = true ] || fail "it forgot what was asked: $(status_of .)"
+  [ "$(grep -c 't.control$' /proc/$pid/maps)" = 1 ] || fail "mappings are left: $(grep control /proc/$pid/maps)"
+  exec 9>&-
+  wait $process || fail "it ended with $?"
+}
+
+# Of several processes some sleep: a verdict is not given, and the report says it.
+processes_that_sleep_are_told() {
+  [ "$tiny" = 1 ] && skip "too few blocks are followed"
+  mkfifo one two
+  "$winnow" record -q -f --asleep -o t -- sh -c '"$0" <one & "$0" <two; wait' "$programs/serves" &
+  recorder=$! process=$!
+  exec 9>one 8>two
+  until_true eval '[ "$("$winnow" status --json | jq "[.[] | select(.program == \"serves\")] | length")" -ge 2 ]'
+  ends_well "$winnow" start -q "$("$winnow" status --json | jq '[.[] | select(.program == "serves")][0].pid')"
+  until_true eval '[ "$("$winnow" status --json | jq "[.[] | select(.program == \"serves\")][0].samples")" -gt 30 ]'
+  exec 9>&- 8>&-
+  wait $recorder || fail "it ended with $?"
+  "$winnow" report t >report || fail "no report"
+  grep -q '^  ASLEEP  *\(processes sampled\|nothing was sampled\)' report || fail "$(cat report)"
+  [ "$(figure .verdict.kind t)" = none ] || fail "the verdict is $(figure .verdict.kind t)"
+}
+
 # Its own trace and its own control file; the parent's are not touched.
 a_followed_child_is_asked_apart() {
   [ "$tiny" = 1 ] && skip "too few blocks are followed"

@@ -3,7 +3,7 @@
  *
  * strict: read, write, _exit and sigreturn are left; again: the same, and what it allocates then
  * has room only where blocks of before were; few: what malloc and the exit need; most: all but
- * those of a question to malloc; all: all are allowed, by a filter; inherited: as `most`, and what
+ * those of a question to malloc, and of the clock of the process; all: all are allowed, by a filter; inherited: as `most`, and what
  * allocates is the program that the process becomes then. Each call that is not allowed kills the
  * process. */
 #include <linux/filter.h>
@@ -38,7 +38,8 @@ static int filter(const char *how) {
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
   struct sock_filter most_code[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-                                    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mincore, 1, 0),
+                                    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mincore, 2, 0),
+                                    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clock_gettime, 1, 0),
                                     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_rt_sigaction, 0, 1),
                                     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
                                     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};

@@ -1,11 +1,12 @@
-/* Allocates 100 bytes again and again until its standard input ends; one block in ten stays for a while. */
+/* Allocates 100 bytes again and again until its standard input ends; one block in ten stays for a while. With
+ * an argument it tries again and again to become that program. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 enum { KEPT = 1000 };
 
-int main(void) {
+int main(int count, char **arguments) {
   static void *kept[KEPT];
   char byte;
   fcntl(0, F_SETFL, O_NONBLOCK);
@@ -19,6 +20,7 @@ int main(void) {
       *place = block;
     }
     if (i % 256 == 0) usleep(1000);
+    if (i % 256 == 0 && count > 1) execv(arguments[1], arguments);
   }
   return 0;
 }
