@@ -1,7 +1,7 @@
 /* The header: what was run, when and how long; the verdict with its numbers; and at the foot of the page what else is known
  * of the recording. */
 import { effect } from '@preact/signals-core';
-import type { Head, Totals } from '../engine/answers.ts';
+import type { Estimate, Head, Totals } from '../engine/answers.ts';
 import { amount, axisBytes, bytes, duration, error, estimatedCount, isExact, numberOf, share, shareWithError } from '../numbers.ts';
 import { trouble, verdict } from '../state/asking.ts';
 import { openMoment } from '../state/moments.ts';
@@ -264,15 +264,17 @@ function noteAtEnd(head: Head, { totals }: Totals): string {
 
 function figuresOf(head: Head, all: Totals): FigureParts[] {
   const { totals } = all;
-  const off = (estimate: { estimate: number; low: number; high: number; samples: number }) =>
-    isExact(estimate) || (estimate.samples === 0 && estimate.estimate === 0) ? '' : error(estimate.estimate, estimate.low, estimate.high);
+  /* Of what no block was sampled the upper bound alone is known. */
+  const isBound = (estimate: Estimate) => estimate.samples === 0 && !isExact(estimate);
+  const valueOf = (estimate: Estimate) => amount(isBound(estimate) ? { ...estimate, estimate: 0 } : estimate);
+  const off = (estimate: Estimate) => (isExact(estimate) || isBound(estimate) ? '' : error(estimate.estimate, estimate.low, estimate.high));
   const { limits, trace } = head;
   const { brief_share: brief, brief_ns: soon } = totals;
   const figures: FigureParts[] = [];
   if (!limits.no_peak)
     figures.push({
       label: 'Peak',
-      value: amount(totals.peak_bytes),
+      value: valueOf(totals.peak_bytes),
       off: off(totals.peak_bytes),
       note: [!trace.totals && `${all.peak_is_one ? 'at' : 'around'} ${duration(totals.peak_at_ns)}`, totals.peak_blocks.samples && `in ${estimatedCount(totals.peak_blocks)} blocks`].filter(Boolean).join(', '),
       go: () => openMoment('peak'),
@@ -280,7 +282,7 @@ function figuresOf(head: Head, all: Totals): FigureParts[] {
   if (!limits.no_end)
     figures.push({
       label: trace.processes ? 'Not freed' : running.value ? 'Now' : limits.no_peak ? 'Held' : 'At the end',
-      value: amount(totals.live_at_end_bytes),
+      value: valueOf(totals.live_at_end_bytes),
       off: off(totals.live_at_end_bytes),
       note: limits.no_peak ? 'at the moment of the profile' : noteAtEnd(head, all),
       go: () => (trace.processes ? openTab('alive') : openMoment('end')),
@@ -288,7 +290,7 @@ function figuresOf(head: Head, all: Totals): FigureParts[] {
   if (!limits.no_total)
     figures.push({
       label: 'Allocated',
-      value: amount(totals.allocated_bytes),
+      value: valueOf(totals.allocated_bytes),
       off: off(totals.allocated_bytes),
       note: trace.totals ? `in ${estimatedCount(totals.allocated_blocks)} blocks` : `${bytes(totals.allocated_bytes_per_second.estimate)} a second${head.collected ? ', without headers' : ''}`,
       go: () => openTab('allocated'),

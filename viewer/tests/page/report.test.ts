@@ -44,6 +44,18 @@ for (const kind of ['plain', 'named', 'collected', 'killed', 'none', 'one'])
       await page.close();
     }));
 
+test('a peak of which no block was sampled is its upper bound, as in the report', { skip: without }, () =>
+  inFolder(async (folder) => {
+    const { trace, page: file } = makePage(folder, ['collected_one']);
+    const report = execFileSync(program('src/cli/winnow'), ['report', trace], { encoding: 'utf8' });
+    const [, bound] = /Held at the peak\s+(< \S+ \S+)/.exec(report)!;
+    const { page, faults } = await openFile(file);
+    assert.match(await textOf(page, '.verdict'), new RegExp(`^Peak\\s+${bound}\\s`));
+    assert.doesNotMatch(await textOf(page, '.figure:first-child'), /–/);
+    assert.deepEqual(faults, []);
+    await page.close();
+  }));
+
 test('the first view needs no engine: its answers are in the file, letter by letter as the page asks', { skip: without }, () =>
   inFolder(async (folder) => {
     const { page: file } = makePage(folder, ['named']);
