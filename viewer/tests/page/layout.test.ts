@@ -91,6 +91,7 @@ for (const width of [700, 768, 1024, 1100])
     assert.ok(table.y >= graph.y + graph.height && table.height > 120, JSON.stringify(table));
     const row = (await page.locator('.sites tbody tr').first().boundingBox())!;
     assert.ok(row.y + row.height < table.y + table.height, JSON.stringify(row));
+    assert.ok((await page.locator('#population').boundingBox())!.height < 40, 'a sentence that has nothing to say takes no line');
   });
 
 onPage('arguments of the program give way to what is known of the run', { width: 1280 }, async (page) => {
