@@ -1,6 +1,7 @@
 /* The verdict with its functions, the shares of rows and boxes, and what is left where nothing was sampled. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -75,6 +76,17 @@ onPage('where nothing was sampled one sentence has the most that was allocated, 
   assert.equal(said.replace(/\u202f/g, ' ').trim(), 'Less than 201 kB was allocated: no block was sampled.');
   assert.equal(await page.locator('canvas:visible').count(), 0);
 });
+
+test('of a function with several lines the verdict has the one that held the most', { skip: without }, () =>
+  inFolder(async (folder) => {
+    const [source, binary, trace, file] = ['two.c', 'two', 'a.trace', 'a.html'].map((name) => join(folder, name)) as [string, string, string, string];
+    writeFileSync(source, ['#include <stdlib.h>', 'void *kept[90];', '__attribute__((noinline)) static void keep(int i) {', 'kept[i] = malloc(1000);', 'kept[i + 30] = malloc(50000);', 'kept[i + 60] = malloc(2000);', '}', 'int main(void) {', 'for (int i = 0; i < 30; i++) keep(i);', 'return kept[89] == NULL;', '}'].join('\n'));
+    execFileSync('cc', ['-g', '-O1', '-fno-builtin', '-o', binary, source]);
+    execFileSync(program('src/cli/winnow'), ['record', '-q', '--rate', '1', '-o', trace, '--', binary]);
+    execFileSync(program('src/cli/winnow'), ['html', '-o', file, trace], { stdio: 'pipe' });
+    const { holders } = answerOf<Totals>(await openPage(file), { view: 'totals' });
+    assert.deepEqual([holders![0]!.text, holders![0]!.place], ['keep', 'two.c:5']);
+  }));
 
 test('a function has its name on its layer of the chart', { skip: without }, async () => {
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
