@@ -1,4 +1,5 @@
-/* The processor's cycle counter: counts at one rate in all threads, and is read in a few nanoseconds. */
+/* The processor's cycle counter: counts at one rate in all threads, and is read in a few
+ * nanoseconds. */
 #ifndef BASE_CYCLES_H
 #define BASE_CYCLES_H
 

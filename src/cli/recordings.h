@@ -1,6 +1,6 @@
 /* The recordings that are under way on this machine: processes that have a control file mapped
- * (trace/control.h). Commands read and write it by calls, which another program that makes it shorter only
- * lets fail. */
+ * (trace/control.h). Commands read and write it by calls, which another program that makes it
+ * shorter only lets fail. */
 #ifndef CLI_RECORDINGS_H
 #define CLI_RECORDINGS_H
 
@@ -24,21 +24,22 @@ struct recordings {
 /* Finds all recordings that this user may control, in the order of process numbers. WN_ENOMEM. */
 wn_status recordings_find_all(struct recordings *found);
 
-/* Adds those of a process number, of a trace, or of a folder of traces. At least one; or WN_EINVAL, and
- * wn_last_error says in a line why there is none. */
+/* Adds those of a process number, of a trace, or of a folder of traces. At least one; or
+ * WN_EINVAL, and wn_last_error says in a line why there is none. */
 wn_status recordings_find(struct recordings *found, const char *name);
 
 void recordings_destroy(struct recordings *found);
 
-/* Asks the process for a rate, 0 to 1, until a time of the monotonic clock (0: for ever). Returns the
- * number of the request; 0: another command has the control file locked, or it cannot be locked. */
+/* Asks the process for a rate, 0 to 1, until a time of the monotonic clock (0: for ever). Returns
+ * the number of the request; 0: another command has the control file locked, or it cannot be
+ * locked. */
 uint64_t recordings_ask(struct recording_process *process, double rate, uint64_t until_ns);
 
 /* Reads the page anew. False: another program has made the file shorter. */
 bool recordings_read(struct recording_process *process);
 
-/* Waits until the process has done what was asked. False: it has ended, or has allocated too little to
- * notice within `wait_ns`. */
+/* Waits until the process has done what was asked. False: it has ended, or has allocated too
+ * little to notice within `wait_ns`. */
 bool recordings_wait(struct recording_process *process, uint64_t number, uint64_t wait_ns);
 
 #endif

@@ -1,5 +1,5 @@
-/* Copies a trace that may be growing. A copy gets its name when it is whole; an older file stays until
- * then. */
+/* Copies a trace that may be growing. A copy gets its name when it is whole; an older file stays
+ * until then. */
 #include "cli/snapshot.h"
 
 #include "base/error.h"

@@ -1,8 +1,9 @@
-/* Writes traces in the Common Trace Format, version 1.8 (https://diamon.org/ctf/v1.8.3/): a file of
- * packets with events, and a text that describes them, the metadata.
+/* Writes traces in the Common Trace Format, version 1.8 (https://diamon.org/ctf/v1.8.3/): a file
+ * of packets with events, and a text that describes them, the metadata.
  *
- * EVENTS. The metadata in ctf_writer.c is their definition. Numbers are little-endian, and everything is
- * aligned to bytes. Events must come in the order of time, a place before the stacks that name it.
+ * EVENTS. The metadata in ctf_writer.c is their definition. Numbers are little-endian, and
+ * everything is aligned to bytes. Events must come in the order of time, a place before the stacks
+ * that name it.
  *
  * MEMORY. Without memory `failed` is set, and the files are of no use. */
 #ifndef EXPORT_CTF_WRITER_H

@@ -196,8 +196,8 @@ size_t memprof_hits(struct memprof_thread *thread, int64_t *left);
 /* As memprof_hits, where the count that ended was cut by the host: there is no sample at its end. */
 size_t memprof_hits_after_cut(struct memprof_thread *thread, int64_t *left);
 
-/* The rate of the trials that memprof_hits or memprof_hits_after_cut decided last for this thread, or
- * memprof_counted: words were taken from its count, which did not end. RATES */
+/* The rate of the trials that memprof_hits or memprof_hits_after_cut decided last for this thread,
+ * or memprof_counted: words were taken from its count, which did not end. RATES */
 double memprof_trial_rate(const struct memprof_thread *thread);
 void memprof_counted(struct memprof_thread *thread);
 
@@ -306,8 +306,9 @@ wn_status memprof_join(struct memprof_thread *thread, wn_profile *profile);
 wn_status memprof_leave(struct memprof_thread *thread);
 bool memprof_is_sampling(const struct memprof_thread *thread);
 
-/* Gives a profile another rate, 0 to 1 (RATES). Nothing happens if it is not sampling. Of two threads
- * that call this at once, the rate of one is that of all threads afterwards. Async-signal-safe. */
+/* Gives a profile another rate, 0 to 1 (RATES). Nothing happens if it is not sampling. Of two
+ * threads that call this at once, the rate of one is that of all threads afterwards.
+ * Async-signal-safe. */
 void memprof_set_rate(wn_profile *profile, double rate);
 
 /* How many of the profile's samples could not be followed so far, for lack of memory. Any thread;

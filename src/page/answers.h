@@ -51,7 +51,8 @@ void answers_create(struct answers *answers, const struct recording *recording,
 void answers_destroy(struct answers *answers);
 
 /* Makes a part of what the answer to a request needs, so that a caller can see between the parts
- * whether the answer is still wanted. True: there may be more parts. False: answers_ask does the rest. */
+ * whether the answer is still wanted. True: there may be more parts. False: answers_ask does the
+ * rest. */
 bool answers_prepare(struct answers *answers, const char *request, size_t length);
 
 /* Answers a request. *bytes are to be freed by the caller. The only error is WN_ENOMEM: a wrong

@@ -7,8 +7,9 @@
 /* The columns of ROWS. */
 enum { BEGIN, LIFE, BLOCK, KIND, STACK, THREAD, FLAGS, PROMOTED, COLUMNS };
 
-/* The flags of a kind, above which the rate stands: whether its rows begin with a call, and how their growth is given: none; by
- * the size before; or, where that would not give the same number, as the bits of a double. */
+/* The flags of a kind, above which the rate stands: whether its rows begin with a call, and how
+ * their growth is given: none; by the size before; or, where that would not give the same number,
+ * as the bits of a double. */
 enum { KIND_CALL = 1, KIND_SIZE_BEFORE = 2, KIND_GROWTH = 4, KIND_FLAGS_LOG2 = 3 };
 
 static uint64_t usual_words(uint64_t size) { return (size + 15) >> 3; }

@@ -1,5 +1,5 @@
-/* The views `head`, what the trace is, `totals`, the numbers that a person reads first, and `query`, which has no members:
- * only whether there is an error. */
+/* The views `head`, what the trace is, `totals`, the numbers that a person reads first, and
+ * `query`, which has no members: only whether there is an error. */
 #include "analysis/report/trend.h"
 #include "export/report_json.h"
 #include "page/labels.h"
@@ -80,8 +80,8 @@ static void write_place(struct json *json, const char *name, const struct call_t
   json_string(json, name, text);
 }
 
-/* What is written of the functions that held the most at the peak, themselves: those in the first rows of the
- * table. */
+/* What is written of the functions that held the most at the peak, themselves: those in the first
+ * rows of the table. */
 struct holders {
   const struct report *report;
   const struct group *largest[HOLDERS + 1];

@@ -115,8 +115,8 @@ struct drawn {
   uint32_t *key;         /* index: place; the number of the row of the table that owns it, or NO_KEY */
 };
 
-/* Of a sampled block. A table by place, since there are many more blocks than places, and each node of the
- * paths is far from the last. */
+/* Of a sampled block. A table by place, since there are many more blocks than places, and each
+ * node of the paths is far from the last. */
 static uint32_t drawn_key(const struct row *row, void *context) {
   const struct drawn *drawn = context;
   uint32_t place = call_paths_place(drawn->owners.paths, row),
@@ -196,8 +196,8 @@ static wn_status write_top(struct drawn *drawn, size_t points, struct answer *an
   return error;
 }
 
-/* Gives number 0 to the places of the chosen labels, and, if `below`, of all that they call. False: not enough
- * memory. */
+/* Gives number 0 to the places of the chosen labels, and, if `below`, of all that they call.
+ * False: not enough memory. */
 static bool choose_keys(struct drawn *drawn, const bool *chosen, bool below) {
   const struct call_paths *paths = drawn->owners.paths;
   bool *is_chosen = calloc(paths->node_count, sizeof *is_chosen);

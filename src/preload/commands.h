@@ -9,8 +9,8 @@ struct recorder;
 
 extern struct control process_control;
 
-/* The process begins to record into the recorder's trace, at `rate`. Creates the control file, if it can.
- * `usual_rate`: that of a start that names none. */
+/* The process begins to record into the recorder's trace, at `rate`. Creates the control file, if
+ * it can. `usual_rate`: that of a start that names none. */
 void commands_begin(struct recorder *recorder, wn_profile *profile, double rate, double usual_rate);
 
 /* Does what a command asks, if one does. Called wherever an allocation takes the slow path. */
@@ -23,13 +23,13 @@ static inline void commands_look(void) {
     commands_look_at_time();
 }
 
-/* Stores the counts that `winnow status` shows. commands_beat does so now and then, if no measurement of
- * memory does: called at the ends of pieces of a count. */
+/* Stores the counts that `winnow status` shows. commands_beat does so now and then, if no
+ * measurement of memory does: called at the ends of pieces of a count. */
 void commands_publish(void);
 void commands_beat(void);
 
-/* commands_end: the process ends; async-signal-safe. commands_forget: in a forked child, which is `alone`,
- * or where no system call may be made. */
+/* commands_end: the process ends; async-signal-safe. commands_forget: in a forked child, which is
+ * `alone`, or where no system call may be made. */
 void commands_end(void);
 void commands_forget(bool alone);
 

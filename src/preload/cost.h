@@ -6,7 +6,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* A program may forbid itself to read the cycle counter: the strict mode of seccomp does, and PR_SET_TSC. */
+/* A program may forbid itself to read the cycle counter: the strict mode of seccomp does, and
+ * PR_SET_TSC. */
 extern _Atomic(bool) cost_is_confined;
 
 /* The counter now, or 0. */

@@ -10,20 +10,23 @@
  * work (in a signal handler, or a free in a callback) saves and restores the value MUTED,
  * harmlessly.
  *
- * PIECES. A thread calls host_hits after PIECE words at the latest, to see whether a profile was started
- * or a command asks for another rate. So a longer count is cut; where it is cut there is no sample.
+ * PIECES. A thread calls host_hits after PIECE words at the latest, to see whether a profile was
+ * started or a command asks for another rate. So a longer count is cut; where it is cut there is
+ * no sample.
  *
- * COMPANION: a small sampled block has a companion of its size in the real allocator, as long as it
- * lives. So the program's other blocks lie where they would lie without us. Without companions each
- * sampled block shifts the order in which glibc's free lists hand out blocks, and a program whose
- * speed depends on that order slows down (bench/run --only trees at 1e-4: half of the cost was
- * cache misses in the program itself). At rates above COMPANION_RATE companions would cost memory,
- * and there are none.
+ * COMPANION: a small sampled block has a companion of its size in the real allocator, as long as
+ * it lives. So the program's other blocks lie where they would lie without us. Without companions
+ * each sampled block shifts the order in which glibc's free lists hand out blocks, and a program
+ * whose speed depends on that order slows down (bench/run --only trees at 1e-4: half of the cost
+ * was cache misses in the program itself). At rates above COMPANION_RATE companions would cost
+ * memory, and there are none.
  *
  * A sampled block lies in the region, and its `struct sampled_block` in the region's side arrays.
- * Where the address space has no room for a region, sampled blocks come from the real allocator and
- * addresses.c knows them. Then `real.sampled` spans all addresses, so that every free looks there.
- */
+ * Where the address space has no room for a region, sampled blocks come from the real allocator
+ * and addresses.c knows them. Then `real.sampled` spans all addresses, so that every free looks
+ * there.
+ *
+ * */
 #include "preload/malloc_host.h"
 
 #include "base/check.h"

@@ -39,8 +39,8 @@ struct source_process {
  * TOTALS. A profile knows totals of stacks: so many blocks of so many bytes, and not when which
  * block was allocated and freed. Its run has the rate SOURCE_RATE_TOTALS: each sample stands for
  * `words` equal blocks, a power of two, and nothing is left to chance. Times are moments without a
- * length (enum source_moment). Besides what was allocated in all, such a profile tells what was held at the
- * end, and at the peak unless no_peak. */
+ * length (enum source_moment). Besides what was allocated in all, such a profile tells what was
+ * held at the end, and at the peak unless no_peak. */
 struct source_limits {
   bool totals;
   bool no_peak;     /* of totals: it does not tell what was held at the peak */

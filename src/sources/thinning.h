@@ -33,8 +33,8 @@ double thinning_words_after(uint64_t seed, uint64_t block, struct first_trial fi
 /* The first hit is kept if the share is above this number. */
 double thinning_first_share(uint64_t seed, uint64_t block);
 
-/* One of `words` that had a trial at a rate, after the first hit, is a kept hit if the share is above this
- * number, which does not rise with the words. */
+/* One of `words` that had a trial at a rate, after the first hit, is a kept hit if the share is
+ * above this number, which does not rise with the words. */
 double thinning_later_share(uint64_t seed, uint64_t block, double rate, double words);
 
 #endif

@@ -70,9 +70,9 @@ enum chunk_state {
  * chunk is whole. Nothing is assumed of the bytes. */
 enum chunk_state chunk_check(const void *bytes, size_t count, uint32_t *used);
 
-/* Reads and checks the chunk at an offset of a file, of at most *count bytes; *count becomes how many were
- * there. A writer may be at work, and read(2) may tear its commit word: a chunk that looks damaged is read
- * again as long as the word changes. */
+/* Reads and checks the chunk at an offset of a file, of at most *count bytes; *count becomes how
+ * many were there. A writer may be at work, and read(2) may tear its commit word: a chunk that
+ * looks damaged is read again as long as the word changes. */
 enum chunk_state chunk_read(int descriptor, void *buffer, uint64_t offset, size_t *count, uint32_t *used);
 
 #endif

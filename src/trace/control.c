@@ -13,8 +13,8 @@
 
 const unsigned char control_magic[8] = {'W', 'N', 'C', 'O', 'N', 'T', 'R', 'L'};
 
-/* The page is written, not only made as long: so it has its space on the disk, and a store to it cannot
- * fail. */
+/* The page is written, not only made as long: so it has its space on the disk, and a store to it
+ * cannot fail. */
 static struct control_page *create_at(const char *path, const struct control_page *first) {
   unsigned char zeros[CONTROL_BYTES] = {0};
   memcpy(zeros, (const void *)first, sizeof *first);

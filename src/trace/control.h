@@ -78,11 +78,12 @@ struct control {
   char path[CONTROL_PATH_MOST];
 };
 
-/* Creates the file of the trace at `trace_path`. False: it could not be created, and nothing can be asked.
- * Neither allocates nor takes a lock. */
+/* Creates the file of the trace at `trace_path`. False: it could not be created, and nothing can
+ * be asked. Neither allocates nor takes a lock. */
 bool control_create(struct control *control, const char *trace_path, double rate, double usual_rate);
 
-/* Whether a command asks for something; and whether there is a time that may be over. A load or two. */
+/* Whether a command asks for something; and whether there is a time that may be over. A load or
+ * two. */
 static inline bool control_is_asked(struct control *control) {
   struct control_page *page = atomic_load_explicit(&control->page, memory_order_relaxed);
   return page && atomic_load_explicit(&page->asked, memory_order_relaxed) !=
@@ -103,8 +104,9 @@ struct control_request {
 bool control_claim(struct control *control, struct control_request *request);
 void control_done(struct control *control, const struct control_request *request);
 
-/* control_remove: the process ends: nothing can be asked any more, and the file goes. control_forget leaves
- * the file where it is; a forked child, which is `alone`, unmaps its parent's. Both are async-signal-safe. */
+/* control_remove: the process ends: nothing can be asked any more, and the file goes.
+ * control_forget leaves the file where it is; a forked child, which is `alone`, unmaps its
+ * parent's. Both are async-signal-safe. */
 void control_remove(struct control *control);
 void control_forget(struct control *control, bool alone);
 

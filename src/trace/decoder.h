@@ -40,14 +40,14 @@ enum decoder_result {
   DECODER_NO_MEMORY /* cannot go on */
 };
 
-/* Starts on a chunk's record bytes, which stay valid until the next begin. `rate` is that of the chunk:
- * of the records that name none. */
+/* Starts on a chunk's record bytes, which stay valid until the next begin. `rate` is that of the
+ * chunk: of the records that name none. */
 void decoder_begin(struct decoder *decoder, const unsigned char *bytes, size_t count, uint64_t base_time,
                    double rate);
 
-/* Starts on a segment of a chunk of the rate `rate`, which with its record bytes stays valid until the next begin; `first`: of
- * what is left of its chunk. What lies between it and the segment before is lost, with the
- * definitions there. */
+/* Starts on a segment of a chunk of the rate `rate`, which with its record bytes stays valid until
+ * the next begin; `first`: of what is left of its chunk. What lies between it and the segment
+ * before is lost, with the definitions there. */
 void decoder_resume(struct decoder *decoder, const unsigned char *bytes, const struct segment *segment,
                     double rate, bool first);
 

@@ -114,7 +114,8 @@ static void use_rate(struct recorder *recorder, uint16_t index) {
   thread_begin(&recorder->thread, recorder->samples->rates[index], recorder->seed, recorder->changes++);
 }
 
-/* The rates are halves of the highest one. Many samples in a window halve it at once; none doubles it. */
+/* The rates are halves of the highest one. Many samples in a window halve it at once; none doubles
+ * it. */
 static void control(struct recorder *recorder) {
   if (recorder->hits > 6 && recorder->rate + 1 < recorder->samples->rate_count)
     use_rate(recorder, recorder->rate + 1);
@@ -255,7 +256,8 @@ static void estimates_hold_the_truth_while_the_rate_follows_the_load(void **stat
   assert_int_equal(bad, 0);
 }
 
-/* The weights of a block that grows are those of the formula, and with one rate those of that rate. */
+/* The weights of a block that grows are those of the formula, and with one rate those of that
+ * rate. */
 static void a_row_has_the_weight_of_its_trials(void **state) {
   (void)state;
   const double rates[] = {1e-2, 1e-3, 0};

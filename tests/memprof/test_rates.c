@@ -1,5 +1,5 @@
-/* The rate of a profile changes while it samples: each trial has the rate that was fixed before it was
- * drawn, and is told with it. */
+/* The rate of a profile changes while it samples: each trial has the rate that was fixed before it
+ * was drawn, and is told with it. */
 #include "support/test.h"
 
 #include "memprof/host.h"
@@ -98,8 +98,8 @@ static void a_profile_that_does_not_sample_has_no_rate_to_change(void **state) {
   end();
 }
 
-/* The number of samples at each rate is that of its words, though counts are cut anywhere, and the rate
- * changes after each few blocks in a way that depends on the samples. */
+/* The number of samples at each rate is that of its words, though counts are cut anywhere, and the
+ * rate changes after each few blocks in a way that depends on the samples. */
 static void each_rate_has_its_number_of_samples(void **state) {
   (void)state;
   enum { RATES = 3, BLOCKS = 3000000, PIECE = 300 };

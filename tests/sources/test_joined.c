@@ -381,8 +381,8 @@ static double truth(const struct made_process *process) {
   return sum;
 }
 
-/* Each row has the probability of its own trace's rate, or where the survey thins, that of the same share of
- * all rates; and estimates stay where they were, whatever the seed of the thinning. */
+/* Each row has the probability of its own trace's rate, or where the survey thins, that of the
+ * same share of all rates; and estimates stay where they were, whatever the seed of the thinning. */
 static void samples_keep_the_rates_of_their_traces(void **state) {
   (void)state;
   const double lowest = 0.002;

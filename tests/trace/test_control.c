@@ -1,4 +1,5 @@
-/* The control file: what a command asks is done once, by one thread, whenever the command is killed. */
+/* The control file: what a command asks is done once, by one thread, whenever the command is
+ * killed. */
 #include "support/test.h"
 
 #include "base/os.h"

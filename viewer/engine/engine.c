@@ -1,10 +1,10 @@
-/* The analysis as a WebAssembly module for the page: the page hands over the sections of a container
- * (page/container.h), then asks (page/answers.h).
+/* The analysis as a WebAssembly module for the page: the page hands over the sections of a
+ * container (page/container.h), then asks (page/answers.h).
  *
  * Order of calls: engine_take for memory into which the page copies a section, engine_section for
- * each section, engine_open once, then any number of times engine_prepare while it returns 1, or not at all, and
- * engine_ask. A page that compares opens the recording before first, with engine_open_before. Addresses are those of
- * the module's memory. One worker uses one instance. */
+ * each section, engine_open once, then any number of times engine_prepare while it returns 1, or
+ * not at all, and engine_ask. A page that compares opens the recording before first, with
+ * engine_open_before. Addresses are those of the module's memory. One worker uses one instance. */
 #include "page/answers.h"
 #include "page/container.h"
 #include <stdlib.h>
@@ -55,7 +55,8 @@ int EXPORT(engine_open)(void) {
 /* The last error as text, with a 0 at its end. */
 const char *EXPORT(engine_error)(void) { return wn_last_error(); }
 
-/* Makes a part of what the answer to the request, whose bytes are from engine_take, needs. 1: there may be more parts. */
+/* Makes a part of what the answer to the request, whose bytes are from engine_take, needs. 1:
+ * there may be more parts. */
 int EXPORT(engine_prepare)(char *request, size_t length) {
   bool made = answers_prepare(&answers, request, length);
   free(request);

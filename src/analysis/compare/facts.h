@@ -1,10 +1,10 @@
-/* What is said of a recording, once: the list of facts from which the text, the JSON, the page and the
- * comparison are printed. A fact is a number with its interval, or exact; it has a name for programs, a
- * label for people, and a unit.
+/* What is said of a recording, once: the list of facts from which the text, the JSON, the page and
+ * the comparison are printed. A fact is a number with its interval, or exact; it has a name for
+ * programs, a label for people, and a unit.
  *
- * A fact is absent where it does not apply: `promoted_words` of malloc, lives in a file without them.
- * It is unknown where it applies and the trace does not have it. A new fact is a row of the list and a
- * line in facts.c; every printer then has it. */
+ * A fact is absent where it does not apply: `promoted_words` of malloc, lives in a file without
+ * them. It is unknown where it applies and the trace does not have it. A new fact is a row of the
+ * list and a line in facts.c; every printer then has it. */
 #ifndef ANALYSIS_FACTS_H
 #define ANALYSIS_FACTS_H
 

@@ -41,10 +41,10 @@ static inline struct dependence grown_calls(const struct grown *grown) {
   return (struct dependence){grown->calls.variance, grown->growth, grown->typical, grown->calls.earlier};
 }
 
-/* Fills in the members that depend on the whole life of a block. rows[0..count) are all its rows, in
- * order. The caller has set size, call, words, rate, end_ns and promoted_ns. `growth`: that of the first
- * row; 0 unless the block was first sampled as it grew. `rates`: what the rows' `rate` are indices of.
- * False without memory. */
+/* Fills in the members that depend on the whole life of a block. rows[0..count) are all its rows,
+ * in order. The caller has set size, call, words, rate, end_ns and promoted_ns. `growth`: that of
+ * the first row; 0 unless the block was first sampled as it grew. `rates`: what the rows' `rate`
+ * are indices of. False without memory. */
 bool grown_finish_block(struct grown_rows *table, struct row *rows, size_t count, double growth,
                         const double *rates);
 

@@ -36,8 +36,8 @@ struct process {
 bool processes_read(struct samples *samples);
 void processes_destroy(struct samples *samples);
 
-/* LEFT: if there are several processes, ends the rows of blocks and mappings that were never freed. A
- * second call changes nothing. */
+/* LEFT: if there are several processes, ends the rows of blocks and mappings that were never
+ * freed. A second call changes nothing. */
 void processes_end_rows(struct samples *samples);
 
 /* The process of a row's thread: its index. */

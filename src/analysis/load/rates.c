@@ -1,5 +1,5 @@
-/* Counts, in order of time, the processes that run and those that sample, and finds when none of the first is
- * one of the second. */
+/* Counts, in order of time, the processes that run and those that sample, and finds when none of
+ * the first is one of the second. */
 #include "analysis/load/rates.h"
 
 #include "analysis/load/order.h"
@@ -72,9 +72,9 @@ static bool find_spans(struct samples *samples, const struct turns *turns) {
 
 /* ---- shared ---- */
 
-/* A sample of rate r stands for 1/r words, and r of the words that are so
- * sampled take a sample: so the mean of 1/r over all words is the sum of the squares, over the samples,
- * divided by the sum. */
+/* A sample of rate r stands for 1/r words, and r of the words that are so sampled take a sample:
+ * so the mean of 1/r over all words is the sum of the squares, over the samples, divided by the
+ * sum. */
 double samples_typical_rate(const struct samples *samples) {
   double sum = 0, squares = 0, most = samples->rates[0];
   if (samples->rate_count == 1 && !samples->rate_change_count) return most;

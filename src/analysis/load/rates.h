@@ -4,13 +4,13 @@
 
 #include "analysis/load/samples.h"
 
-/* One rate for all samples: the inverse of the mean distance of two, by words; where nothing was sampled, the
- * highest rate that there was. */
+/* One rate for all samples: the inverse of the mean distance of two, by words; where nothing was
+ * sampled, the highest rate that there was. */
 double samples_typical_rate(const struct samples *samples);
 
-/* ASLEEP: when nothing was sampled, since every process that ran then had the rate 0. asleep_find fills in
- * `asleep` of samples whose processes and changes of the rate are known; again after these have
- * changed. False: not enough memory. */
+/* ASLEEP: when nothing was sampled, since every process that ran then had the rate 0. asleep_find
+ * fills in `asleep` of samples whose processes and changes of the rate are known; again after
+ * these have changed. False: not enough memory. */
 bool asleep_find(struct samples *samples);
 
 /* How long that was in all. The time in which some processes sampled nothing and others did is in

@@ -59,8 +59,8 @@ struct recording {
 wn_status recording_load(const char *path, const struct recording_options *options,
                          struct recording **recording);
 
-/* As recording_load, from the parts that are selected (joined_examine), as one recording. A single part
- * counts as selected. `name` is for messages. */
+/* As recording_load, from the parts that are selected (joined_examine), as one recording. A single
+ * part counts as selected. `name` is for messages. */
 wn_status recording_load_joined(const struct joined_part *parts, size_t count, const char *name,
                                 const struct recording_options *options, struct recording **recording);
 

@@ -95,8 +95,8 @@ static void walk_events(const struct events *events, size_t count, double *now, 
   }
 }
 
-/* Adds a row's bytes to the moment at which an area has them, and selects them from the moment at which
- * it has them no more; the moments behind are summed later. */
+/* Adds a row's bytes to the moment at which an area has them, and selects them from the moment at
+ * which it has them no more; the moments behind are summed later. */
 static void add_change(struct flow *flow, size_t begin, size_t end, size_t count, enum area area,
                        double bytes) {
   if (begin >= end) return;

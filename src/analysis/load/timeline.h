@@ -1,6 +1,8 @@
 /* The heap and the resident memory over time, summed from the rows and measurements of a trace. In
- * all functions `selects` selects the rows that count; NULL, where a function allows it, selects all.
- */
+ * all functions `selects` selects the rows that count; NULL, where a function allows it, selects
+ * all.
+ *
+ * */
 #ifndef ANALYSIS_TIMELINE_H
 #define ANALYSIS_TIMELINE_H
 

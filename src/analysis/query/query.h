@@ -16,8 +16,8 @@ enum when { AT_PEAK, AT_END, AT_TIME };
 /* Parses a query. WN_EINVAL: wn_last_error names the column and what was expected there. */
 wn_status query_parse(const char *text, struct query **query);
 
-/* Looks up the query's functions, files and modules in the names. Called once, before query_selects.
- * WN_EINVAL: `live` names a time after the end of the trace. WN_ENOMEM. */
+/* Looks up the query's functions, files and modules in the names. Called once, before
+ * query_selects. WN_EINVAL: `live` names a time after the end of the trace. WN_ENOMEM. */
 wn_status query_bind(struct query *query, const struct samples *samples, const struct names *names);
 
 /* Whether the query selects the row's block. */

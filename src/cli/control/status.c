@@ -1,5 +1,5 @@
-/* winnow status: which processes are recorded, what they hold, and what that costs. The counts are those
- * that each process has stored in its control file; what it holds is read from its trace. */
+/* winnow status: which processes are recorded, what they hold, and what that costs. The counts are
+ * those that each process has stored in its control file; what it holds is read from its trace. */
 #include "analysis/load/recording.h"
 #include "analysis/load/timeline.h"
 #include "base/os.h"

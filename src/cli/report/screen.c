@@ -23,8 +23,9 @@
 
 enum { LABEL = 19, NOTE_INDENT = 38, CAUSE_INDENT = 21, WRAPPER_COLUMNS = 60 };
 
-/* Memory that the program mapped itself is named beside malloc's if it is this part of what is resident. A
- * smaller part of that than the second has no name; malloc's blocks have one from a hundredth on. */
+/* Memory that the program mapped itself is named beside malloc's if it is this part of what is
+ * resident. A smaller part of that than the second has no name; malloc's blocks have one from a
+ * hundredth on. */
 static const double MAPPED_LEAST = 0.1, PART_LEAST = 0.03;
 
 /* ---- the title ---- */
@@ -431,8 +432,8 @@ int screen_print_head(const struct view *view) {
   return used;
 }
 
-/* Prints a table of the lines that are left for it and for `more` others, each of which prints its title, its
- * largest row, of at most four lines, and the rest. */
+/* Prints a table of the lines that are left for it and for `more` others, each of which prints its
+ * title, its largest row, of at most four lines, and the rest. */
 static wn_status print_table(const struct view *view, const char *title, enum measure measure, int more,
                              int *left) {
   int printed;

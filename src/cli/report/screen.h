@@ -21,8 +21,8 @@ wn_status screen_print_table(const struct view *view, const char *title, enum me
  * larger side of the interval, in percent of the number. Empty for an exact number. */
 const char *screen_margin(char buffer[16], const struct estimate *estimate);
 
-/* False: the parts of resident memory at its peak are not known, but those of a moment with less. Of several processes they are
- * known of those moments only at which all were measured. */
+/* False: the parts of resident memory at its peak are not known, but those of a moment with less.
+ * Of several processes they are known of those moments only at which all were measured. */
 bool screen_is_explained(const struct view *view);
 
 /* The path of the first module whose file has that name, or with `versions` that name and a version

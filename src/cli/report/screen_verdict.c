@@ -23,8 +23,8 @@ static void fit_functions(const struct view *view, const struct verdict *verdict
   name_rows_fit(texts, (size_t)(room < CULPRIT_COLUMNS ? room : CULPRIT_COLUMNS), true);
 }
 
-/* Of two culprits the table has the lines and callers, which only say which is which if their function
- * is one. */
+/* Of two culprits the table has the lines and callers, which only say which is which if their
+ * function is one. */
 static void say_culprit(struct paragraph *text, const struct view *view, const struct culprit *culprit,
                         const char *name) {
   const struct strings *strings = view->report->names->strings;
@@ -101,8 +101,9 @@ static void say_heap_tool(struct paragraph *text, const struct view *view) {
   say(text, "; rows whose trend is \"mapped\" say where");
 }
 
-/* Whether the program is one that leaves its work to processes that it starts, and was recorded without
- * them. A trace says nothing of processes that were not followed, but few programs do so, and all know these. */
+/* Whether the program is one that leaves its work to processes that it starts, and was recorded
+ * without them. A trace says nothing of processes that were not followed, but few programs do so,
+ * and all know these. */
 static bool leaves_work_to_others(const struct view *view) {
   static const char *const programs[] = {"sh",   "bash",    "dash", "ash",   "ksh",      "zsh",  "fish",
                                          "make", "gmake",   "time", "xargs", "parallel", "find", "sudo",

@@ -35,9 +35,9 @@ struct joined_part {
 
 struct joined_identity joined_identity_of(const struct trace_run *run);
 
-/* Decides which files can be joined. A file is not selected if it cannot be read, if it does not tell
- * when its process began, or if it is a copy, maybe a shorter one, of another.
- * WN_EINVAL: the traces are of different kinds of heap. */
+/* Decides which files can be joined. A file is not selected if it cannot be read, if it does not
+ * tell when its process began, or if it is a copy, maybe a shorter one, of another. WN_EINVAL: the
+ * traces are of different kinds of heap. */
 wn_status joined_examine(struct joined_part *parts, size_t count);
 
 /* Opens the parts that are selected, at least one. Sets wn_last_error on failure. */

@@ -3,9 +3,9 @@
  *
  * strict: read, write, _exit and sigreturn are left; again: the same, and what it allocates then
  * has room only where blocks of before were; few: what malloc and the exit need; most: all but
- * those of a question to malloc, and of the clock of the process; all: all are allowed, by a filter; inherited: as `most`, and what
- * allocates is the program that the process becomes then. Each call that is not allowed kills the
- * process. */
+ * those of a question to malloc, and of the clock of the process; all: all are allowed, by a
+ * filter; inherited: as `most`, and what allocates is the program that the process becomes then.
+ * Each call that is not allowed kills the process. */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* Allocates 100 bytes again and again until its standard input ends; one block in ten stays for a while. With
- * an argument it tries again and again to become that program. */
+/* Allocates 100 bytes again and again until its standard input ends; one block in ten stays for a
+ * while. With an argument it tries again and again to become that program. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -2,10 +2,11 @@
  *
  *   toggles CONTROL THREADS ROUNDS
  *
- * In a round each thread allocates and frees BLOCKS blocks of SAMPLED_BYTES while every block is sampled, and as many
- * of OTHER_BYTES while none is. Before each half, while the others wait, the first thread asks and allocates until the
- * request is done. A thread may go on at the old rate until it has used up its count, so it begins each half
- * by WARM_BYTES. With ROUNDS negative, the threads do not wait for each other and allocate FREE_BYTES. */
+ * In a round each thread allocates and frees BLOCKS blocks of SAMPLED_BYTES while every block is
+ * sampled, and as many of OTHER_BYTES while none is. Before each half, while the others wait, the
+ * first thread asks and allocates until the request is done. A thread may go on at the old rate
+ * until it has used up its count, so it begins each half by WARM_BYTES. With ROUNDS negative, the
+ * threads do not wait for each other and allocate FREE_BYTES. */
 #include "trace/control.h"
 
 #include <fcntl.h>
