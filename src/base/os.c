@@ -56,6 +56,16 @@ size_t os_read_at(int fd, void *buffer, size_t count, uint64_t offset) {
   return length;
 }
 
+bool os_write_at(int fd, const void *bytes, size_t count, uint64_t offset) {
+  for (size_t length = 0; length < count;) {
+    long put = syscall(SYS_pwrite64, fd, (const char *)bytes + length, count - length, offset + length);
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) return false;
+    length += (size_t)put;
+  }
+  return true;
+}
+
 long os_read_file(const char *path, char *buffer, size_t capacity) {
   int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return -1;

@@ -24,6 +24,9 @@ bool os_write_all(int fd, const void *bytes, size_t count);
  * bytes that were there; fewer also on an error. */
 size_t os_read_at(int fd, void *buffer, size_t count, uint64_t offset);
 
+/* Writes everything at an offset, likewise. False on error; errno tells. */
+bool os_write_at(int fd, const void *bytes, size_t count, uint64_t offset);
+
 /* Reads at most capacity - 1 bytes of a small file, such as one in /proc, and ends them with a NUL
  * byte. Returns the number of bytes read, or -1. */
 long os_read_file(const char *path, char *buffer, size_t capacity);

@@ -222,10 +222,6 @@ void recordings_destroy(struct recordings *found) {
   *found = (struct recordings){0};
 }
 
-static bool write_at(const struct recording_process *process, const void *value, size_t count, size_t at) {
-  return pwrite(process->descriptor, value, count, (off_t)at) == (ssize_t)count;
-}
-
 uint64_t recordings_ask(struct recording_process *process, double rate, uint64_t until_ns) {
   for (int i = 0; flock(process->descriptor, LOCK_EX | LOCK_NB); i++) {
     if (errno != EWOULDBLOCK || i == LOCK_ATTEMPTS) return 0;
@@ -234,10 +230,12 @@ uint64_t recordings_ask(struct recording_process *process, double rate, uint64_t
   uint64_t number = recordings_read(process) ? process->page.asked + 1 : 0;
   size_t place = offsetof(struct control_page, of) + number % 2 * sizeof(struct control_asked);
   bool asked =
-      number && write_at(process, &rate, sizeof rate, place + offsetof(struct control_asked, rate)) &&
-      write_at(process, &until_ns, sizeof until_ns, place + offsetof(struct control_asked, until_ns)) &&
+      number &&
+      os_write_at(process->descriptor, &rate, sizeof rate, place + offsetof(struct control_asked, rate)) &&
+      os_write_at(process->descriptor, &until_ns, sizeof until_ns,
+                  place + offsetof(struct control_asked, until_ns)) &&
       /* Pairs with control_claim. */
-      write_at(process, &number, sizeof number, offsetof(struct control_page, asked));
+      os_write_at(process->descriptor, &number, sizeof number, offsetof(struct control_page, asked));
   flock(process->descriptor, LOCK_UN);
   return asked ? number : 0;
 }

@@ -24,7 +24,8 @@ void export_command(const struct report *report, char text[EXPORT_COMMAND_MOST])
 }
 
 bool export_is_exact(const struct report *report) {
-  return report->recording->rate >= 1 && report->recording->kept >= 1 && !report->recording->partial;
+  return report->recording->rate >= 1 && report->recording->kept >= 1 && !report->recording->partial &&
+         report->samples->asleep_share <= 0;
 }
 
 void export_total(const struct report *report, const struct estimate *total, char text[EXPORT_TOTAL_MOST]) {

@@ -2,6 +2,7 @@
 #include "trace/control.h"
 
 #include "base/os.h"
+#include "trace/event.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -75,7 +76,7 @@ bool control_claim(struct control *control, struct control_request *request) {
     const struct control_asked *of = &page->of[asked % 2];
     request->rate = atomic_load_explicit(&of->rate, memory_order_relaxed);
     request->until_ns = atomic_load_explicit(&of->until_ns, memory_order_relaxed);
-    if (!(request->rate >= 0 && request->rate <= 1)) request->rate = 0;
+    if (!trace_rate_samples(request->rate)) request->rate = 0;
     return true;
   }
   request->timed = until && os_monotonic_ns() >= until;

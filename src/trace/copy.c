@@ -19,16 +19,6 @@ static size_t capacity_of(int from) {
   return (size_t)1 << header.capacity_log2;
 }
 
-static bool write_at(int to, const unsigned char *bytes, size_t count, uint64_t offset) {
-  while (count) {
-    ssize_t written = pwrite(to, bytes, count, (off_t)offset);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    bytes += written, offset += (size_t)written, count -= (size_t)written;
-  }
-  return true;
-}
-
 /* Returns how many chunks were copied; -1: the file could not be written. */
 static long copy_chunks(int from, int to, unsigned char *chunk, size_t capacity) {
   long copied = 0;
@@ -38,7 +28,7 @@ static long copy_chunks(int from, int to, unsigned char *chunk, size_t capacity)
     count = capacity;
     enum chunk_state state = chunk_read(from, chunk, offset, &count, &used);
     size_t whole = state == CHUNK_WHOLE ? CHUNK_HEADER_BYTES + used : state == CHUNK_UNUSED ? 0 : count;
-    if (whole && !write_at(to, chunk, whole, offset)) return -1;
+    if (whole && !os_write_at(to, chunk, whole, offset)) return -1;
     copied += state == CHUNK_WHOLE;
   }
   return copied;

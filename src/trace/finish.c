@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/os.h"
 #include "trace/chunk.h"
 #include "trace/encoder.h"
 #include <errno.h>
@@ -66,10 +67,6 @@ static wn_status cut_tail(int descriptor, const char *path, uint64_t end, struct
 
 /* ---- an END record behind the rest ---- */
 
-static bool write_at(int descriptor, const void *bytes, size_t count, uint64_t offset) {
-  return pwrite(descriptor, bytes, count, (off_t)offset) == (ssize_t)count;
-}
-
 /* The record's bytes, relative to `last_time`, at `used` in the chunk's records. Returns how many,
  * 0 if there is no room. */
 static size_t encode(struct last_chunk *last, uint32_t used, uint64_t last_time,
@@ -85,13 +82,14 @@ static size_t encode(struct last_chunk *last, uint32_t used, uint64_t last_time,
 static bool add_to_chunk(int descriptor, struct last_chunk *last, const struct trace_tail *tail,
                          uint32_t used, const struct trace_end *end) {
   size_t count = encode(last, used, tail->last_time, end);
-  if (!count || !write_at(descriptor, last->bytes + CHUNK_HEADER_BYTES + used, count,
-                          tail->offset + CHUNK_HEADER_BYTES + used))
+  if (!count || !os_write_at(descriptor, last->bytes + CHUNK_HEADER_BYTES + used, count,
+                             tail->offset + CHUNK_HEADER_BYTES + used))
     return false;
   used += (uint32_t)count;
   uint64_t commit =
       commit_word(used, crc32c(chunk_header_crc(&last->header), last->bytes + CHUNK_HEADER_BYTES, used));
-  return write_at(descriptor, &commit, sizeof commit, tail->offset + offsetof(struct chunk_header, commit));
+  return os_write_at(descriptor, &commit, sizeof commit,
+                     tail->offset + offsetof(struct chunk_header, commit));
 }
 
 /* A chunk of its own, behind everything. */
@@ -105,7 +103,7 @@ static bool add_chunk(int descriptor, struct last_chunk *last, uint64_t file_byt
   uint32_t crc = chunk_begin(&last->header, &fields);
   size_t count = encode(last, 0, end->time_ns, end);
   last->header.commit = commit_word((uint32_t)count, crc32c(crc, last->bytes + CHUNK_HEADER_BYTES, count));
-  return write_at(descriptor, last->bytes, CHUNK_HEADER_BYTES + count, fields.sequence * CHUNK_BYTES);
+  return os_write_at(descriptor, last->bytes, CHUNK_HEADER_BYTES + count, fields.sequence * CHUNK_BYTES);
 }
 
 static bool add_end(int descriptor, const struct trace_tail *tail, uint64_t file_bytes,

@@ -80,22 +80,6 @@ static void make_program(enum adversary adversary) {
 
 /* ---- a recording of it ---- */
 
-struct made_source {
-  struct source source;
-  struct trace_run run;
-  struct trace_damage damage;
-};
-static void close_made(struct source *source) { (void)source; }
-static const struct trace_run *run_of(const struct source *source) {
-  return &((const struct made_source *)source)->run;
-}
-static const struct trace_damage *damage_of(const struct source *source) {
-  return &((const struct made_source *)source)->damage;
-}
-static uint32_t no_stacks(const struct source *source) { return (void)source, 0; }
-static const struct source_format made = {
-    .close = close_made, .run = run_of, .damage = damage_of, .stack_count = no_stacks};
-
 struct recorder {
   struct thread thread;
   struct samples *samples;

@@ -70,26 +70,6 @@ static struct truth truth_of_blocks(void) {
 
 /* ---- a recording of them ---- */
 
-struct made_source {
-  struct source source;
-  struct trace_run run;
-  struct trace_damage damage;
-};
-
-static void close_made(struct source *source) { (void)source; }
-static const struct trace_run *run_of(const struct source *source) {
-  return &((const struct made_source *)source)->run;
-}
-static const struct trace_damage *damage_of(const struct source *source) {
-  return &((const struct made_source *)source)->damage;
-}
-static uint32_t no_stacks(const struct source *source) {
-  (void)source;
-  return 0;
-}
-static const struct source_format made = {
-    .close = close_made, .run = run_of, .damage = damage_of, .stack_count = no_stacks};
-
 /* The rows of a block, from its first sample on, and the growth of the first. */
 static size_t sample_block(struct thread *thread, int number, struct row *rows, double *growth) {
   const struct block *block = &blocks[number];

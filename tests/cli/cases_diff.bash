@@ -75,7 +75,7 @@ differences_speak_of_chance_only_where_there_is_some() {
   make plain t
   printf 'damage' | dd of=t bs=1 seek=$(($(stat -c %s t) / 2)) conv=notrunc 2>/dev/null
   compares_with_itself diff --all t t
-  says 'NOT KNOWN +records are missing in a trace'
+  says 'NOT KNOWN +a part of a run is missing in its trace'
   grep -q '^  [0-9]* functions changed or not, the largest:$' out || fail "$(cat out)"
   ! grep -Eq 'chance|noise|nchanged' out || fail "more than is known: $(cat out)"
 }

@@ -202,6 +202,7 @@ void facts_of_trace(const struct samples *samples, struct facts *facts) {
     exact(facts, FACT_TRACE_rate, samples_typical_rate(samples));
     count(facts, FACT_TRACE_rate_changes, samples->rate_change_count);
     count(facts, FACT_TRACE_asleep_ns, asleep_ns(samples));
+    exact(facts, FACT_TRACE_asleep_share, samples->asleep_share);
     count(facts, FACT_TRACE_samples, samples->sampled_blocks);
     count(facts, FACT_TRACE_growths, calls > samples->sampled_blocks ? calls - samples->sampled_blocks : 0);
   }

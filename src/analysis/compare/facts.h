@@ -115,6 +115,7 @@ enum fact_unit {
   FACT(TRACE, rate, NUMBER, "Probability that a word is sampled")                  \
   FACT(TRACE, rate_changes, COUNT, "Changes of the rate")                          \
   FACT(TRACE, asleep_ns, DURATION, "Nothing was sampled for")                      \
+  FACT(TRACE, asleep_share, SHARE, "Of the time of all processes")                 \
   FACT(TRACE, samples, COUNT, "Sampled blocks")                                    \
   FACT(TRACE, kept, SHARE, "Part of the samples that was read")                    \
   FACT(TRACE, growths, COUNT, "Growths by realloc")                                \

@@ -73,12 +73,16 @@ void pair_destroy(struct pair *pair) {
   report_destroy(&pair->after);
 }
 
+static bool slept(const struct report *report) { return report->samples->asleep_share > 0; }
+
 bool pair_is_partial(const struct pair *pair) {
-  return pair->before.recording->partial || pair->after.recording->partial;
+  return pair->before.recording->partial || pair->after.recording->partial || slept(&pair->before) ||
+         slept(&pair->after);
 }
 
 bool pair_is_without_ranges(const struct pair *pair) {
-  return pair->before.recording->without_ranges || pair->after.recording->without_ranges;
+  return pair->before.recording->without_ranges || pair->after.recording->without_ranges ||
+         slept(&pair->before) || slept(&pair->after);
 }
 
 wn_status pair_compare(const struct pair *pair, enum measure measure, enum grouping grouping,

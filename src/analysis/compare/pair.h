@@ -29,7 +29,8 @@ wn_status pair_of_moments(const struct recording *recording, const char *where, 
                           uint64_t after_ns, struct pair *pair);
 void pair_destroy(struct pair *pair);
 
-/* Whether records are missing in one of the recordings, so that nothing is known of differences. */
+/* Whether records are missing in one of the recordings, or nothing was sampled for a time, so that nothing
+ * is known of differences. */
 bool pair_is_partial(const struct pair *pair);
 
 /* Whether it is not known which differences are real: one is partial, or another tool's estimates. */

@@ -144,7 +144,7 @@ static wn_status print_verdict(const struct diff *diff) {
     say_functions(&text, &tables.comparison, verdict->kind == REGRESSION_WORSE);
     compared_tables_destroy(&tables);
   } else if (verdict->kind == REGRESSION_UNKNOWN) {
-    say(&text, pair_is_partial(&diff->pair) ? "records are missing in a trace"
+    say(&text, pair_is_partial(&diff->pair) ? "a part of a run is missing in its trace"
                                             : "the numbers are another profiler's estimates, without ranges");
   }
   fputs("\n  ", stdout);

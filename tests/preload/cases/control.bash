@@ -99,6 +99,9 @@ a_server_is_asleep_until_it_is_asked() {
   grep -q '^  ASLEEP  *nothing was sampled for ' report || fail "the report does not say it: $(cat report)"
   grep -q '^  held .*·' report || fail "the chart does not show it: $(cat report)"
   [ "$(figure '.trace.asleep_ns > 0 and .trace.asleep_ns < .trace.duration_ns' t)" = true ] || fail "the JSON lacks it"
+  "$winnow" diff t t >report 2>/dev/null
+  grep -q 'NOT KNOWN  *a part of a run is missing' report || fail "the comparison does not say it: $(cat report)"
+  [ "$(figure '.trace.asleep_share > 0 and .trace.asleep_share < 1' t)" = true ] || fail "the JSON lacks the share"
   [ "$(figure '.verdict.kind' t)" = none ] || fail "the verdict is $(figure '.verdict.kind' t)"
   [ "$(figure '.totals.allocated_bytes_per_second.estimate * (.trace.duration_ns - .trace.asleep_ns) / 1e9 / .totals.allocated_bytes.estimate | . > 0.999 and . < 1.001' t)" = true ] || fail "the rate per second has the wrong time"
   "$winnow" info t | grep -q '^missing *nothing' || fail "something is missing"

@@ -93,6 +93,8 @@ export interface Head {
     note?: string;
     /** The tool that wrote the file; undefined: Winnow. */
     writer?: string;
+    /** Of the time of all processes, the part in which they sampled nothing: what they allocated then is in no number. */
+    asleep_share?: number;
     /** Records are missing: totals are lower bounds. */
     partial: boolean;
     /** The trace has its end, and nothing is missing. */

@@ -154,7 +154,7 @@ export function comparedText(): string {
   const scaled = answer.scale ? ` What is before is multiplied by ${answer.scale.estimate.toPrecision(3)}.` : '';
   const resized = answer.resized ? ' A block that was resized in between counts on both sides: with its old size, and with its new one.' : '';
   const [before, after] = sidesOf(answer);
-  const unsure = answer.partial ? ' Records are missing, so it is not known which differences are real.' : '';
+  const unsure = answer.partial ? ' A part of a run is missing in its trace, so it is not known which differences are real.' : '';
   if (answer.moments)
     return `From ${duration(answer.before_ns)} to ${duration(answer.after_ns)}: ${amountOf(answer.bytes.before)} ${before}, ${amountOf(answer.bytes.after)} ${after}: ${sum}.${resized}${unsure}`;
   const { counted } = view.value;

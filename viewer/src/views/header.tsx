@@ -39,8 +39,8 @@ function Program({ head: { trace } }: { head: Head }) {
 }
 
 /** How densely the shown samples lie, in words: of a part, the rate is that of the part. */
-function rateInWords({ trace: { rate, word_bytes: word, partial } }: Head): string {
-  return rate >= 1 && !partial ? 'every block recorded' : `1 sample every ${axisBytes(word / rate)}`;
+function rateInWords({ trace: { rate, word_bytes: word, partial, asleep_share } }: Head): string {
+  return rate >= 1 && !partial && !asleep_share ? 'every block recorded' : `1 sample every ${axisBytes(word / rate)}`;
 }
 
 function warningsOf({ trace, kept, became }: Head): string[] {
@@ -57,6 +57,8 @@ function warningsOf({ trace, kept, became }: Head): string[] {
       `A part of the run is missing (${lost.join('; ') || 'records are lost'}): more was allocated than is shown, and more or less was held. The ranges hold for the recorded part.`,
     );
   else if (lost.length) lines.push(`${lost.join('; ')}.`);
+  if (trace.asleep_share)
+    lines.push(`Nothing was sampled for ${share(trace.asleep_share)} of the ${trace.processes ? "processes' time" : 'run'}: what was allocated then is in no number.`);
   if (trace.stacks_cut > 0)
     lines.push(`The callstacks of ${numberOf(trace.stacks_cut, 'block')} were cut. Record with a larger --stack-depth.`);
   if (!trace.complete && !running.value && !trace.writer)
