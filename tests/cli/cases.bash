@@ -526,7 +526,7 @@ every_run_has_a_verdict() {
   says 'TOO FEW SAMPLES +it allocated next to nothing, less than 20.1 kB in all; record it again with +--rate 0.01'
   cp zero_none out
   fact 'Probability that a word is sampled' 0
-  says 'ASLEEP +nothing was sampled; record it again with --rate 0.0001,'
+  says 'NOT SAMPLED +record it again with --rate 0.0001,'
   cp exact_none out
   fact Allocated '0 B'
   ! grep -q 'TOO FEW' out || fail "every block was recorded: $(cat out)"

@@ -273,16 +273,15 @@ static int print_asleep(const struct view *view) {
   char time[32], all[32];
   if (samples->asleep_share <= 0) return 0;
   if (!samples->row_count)
-    say(&note,
-        "nothing was sampled; record it again with --rate 0.0001, or ask for it by 'winnow start' while it "
-        "runs");
+    say(&note, "record it again with --rate 0.0001, or ask for it by 'winnow start' while it "
+               "runs");
   else if (samples->process_count > 1)
-    say(&note, "processes sampled nothing for %s of their time: what they allocated then is in no number",
+    say(&note, "processes for %s of their time: what they allocated then is in resident memory alone",
         text_share(time, samples->asleep_share));
   else
-    say(&note, "nothing was sampled for %s of %s: what was allocated then is in no number",
+    say(&note, "for %s of %s: what was allocated then is in resident memory alone",
         text_time(time, asleep_ns(samples)), text_time(all, samples->end_ns));
-  text_pad(stdout, "  ASLEEP", CAUSE_INDENT);
+  text_pad(stdout, "  NOT SAMPLED", CAUSE_INDENT);
   return text_continue(stdout, note.text, CAUSE_INDENT);
 }
 
