@@ -71,7 +71,7 @@ bool control_claim(struct control *control, struct control_request *request) {
   /* Pairs with the command's third step: rate and time are there. */
   uint64_t asked = atomic_load_explicit(&page->asked, memory_order_acquire);
   uint64_t until = atomic_load_explicit(&control->until_ns, memory_order_relaxed);
-  *request = (struct control_request){.number = asked};
+  *request = (struct control_request){.page = page, .number = asked};
   if (asked != atomic_load_explicit(&control->done, memory_order_relaxed)) {
     const struct control_asked *of = &page->of[asked % 2];
     request->rate = atomic_load_explicit(&of->rate, memory_order_relaxed);
@@ -85,16 +85,15 @@ bool control_claim(struct control *control, struct control_request *request) {
 }
 
 void control_done(struct control *control, const struct control_request *request) {
-  struct control_page *page = atomic_load_explicit(&control->page, memory_order_acquire);
+  struct control_page *page = request->page;
+  if (page != atomic_load_explicit(&control->page, memory_order_acquire)) return; /* FORKED */
   atomic_store_explicit(&control->until_ns, request->until_ns, memory_order_relaxed);
   atomic_store_explicit(&control->rate, request->rate, memory_order_relaxed);
   atomic_store_explicit(&control->done, request->number, memory_order_relaxed);
-  if (page) {
-    atomic_store_explicit(&page->rate, request->rate, memory_order_relaxed);
-    atomic_store_explicit(&page->until_ns, request->until_ns, memory_order_relaxed);
-    /* Pairs with the command that waits for its number. */
-    atomic_store_explicit(&page->done, request->number, memory_order_release);
-  }
+  atomic_store_explicit(&page->rate, request->rate, memory_order_relaxed);
+  atomic_store_explicit(&page->until_ns, request->until_ns, memory_order_relaxed);
+  /* Pairs with the command that waits for its number. */
+  atomic_store_explicit(&page->done, request->number, memory_order_release);
   atomic_store_explicit(&control->busy, false, memory_order_release);
 }
 
@@ -104,10 +103,11 @@ void control_remove(struct control *control) {
   control_forget(control, false);
 }
 
-/* Where other threads run, the page stays mapped, since one may be about to look at it. */
+/* Other threads may be about to look at the page, or to store counts in it. */
 void control_forget(struct control *control, bool alone) {
   struct control_page *page = atomic_exchange_explicit(&control->page, NULL, memory_order_acq_rel);
   atomic_store_explicit(&control->until_ns, 0, memory_order_relaxed);
-  if (page && alone) munmap(page, CONTROL_BYTES);
+  if (page && alone)
+    mmap(page, CONTROL_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 }
 /* SPDX-License-Identifier: MIT */

@@ -20,6 +20,10 @@
  * TIMED. `until_ns`, if it is not 0, is a time of the monotonic clock at which the process sets the rate
  * to 0 by itself, so no command has to live until then.
  *
+ * FORKED. A signal handler may interrupt the thread in any step, and fork; in the child the thread goes on
+ * with the page that it had. So in the child, which is `alone`, memory of its own takes the place of the
+ * parent's page, and what was claimed of another page changes nothing.
+ *
  * The counts of the page are for `winnow status`; the process stores them when it measures its memory. */
 #ifndef TRACE_CONTROL_H
 #define TRACE_CONTROL_H
@@ -95,6 +99,7 @@ static inline bool control_is_timed(struct control *control) {
 
 /* What is to be done: the caller samples at `rate` and then calls control_done. */
 struct control_request {
+  struct control_page *page;
   uint64_t number, until_ns;
   double rate;
   bool timed; /* it is the end of a time, and no command asks */
@@ -105,8 +110,7 @@ bool control_claim(struct control *control, struct control_request *request);
 void control_done(struct control *control, const struct control_request *request);
 
 /* control_remove: the process ends: nothing can be asked any more, and the file goes.
- * control_forget leaves the file where it is; a forked child, which is `alone`, unmaps its
- * parent's. Both are async-signal-safe. */
+ * control_forget leaves the file where it is. Both are async-signal-safe. */
 void control_remove(struct control *control);
 void control_forget(struct control *control, bool alone);
 

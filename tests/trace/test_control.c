@@ -11,10 +11,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static struct control control;
-static char folder[] = "/tmp/test_control.XXXXXX", trace[64];
+static char folder[] = "/tmp/test_control.XXXXXX", trace[72];
 
 static struct control_page *open_page(void) {
   int descriptor = open(control.path, O_RDWR | O_CLOEXEC);
@@ -107,6 +108,33 @@ static void the_last_of_several_requests_holds(void **state) {
   assert_true(request.rate == 0.2 && request.number == 2);
   control_done(&control, &request);
   assert_false(control_is_asked(&control));
+}
+
+/* A signal handler forked while the thread had claimed a request, or was about to store counts. */
+static void a_child_goes_on_with_what_its_parent_was_doing(void **state) {
+  (void)state;
+  struct control_page *page = open_page(), *parents = atomic_load(&control.page);
+  struct control_request request;
+  ask(page, 0.5, 0);
+  assert_true(control_claim(&control, &request));
+  pid_t child = fork();
+  if (!child) {
+    strcat(trace, ".child");
+    control_forget(&control, true);
+    atomic_store(&parents->counts.samples, 7);
+    bool looks = atomic_load(&parents->asked) == 0 && control_create(&control, trace, 1e-4, 1e-3);
+    control_done(&control, &request);
+    bool is_own = !control_is_asked(&control) && atomic_load(&atomic_load(&control.page)->rate) == 1e-4;
+    control_remove(&control);
+    _exit(looks && is_own ? 0 : 1);
+  }
+  int status = -1;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_int_equal(status, 0);
+  assert_int_equal(atomic_load(&page->counts.samples), 0);
+  assert_int_equal(atomic_load(&page->done), 0);
+  control_done(&control, &request);
+  assert_int_equal(atomic_load(&page->done), 1);
 }
 
 static void a_rate_that_is_none_samples_nothing(void **state) {
@@ -223,6 +251,7 @@ int main(void) {
                                      TEST(what_is_asked_is_done_once),
                                      TEST(a_command_killed_before_its_last_step_asked_for_nothing),
                                      TEST(the_last_of_several_requests_holds),
+                                     TEST(a_child_goes_on_with_what_its_parent_was_doing),
                                      TEST(a_rate_that_is_none_samples_nothing),
                                      TEST(a_time_ends_by_itself),
                                      TEST(many_threads_obey_one_command),

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t forks, failures, is_child, threads;
+static volatile sig_atomic_t forks, failures, is_child, threads, failed_status;
 static atomic_bool ended;
 
 /* Armed again by the handler itself, so that the program goes on however slow a fork is. */
@@ -32,7 +32,10 @@ static void handler(int number) {
   }
   if (child > 0 && waitpid(child, &status, 0) == child) {
     forks++;
-    if (status) failures++;
+    if (status) {
+      failed_status = status;
+      failures++;
+    }
     arm();
   }
 }
@@ -69,7 +72,11 @@ int main(int argc, char **argv) {
   setitimer(ITIMER_REAL, &off, NULL);
   atomic_store(&ended, 1);
   for (int i = 0; i < threads; i++) pthread_join(thread[i], NULL);
-  puts(failures ? "a child failed" : "survived");
+  if (failures)
+    printf("a child failed: %s %d\n", WIFSIGNALED(failed_status) ? "signal" : "exit status",
+           WIFSIGNALED(failed_status) ? WTERMSIG(failed_status) : WEXITSTATUS(failed_status));
+  else
+    puts("survived");
   return 0;
 }
 /* SPDX-License-Identifier: MIT */
