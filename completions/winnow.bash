@@ -22,6 +22,7 @@ _winnow() {
       case $previous in
         -o | --output) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
         -r | --rate) mapfile -t COMPREPLY < <(compgen -W "1e-5 1e-4 1e-3 1e-2 1" -- "$current"); return ;;
+        -b | --budget) mapfile -t COMPREPLY < <(compgen -W "1% 2% 5%" -- "$current"); return ;;
         -e | --every) mapfile -t COMPREPLY < <(compgen -W "8K 64K 512K 1M" -- "$current"); return ;;
       esac
       [[ $valued = *" $previous "* ]] && return
@@ -38,6 +39,12 @@ _winnow() {
         --samples) mapfile -t COMPREPLY < <(compgen -W "300K 1M all" -- "$current"); return ;;
         -d | --duration | -l | --loop) mapfile -t COMPREPLY < <(compgen -W "30s 5m 1h" -- "$current"); return ;;
         -r | --rate) mapfile -t COMPREPLY < <(compgen -W "1e-5 1e-4 1e-3 1e-2 1" -- "$current"); return ;;
+        -b | --budget)
+          if [[ $previous = --budget || $command = @(start|rate) ]]; then
+            mapfile -t COMPREPLY < <(compgen -W "1% 2% 5%" -- "$current")
+            return
+          fi
+          ;;&
         -a | --at) mapfile -t COMPREPLY < <(compgen -W "peak end" -- "$current"); return ;;
         -b | --by) mapfile -t COMPREPLY < <(compgen -W "function line file module process thread $([[ $command = @(report|export) ]] && echo stack)" -- "$current"); return ;;
         -s | --sort) mapfile -t COMPREPLY < <(compgen -W "self total blocks samples" -- "$current"); return ;;

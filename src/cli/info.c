@@ -131,10 +131,21 @@ static void print_rates(const struct samples *samples, char *value, size_t size)
     least = fmin(least, samples->rate_changes[i].rate);
     most = fmax(most, samples->rate_changes[i].rate);
   }
-  int length = snprintf(value, size, "%g at first, then %s, from %g to %g", samples->rates[0],
+  int length = snprintf(value, size, "%.3g at first, then %s, from %.3g to %.3g", samples->rates[0],
                         text_number_of(changes, (double)samples->rate_change_count, "change"), least, most);
   if (asleep_ns(samples))
     snprintf(value + length, size - (size_t)length, "; 0 for %s", text_time(asleep, asleep_ns(samples)));
+}
+
+static void print_cost(const struct samples *samples) {
+  char value[96], share[32], time[32], text[32];
+  uint64_t cost, processor;
+  samples_cost(samples, &cost, &processor);
+  if (!processor) return;
+  snprintf(value, sizeof value, "%s of processor time, %s of the %s that the program took",
+           text_time(text, cost), text_share(share, (double)cost / (double)processor),
+           text_time(time, processor));
+  line("cost", value);
 }
 
 static void print_size(const struct facts *facts) {
@@ -255,11 +266,34 @@ static void print_text(const struct facts *facts, struct json *json) {
              text_number_of(threads, (double)facts->samples->thread_count, "thread"));
   line("code", value);
   print_size(facts);
+  print_cost(facts->samples);
   print_heap_records(facts->samples);
   print_ending(facts);
   print_missing(facts);
   snprintf(value, sizeof value, "Winnow %.64s", run->version.length ? run->version.bytes : "?");
   line("written by", foreign ? run->writer.bytes : value);
+}
+
+/* How the rate and the cost went: each change, and each measurement. */
+static void write_course(struct json *json, const struct samples *samples) {
+  json_begin(json, "rates", '[');
+  for (size_t i = 0; i < samples->rate_change_count; i++) {
+    json_begin(json, NULL, '{');
+    json_integer(json, "at_ns", samples->rate_changes[i].time_ns);
+    json_number(json, "rate", samples->rate_changes[i].rate);
+    json_end(json, '}');
+  }
+  json_end(json, ']');
+  json_begin(json, "costs", '[');
+  for (size_t i = 0; i < samples->memory_count; i++) {
+    if (!samples->memory[i].processor_ns) continue;
+    json_begin(json, NULL, '{');
+    json_integer(json, "at_ns", samples->memory[i].time_ns);
+    json_integer(json, "cost_ns", samples->memory[i].cost_ns);
+    json_integer(json, "processor_ns", samples->memory[i].processor_ns);
+    json_end(json, '}');
+  }
+  json_end(json, ']');
 }
 
 static void print_json(const struct facts *facts, struct json *json) {
@@ -294,6 +328,7 @@ static void print_json(const struct facts *facts, struct json *json) {
   json_integer(json, "damaged_bytes", facts->damage->bytes_skipped);
   json_integer(json, "unmatched", facts->samples->unmatched);
   json_bool(json, "complete", facts->damage->complete);
+  write_course(json, facts->samples);
   json_end(json, '}');
 }
 

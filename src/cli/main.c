@@ -122,7 +122,8 @@ const struct command commands[] = {
      "process or a trace: of all of them that you may see.\n",
      NULL},
     {"start", command_start, "let a recorded process sample", "start [OPTION...] PID|TRACE...",
-     "  -r, --rate LAMBDA      at this rate; default: the one that the recording began with, or 1e-4\n"
+     "  -r, --rate LAMBDA      at this rate; default: as the recording was to begin\n"
+     "  -b, --budget SHARE     processor time that recording may take, such as 1%: the rate follows\n"
      "  -d, --duration TIME    for so many seconds, or a time such as 5m; then it samples nothing\n"
      "  -q, --quiet            say nothing when all goes well\n"
      "\n"
@@ -140,6 +141,7 @@ const struct command commands[] = {
      NULL},
     {"rate", command_rate, "change the rate at which a recorded process samples",
      "rate [OPTION...] PID|TRACE... LAMBDA",
+     "  -b, --budget SHARE     in place of LAMBDA: processor time that recording may take, such as 1%\n"
      "  -q, --quiet            say nothing when all goes well\n"
      "\n"
      "LAMBDA is the probability of a sample for each word of 8 bytes: 1e-9 to 1, or 0. Numbers of reports\n"

@@ -295,7 +295,7 @@ void code_meta(struct coding *coding, struct container_facts *facts, struct samp
 }
 
 void code_times(struct coding *coding, struct samples *samples) {
-  ARRAY(coding, samples->memory, samples->memory_count, 9);
+  ARRAY(coding, samples->memory, samples->memory_count, 11);
   struct memory_point *points = samples->memory;
   size_t count = samples->memory_count;
   CODE_COLUMN(coding, points, count, time_ns, COLUMN_DELTA);
@@ -307,6 +307,8 @@ void code_times(struct coding *coding, struct samples *samples) {
   CODE_COLUMN(coding, points, count, asked, COLUMN_PLAIN);
   CODE_COLUMN(coding, points, count, in_use_bytes, COLUMN_DELTA);
   CODE_COLUMN(coding, points, count, free_bytes, COLUMN_DELTA);
+  CODE_COLUMN(coding, points, count, cost_ns, COLUMN_DELTA);
+  CODE_COLUMN(coding, points, count, processor_ns, COLUMN_DELTA);
   check_times(coding, points, count, sizeof *points, samples->end_ns);
   ARRAY(coding, samples->threads, samples->thread_count, 3);
   for (size_t i = 0; i < samples->thread_count && !coding_failed(coding); i++) {

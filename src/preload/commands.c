@@ -1,4 +1,4 @@
-/* What commands ask of the recorded process. */
+/* The thread that holds the control page does what a command asks, or follows the budget. */
 #include "preload/commands.h"
 
 #include "base/os.h"
@@ -8,6 +8,7 @@
 #include "record/recorder.h"
 
 struct control process_control;
+_Atomic(bool) commands_have_budget;
 
 /* A tenth of a second or so. A store takes a microsecond or two. */
 #define BEAT_CYCLES ((uint64_t)1 << 28)
@@ -15,24 +16,63 @@ struct control process_control;
 /* Some milliseconds: between two looks whether a time is over. */
 #define LOOK_CYCLES ((uint64_t)1 << 24)
 
+/* The processor time is asked for a tenth as often: the system adds up that of all threads. */
+#define PROCESSOR_CYCLES (16 * LOOK_CYCLES)
+
+/* Of the thread that holds the control page. */
+static struct budget budget;
+static uint64_t processor_due;
+
 /* Written once by the thread that starts, or by a forked child while it is alone. */
 static struct recorder *_Atomic recorder;
 static wn_profile *profile;
 
+static void take_budget(const struct control_sampling *sampling) {
+  bool has = sampling->budget > 0;
+  if (has) budget_begin(&budget, sampling->budget, sampling->rate, cost_ns(), cost_processor_ns());
+  atomic_store_explicit(&commands_have_budget, has, memory_order_relaxed);
+}
+
+/* A filter may end a process that asks for its
+ * processor time; its rate remains as it is. */
+static bool budget_changes(void) {
+  uint64_t now = cost_now(), cost = cost_ns();
+  if (process_is_filtered() || (now < processor_due && !budget_is_spent(&budget, cost))) return false;
+  processor_due = now + PROCESSOR_CYCLES;
+  return budget_follow(&budget, cost, cost_processor_ns());
+}
+
+static void sample_at(struct recorder *active, double rate, enum recorder_rate_cause cause) {
+  host_rate(profile, rate);
+  recorder_rate(active, rate, cause);
+}
+
+static void follow_budget(void) {
+  struct recorder *active = atomic_load_explicit(&recorder, memory_order_acquire);
+  if (!active || !process_is_recorded() || !control_hold(&process_control)) return;
+  if (atomic_load_explicit(&commands_have_budget, memory_order_relaxed) && budget_changes()) {
+    sample_at(active, budget_rate(&budget), RECORDER_RATE_BUDGET);
+    control_set_rate(&process_control, budget_rate(&budget));
+  }
+  control_let_go(&process_control);
+}
+
 /* ---- shared ---- */
 
-void commands_begin(struct recorder *recording, wn_profile *sampling, double rate, double usual_rate) {
+void commands_begin(struct recorder *recording, wn_profile *sampling, const struct control_sampling *first,
+                    const struct control_sampling *usual) {
   profile = sampling;
+  take_budget(first);
   atomic_store_explicit(&recorder, recording, memory_order_release);
-  if (control_create(&process_control, recorder_path(recording), rate, usual_rate)) commands_publish();
+  if (control_create(&process_control, recorder_path(recording), first, usual)) commands_publish();
 }
 
 void commands_obey(void) {
   struct control_request request;
   struct recorder *active = atomic_load_explicit(&recorder, memory_order_acquire);
   if (!active || !process_is_recorded() || !control_claim(&process_control, &request)) return;
-  host_rate(profile, request.rate);
-  recorder_rate(active, request.rate, request.timed ? RECORDER_RATE_TIMED : RECORDER_RATE_ASKED);
+  take_budget(&request.sampling);
+  sample_at(active, request.sampling.rate, request.timed ? RECORDER_RATE_TIMED : RECORDER_RATE_ASKED);
   control_done(&process_control, &request);
 }
 
@@ -65,6 +105,7 @@ void commands_end(void) { control_remove(&process_control); }
 
 void commands_forget(bool alone) {
   atomic_store_explicit(&recorder, NULL, memory_order_release);
+  atomic_store_explicit(&commands_have_budget, false, memory_order_relaxed);
   control_forget(&process_control, alone);
   if (alone) cost_begin();
 }
@@ -74,6 +115,7 @@ void commands_look_at_time(void) {
   uint64_t now = cost_now(), then = atomic_load_explicit(&due, memory_order_relaxed);
   if (now < then) return;
   atomic_store_explicit(&due, now + LOOK_CYCLES, memory_order_relaxed);
-  commands_obey();
+  if (control_is_timed(&process_control)) commands_obey();
+  if (atomic_load_explicit(&commands_have_budget, memory_order_relaxed)) follow_budget();
 }
 /* SPDX-License-Identifier: MIT */

@@ -1,25 +1,32 @@
-/* What commands ask of the recorded process, by its control file (trace/control.h): another rate. */
+/* How the recorded process samples: as commands ask by its control file (trace/control.h), and as its
+ * budget allows (budget.h). */
 #ifndef PRELOAD_COMMANDS_H
 #define PRELOAD_COMMANDS_H
 
+#include "preload/budget.h"
 #include "trace/control.h"
 #include <winnow/memprof.h>
 
 struct recorder;
 
 extern struct control process_control;
+extern _Atomic(bool) commands_have_budget;
 
-/* The process begins to record into the recorder's trace, at `rate`. Creates the control file, if
- * it can. `usual_rate`: that of a start that names none. */
-void commands_begin(struct recorder *recorder, wn_profile *profile, double rate, double usual_rate);
+/* The process begins to record into the recorder's trace, and samples as `first` says. Creates the
+ * control file, if it can. `usual`: of a start that says nothing else. */
+void commands_begin(struct recorder *recorder, wn_profile *profile, const struct control_sampling *first,
+                    const struct control_sampling *usual);
 
-/* Does what a command asks, if one does. Called wherever an allocation takes the slow path. */
+/* Does what a command asks, if one does. commands_look is called wherever an allocation takes the slow
+ * path. */
 void commands_obey(void);
 void commands_look_at_time(void);
 static inline void commands_look(void) {
   if (__builtin_expect(control_is_asked(&process_control), 0))
     commands_obey();
-  else if (__builtin_expect(control_is_timed(&process_control), 0))
+  else if (__builtin_expect(control_is_timed(&process_control) ||
+                                atomic_load_explicit(&commands_have_budget, memory_order_relaxed),
+                            0))
     commands_look_at_time();
 }
 

@@ -23,8 +23,18 @@ void cost_thread_ends(void);
 /* The calling thread was in our code since the counter had this value, which is not 0. */
 void cost_add_since(uint64_t began);
 
+/* Within a visit: long work begins, and ends. Both make a system call. */
+struct cost_work {
+  uint64_t cycles, cpu_ns;
+};
+struct cost_work cost_work_begin(void);
+void cost_work_end(struct cost_work begun);
+
 /* In nanoseconds, but for the last few visits of each thread. */
 uint64_t cost_ns(void);
+
+/* The processor time of the process since cost_begin. Makes a system call. */
+uint64_t cost_processor_ns(void);
 
 #endif
 /* SPDX-License-Identifier: MIT */

@@ -40,6 +40,7 @@
 #include "base/os.h"
 #include "base/utf8.h"
 #include "preload/commands.h"
+#include "preload/cost.h"
 #include "preload/environment.h"
 #include "preload/exec.h"
 #include "preload/exit_calls.h"
@@ -82,9 +83,9 @@ static bool realloc_zero_frees = true;
 static bool following;
 static bool is_copy; /* a forked child that has executed no program */
 static struct {
-  char path[PATH_MAX];     /* WINNOW_TRACE */
-  char over[PATH_MAX];     /* OVER: the trace to write over; empty: none */
-  double rate, usual_rate; /* at first, and of a start that names none */
+  char path[PATH_MAX];                  /* WINNOW_TRACE */
+  char over[PATH_MAX];                  /* OVER: the trace to write over; empty: none */
+  struct control_sampling first, usual; /* usual: of a start that says nothing else */
   uint64_t seed;
   uint32_t depth;
 } settings;
@@ -127,9 +128,11 @@ static bool read_settings(void) {
   }
   if (wrong < SETTINGS || !requested) return false;
   strcpy(settings.path, asked.of[SETTING_TRACE].text);
-  double rate = asked.of[SETTING_RATE].fraction;
-  settings.rate = asked.of[SETTING_ASLEEP].whole ? 0 : rate;
-  settings.usual_rate = rate > 0 ? rate : settings_initial().of[SETTING_RATE].fraction;
+  settings.first.rate = settings_rate(&asked);
+  settings.first.budget = settings_budget(&asked);
+  settings.usual = settings.first;
+  if (!(settings.usual.rate > 0)) settings.usual.rate = settings_initial().of[SETTING_RATE].fraction;
+  if (asked.of[SETTING_ASLEEP].whole) settings.first = (struct control_sampling){0, 0};
   settings.depth = (uint32_t)asked.of[SETTING_DEPTH].whole;
   settings.seed = settings_seed(&asked);
   uint64_t follow = asked.of[SETTING_FOLLOW].whole;
@@ -167,17 +170,20 @@ static void look_at_own(bool now) {
   uint64_t began = os_monotonic_ns();
   bool all = now || began >= atomic_load_explicit(&due, memory_order_relaxed);
   metadata_of_others(info_held_bytes(true));
-  if (atomic_load_explicit(&filtered, memory_order_relaxed) || (!all && !metadata_look_is_due())) return;
+  if (process_is_filtered() || (!all && !metadata_look_is_due())) return;
   metadata_look(pagemap_private, all);
   if (all) atomic_store_explicit(&due, question_next(began, os_monotonic_ns()), memory_order_relaxed);
 }
 
 static bool measure(uint64_t rss_bytes, bool last) {
   struct host_visit visit = host_enter(); /* at the end of the program the caller is not within host_enter */
+  bool counted = !process_is_filtered();
+  struct cost_work work = counted ? cost_work_begin() : (struct cost_work){0};
   stacks_look();
   bool complete = mappings_measure(rss_bytes, last);
   look_at_own(last);
   if (!last) give_back_idle();
+  if (counted) cost_work_end(work);
   commands_publish();
   host_leave(visit);
   return complete;
@@ -185,11 +191,18 @@ static bool measure(uint64_t rss_bytes, bool last) {
 
 /* Not before the loader is done, and not in a child of vfork. */
 static void ask(struct recorder_answer *answer, bool last) {
-  if (!settled || forking || atomic_load_explicit(&filtered, memory_order_relaxed) || !process_is_recorded())
-    return;
+  if (!settled || forking || process_is_filtered() || !process_is_recorded()) return;
   struct host_visit visit = host_enter();
+  struct cost_work work = cost_work_begin();
   question_ask(answer, last);
+  cost_work_end(work);
   host_leave(visit);
+}
+
+static void spent(uint64_t *cost, uint64_t *processor) {
+  if (process_is_filtered()) return;
+  *cost = cost_ns();
+  *processor = cost_processor_ns();
 }
 
 /* STRAY: a child that was made without our fork handlers, by clone, _Fork or a bare system call, is
@@ -208,7 +221,7 @@ static void start_recording(void) {
   struct recorder_options options = {
       .path = settings.path,
       .heap = "malloc",
-      .rate = settings.rate,
+      .rate = settings.first.rate,
       .seed = settings.seed,
       .stack_depth = settings.depth,
       .callstacks = host_callstacks(),
@@ -216,6 +229,7 @@ static void start_recording(void) {
       .trial_rate = host_trial_rate,
       .measure = measure,
       .ask = ask,
+      .spent = spent,
       .stray = tell_of_stray,
   };
   struct recorder *opened;
@@ -225,7 +239,7 @@ static void start_recording(void) {
     tell("cannot record", error_text());
     return;
   }
-  wn_memprof_options sampling = {settings.rate, settings.depth, settings.seed};
+  wn_memprof_options sampling = {settings.first.rate, settings.depth, settings.seed};
   wn_tracker tracker = recorder_tracker(opened);
   if (host_start(&sampling, &tracker, true, &profile)) {
     recorder_forget(opened);
@@ -236,12 +250,12 @@ static void start_recording(void) {
   pagemap_open();
   question_open();
   atomic_store_explicit(&recorder, opened, memory_order_release);
-  commands_begin(opened, profile, settings.rate, settings.usual_rate);
+  commands_begin(opened, profile, &settings.first, &settings.usual);
 }
 
 /* A filter may end a process that removes a file. */
 static void end_commands(void) {
-  if (!atomic_load_explicit(&filtered, memory_order_relaxed) && process_is_recorded()) commands_end();
+  if (!process_is_filtered() && process_is_recorded()) commands_end();
 }
 
 static void at_exit(int status, void *unused) {
@@ -295,7 +309,7 @@ static void in_child(void) {
 /* Whether a trace is left as it is when the process becomes another program. The memory of a copy is its
  * parent's. */
 static bool is_worth_keeping(const struct recorder *active) {
-  return recorder_is_worth_a_file(active, is_copy ? settings.rate * COPY_WORDS : 0,
+  return recorder_is_worth_a_file(active, is_copy ? settings.first.rate * COPY_WORDS : 0,
                                   is_copy ? 0 : os_peak_bytes());
 }
 
@@ -489,6 +503,7 @@ void process_is_confined(void) {
 }
 
 void process_may_be_filtered(void) { atomic_store_explicit(&filtered, true, memory_order_relaxed); }
+bool process_is_filtered(void) { return atomic_load_explicit(&filtered, memory_order_relaxed); }
 
 bool process_follows(void) { return following; }
 

@@ -58,6 +58,7 @@ void process_is_confined(void);
 
 /* The program filters its system calls, or may be about to: from now on the allocator is not asked. */
 void process_may_be_filtered(void);
+bool process_is_filtered(void);
 
 /* Whether children are recorded too. */
 bool process_follows(void);

@@ -31,7 +31,12 @@
 #include <winnow/version.h>
 
 #define MEMORY_INTERVAL ((uint64_t)10 * 1000 * 1000)
-#define MEMORY_SHORTEST ((uint64_t)2 * 1000 * 1000) /* at first; a measurement takes 10 us */
+#define MEMORY_SHORTEST ((uint64_t)2 * 1000 * 1000) /* at first */
+#define MEMORY_LONGEST  ((uint64_t)1000 * 1000 * 1000)
+
+/* Measurements take a part of the time: each some 100 us. And a long run needs no more of them than a
+ * picture shows. */
+enum { MEMORY_PART = 512, MEMORY_POINTS = 1000 };
 
 enum { COMMAND_MOST = 8192 };
 
@@ -72,31 +77,38 @@ static void write_memory(struct recorder *recorder, uint32_t thread, bool last, 
   if (last) memory.peak_bytes = os_peak_bytes();
   memory.complete = !recorder->measure || recorder->measure(memory.rss_bytes, last);
   memory.own_bytes = recorder->generations ? 0 : metadata_bytes();
+  if (recorder->spent) recorder->spent(&memory.cost_ns, &memory.processor_ns);
   memory.time_ns = recorder_now(recorder);
   trace_write_memory(recorder->writer, &memory);
 }
 
 /* ---- records in callbacks ---- */
 
-/* The time to the next measurement: a thirtieth of the time until now, so that short programs are
- * measured as often as long ones. */
-static uint64_t memory_interval(uint64_t time) {
-  uint64_t interval = time / 30;
-  return interval < MEMORY_SHORTEST   ? MEMORY_SHORTEST
-         : interval > MEMORY_INTERVAL ? MEMORY_INTERVAL
-                                      : interval;
+static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+/* The time to the next measurement, if the last one took so long: a thirtieth of the time until now, so that
+ * short programs are measured as often as long ones; but no less than needs be. */
+static uint64_t memory_interval(uint64_t time, uint64_t took) {
+  uint64_t interval = larger(time / 30, MEMORY_SHORTEST),
+           enough = larger(larger(MEMORY_INTERVAL, took * MEMORY_PART), time / MEMORY_POINTS);
+  if (interval > enough) interval = enough;
+  return interval < MEMORY_LONGEST ? interval : MEMORY_LONGEST;
 }
 
 /* Returns the time afterwards. */
 static uint64_t write_memory_if_due(struct recorder *recorder, uint64_t time, uint32_t thread, bool may_ask) {
   uint64_t due = atomic_load_explicit(&recorder->memory_due, memory_order_relaxed);
   if (time < due) return time;
-  if (atomic_compare_exchange_strong_explicit(&recorder->memory_due, &due, time + memory_interval(time),
-                                              memory_order_relaxed, memory_order_relaxed)) {
-    write_memory(recorder, thread, false, may_ask);
-    titles_write_if_due(&recorder->titles, recorder->writer, time, thread);
-  }
-  return recorder_now(recorder);
+  uint64_t took = atomic_load_explicit(&recorder->memory_took, memory_order_relaxed);
+  if (!atomic_compare_exchange_strong_explicit(&recorder->memory_due, &due,
+                                               time + memory_interval(time, took), memory_order_relaxed,
+                                               memory_order_relaxed))
+    return recorder_now(recorder);
+  write_memory(recorder, thread, false, may_ask);
+  titles_write_if_due(&recorder->titles, recorder->writer, time, thread);
+  uint64_t now = recorder_now(recorder);
+  atomic_store_explicit(&recorder->memory_took, now - time, memory_order_relaxed);
+  return now;
 }
 
 static void write_thread_name(struct recorder *recorder, uint64_t time, uint32_t thread) {
@@ -360,6 +372,7 @@ wn_status recorder_open(const struct recorder_options *options, struct recorder 
   recorder->ours = mark;
   recorder->generations = options->generations;
   recorder->measure = options->measure;
+  recorder->spent = options->spent;
   recorder->ask = options->ask;
   recorder->stray = options->stray;
   error = open_writer(recorder, options);

@@ -48,6 +48,11 @@ struct recorder_options {
    * it is never asked. */
   void (*ask)(struct recorder_answer *answer, bool last);
 
+  /* Called when the recorder measures the process's memory: the processor time, in nanoseconds, that
+   * recording has taken so far, and that of the whole process. Leaves both as they are if it does not
+   * know. NULL: nobody knows. */
+  void (*spent)(uint64_t *cost_ns, uint64_t *processor_ns);
+
   /* Called for each block that is sampled in a forked child (recorder_is_ours). NULL: nothing is
    * called. */
   void (*stray)(void);
@@ -86,7 +91,11 @@ const char *recorder_path(const struct recorder *recorder);
 void recorder_memory(struct recorder *recorder);
 
 /* Called when the rate of sampling has changed: writes that. */
-enum recorder_rate_cause { RECORDER_RATE_ASKED, RECORDER_RATE_TIMED }; /* enum trace_rate_cause */
+enum recorder_rate_cause { /* enum trace_rate_cause */
+                           RECORDER_RATE_ASKED,
+                           RECORDER_RATE_TIMED,
+                           RECORDER_RATE_BUDGET
+};
 void recorder_rate(struct recorder *recorder, double rate, enum recorder_rate_cause cause);
 
 /* How the program mapped memory. */

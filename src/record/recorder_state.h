@@ -36,6 +36,7 @@ struct recorder {
   const _Atomic(bool) *ours; /* OURS */
   bool generations;
   bool (*measure)(uint64_t rss_bytes, bool last);
+  void (*spent)(uint64_t *cost_ns, uint64_t *processor_ns);
   void (*ask)(struct recorder_answer *answer, bool last);
   void (*stray)(void);
   struct kept_file statm;
@@ -44,6 +45,7 @@ struct recorder {
   /* Written by any thread. */
   struct numbers numbers[STRIPES];
   _Alignas(STRIPE_BYTES) _Atomic(uint64_t) numbers_taken; /* by stripes */
+  _Atomic(uint64_t) memory_took;                          /* by the last measurement */
   _Atomic(uint64_t) memory_due; /* the time of the next measurement; the thread that moves it on measures */
   struct titles titles;
   _Atomic(uint64_t) hits;         /* sampled words, or a few less; counted up to HITS_COUNTED */

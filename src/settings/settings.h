@@ -38,7 +38,7 @@ enum setting {
   SETTINGS
 };
 
-enum setting_kind { SETTING_NAMED, SETTING_FRACTION, SETTING_WHOLE, SETTING_SIZE };
+enum setting_kind { SETTING_NAMED, SETTING_FRACTION, SETTING_SHARE, SETTING_WHOLE, SETTING_SIZE };
 enum setting_scope { SETTING_RECORDING, SETTING_PROGRAM };
 
 /* settings.def explains the columns. */
@@ -59,7 +59,7 @@ extern const struct setting_row setting_rows[SETTINGS];
 struct setting_value {
   bool given;       /* an option or a variable set it */
   const char *text; /* as the user wrote it, in the caller's memory; NULL: not set, and no default */
-  double fraction;  /* for a FRACTION */
+  double fraction;  /* for a FRACTION, or a SHARE */
   uint64_t whole;   /* for a WHOLE */
 };
 
@@ -79,6 +79,11 @@ bool setting_set(struct settings *settings, enum setting setting, const char *te
  * not read. Returns the first setting whose variable has a wrong value, or SETTINGS; settings
  * before it are set. */
 enum setting settings_read(struct settings *settings, char *(*variable)(const char *name));
+
+/* The rate of this recording, and its budget: the part of the processor time that it may take (0: the
+ * rate is constant). The rate that is given with a budget, or 1e-3, is the highest one. */
+double settings_rate(const struct settings *settings);
+double settings_budget(const struct settings *settings);
 
 /* The seed of this recording: the given one, otherwise a fresh one from the system. */
 uint64_t settings_seed(const struct settings *settings);

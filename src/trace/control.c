@@ -40,21 +40,22 @@ size_t control_name_of(const char *name) {
   return length > ending && !strncmp(name + length - ending, CONTROL_ENDING, ending) ? length - ending : 0;
 }
 
-bool control_create(struct control *control, const char *trace_path, double rate, double usual_rate) {
+bool control_create(struct control *control, const char *trace_path, const struct control_sampling *first,
+                    const struct control_sampling *usual) {
   char fresh[CONTROL_PATH_MOST + 12];
   int saved = errno;
-  struct control_page first = {.version = CONTROL_VERSION,
-                               .pid = (uint32_t)getpid(),
-                               .began_ns = os_monotonic_ns(),
-                               .began_wall_ns = os_wall_ns(),
-                               .usual_rate = usual_rate};
-  memcpy(first.magic, control_magic, sizeof first.magic);
-  atomic_store_explicit(&first.rate, rate, memory_order_relaxed);
+  struct control_page content = {.version = CONTROL_VERSION,
+                                 .pid = (uint32_t)getpid(),
+                                 .began_ns = os_monotonic_ns(),
+                                 .began_wall_ns = os_wall_ns(),
+                                 .usual = *usual};
+  memcpy(content.magic, control_magic, sizeof content.magic);
+  atomic_store_explicit(&content.rate, first->rate, memory_order_relaxed);
+  atomic_store_explicit(&content.budget, first->budget, memory_order_relaxed);
   *control = (struct control){.busy = false};
-  atomic_store_explicit(&control->rate, rate, memory_order_relaxed);
   snprintf(control->path, sizeof control->path, "%s%s", trace_path, CONTROL_ENDING);
   snprintf(fresh, sizeof fresh, "%s.%d", control->path, (int)getpid());
-  struct control_page *page = create_at(fresh, &first);
+  struct control_page *page = create_at(fresh, &content);
   bool named = page && !syscall(SYS_renameat, AT_FDCWD, fresh, AT_FDCWD, control->path);
   if (page && !named) {
     syscall(SYS_unlinkat, AT_FDCWD, fresh, 0);
@@ -65,22 +66,38 @@ bool control_create(struct control *control, const char *trace_path, double rate
   return named;
 }
 
+bool control_hold(struct control *control) {
+  return !atomic_exchange_explicit(&control->busy, true, memory_order_acquire);
+}
+
+void control_set_rate(struct control *control, double rate) {
+  struct control_page *page = atomic_load_explicit(&control->page, memory_order_acquire);
+  if (page) atomic_store_explicit(&page->rate, rate, memory_order_relaxed);
+}
+
+void control_let_go(struct control *control) {
+  atomic_store_explicit(&control->busy, false, memory_order_release);
+}
+
 bool control_claim(struct control *control, struct control_request *request) {
   struct control_page *page = atomic_load_explicit(&control->page, memory_order_acquire);
-  if (!page || atomic_exchange_explicit(&control->busy, true, memory_order_acquire)) return false;
+  if (!page || !control_hold(control)) return false;
   /* Pairs with the command's third step: rate and time are there. */
   uint64_t asked = atomic_load_explicit(&page->asked, memory_order_acquire);
   uint64_t until = atomic_load_explicit(&control->until_ns, memory_order_relaxed);
   *request = (struct control_request){.page = page, .number = asked};
   if (asked != atomic_load_explicit(&control->done, memory_order_relaxed)) {
     const struct control_asked *of = &page->of[asked % 2];
-    request->rate = atomic_load_explicit(&of->rate, memory_order_relaxed);
+    request->sampling.rate = atomic_load_explicit(&of->rate, memory_order_relaxed);
+    request->sampling.budget = atomic_load_explicit(&of->budget, memory_order_relaxed);
     request->until_ns = atomic_load_explicit(&of->until_ns, memory_order_relaxed);
-    if (!trace_rate_samples(request->rate)) request->rate = 0;
+    if (!trace_rate_samples(request->sampling.rate)) request->sampling.rate = 0;
+    if (!trace_rate_samples(request->sampling.budget) || !(request->sampling.rate > 0))
+      request->sampling.budget = 0;
     return true;
   }
   request->timed = until && os_monotonic_ns() >= until;
-  if (!request->timed) atomic_store_explicit(&control->busy, false, memory_order_release);
+  if (!request->timed) control_let_go(control);
   return request->timed;
 }
 
@@ -88,13 +105,13 @@ void control_done(struct control *control, const struct control_request *request
   struct control_page *page = request->page;
   if (page != atomic_load_explicit(&control->page, memory_order_acquire)) return; /* FORKED */
   atomic_store_explicit(&control->until_ns, request->until_ns, memory_order_relaxed);
-  atomic_store_explicit(&control->rate, request->rate, memory_order_relaxed);
   atomic_store_explicit(&control->done, request->number, memory_order_relaxed);
-  atomic_store_explicit(&page->rate, request->rate, memory_order_relaxed);
+  atomic_store_explicit(&page->rate, request->sampling.rate, memory_order_relaxed);
+  atomic_store_explicit(&page->budget, request->sampling.budget, memory_order_relaxed);
   atomic_store_explicit(&page->until_ns, request->until_ns, memory_order_relaxed);
   /* Pairs with the command that waits for its number. */
   atomic_store_explicit(&page->done, request->number, memory_order_release);
-  atomic_store_explicit(&control->busy, false, memory_order_release);
+  control_let_go(control);
 }
 
 void control_remove(struct control *control) {

@@ -5,6 +5,9 @@
  * at one word of the page whenever an allocation takes the slow path, and does what is asked. It has no
  * thread, no signal handler and no socket for this.
  *
+ * What is asked is a rate, until a time or for ever; or a budget, by which the process changes the rate
+ * itself, beginning with that one.
+ *
  * A command asks:                              A thread of the process:
  *   1. locks the file (flock);                   1. reads `asked`; if that is `done`, there is nothing to do;
  *   2. stores rate and time for the next number; 2. sets `busy`; if that was set, another thread does it;
@@ -36,7 +39,15 @@
 
 #define CONTROL_ENDING ".control"
 
-enum { CONTROL_VERSION = 1, CONTROL_BYTES = 4096, CONTROL_PATH_MOST = PATH_MAX + sizeof CONTROL_ENDING };
+enum { CONTROL_VERSION = 2, CONTROL_BYTES = 4096, CONTROL_PATH_MOST = PATH_MAX + sizeof CONTROL_ENDING };
+
+/* How blocks are sampled. */
+struct control_sampling {
+  double rate; /* 0: nothing is sampled */
+  double
+      budget; /* the part of the processor time that recording may take, and the rate is at most that; 0: the
+                  * rate is constant */
+};
 
 struct control_counts {
   _Atomic(uint64_t) time_ns;     /* of the monotonic clock, when these were stored */
@@ -52,16 +63,16 @@ struct control_page {
   unsigned char magic[8];
   uint32_t version, pid;
   uint64_t began_ns, began_wall_ns; /* the monotonic and the wall clock, at time 0 of the trace */
-  double usual_rate;                /* of a start that names none */
+  struct control_sampling usual;    /* of a start that names none */
   /* Written by commands. */
   _Alignas(64) _Atomic(uint64_t) asked;
   struct control_asked {
-    _Atomic(double) rate;
+    _Atomic(double) rate, budget;
     _Atomic(uint64_t) until_ns;
   } of[2]; /* of the number asked, and of the next one: by the number modulo 2 */
   /* Written by the process. */
   _Alignas(64) _Atomic(uint64_t) done;
-  _Atomic(double) rate; /* now */
+  _Atomic(double) rate, budget; /* now */
   _Atomic(uint64_t) until_ns;
   _Alignas(64) struct control_counts counts;
 };
@@ -78,13 +89,13 @@ struct control {
   _Atomic(bool) busy;         /* a thread does what is asked */
   _Atomic(uint64_t) done;     /* the number of the request that was done last */
   _Atomic(uint64_t) until_ns; /* TIMED; 0: none */
-  _Atomic(double) rate;       /* now */
   char path[CONTROL_PATH_MOST];
 };
 
-/* Creates the file of the trace at `trace_path`. False: it could not be created, and nothing can
+/* Creates the file of the trace at `trace_path`, of a process that samples so at first. False: it could not be created, and nothing can
  * be asked. Neither allocates nor takes a lock. */
-bool control_create(struct control *control, const char *trace_path, double rate, double usual_rate);
+bool control_create(struct control *control, const char *trace_path, const struct control_sampling *first,
+                    const struct control_sampling *usual);
 
 /* Whether a command asks for something; and whether there is a time that may be over. A load or
  * two. */
@@ -97,17 +108,23 @@ static inline bool control_is_timed(struct control *control) {
   return atomic_load_explicit(&control->until_ns, memory_order_relaxed) != 0;
 }
 
-/* What is to be done: the caller samples at `rate` and then calls control_done. */
+/* What is to be done: the caller samples so and then calls control_done. */
 struct control_request {
   struct control_page *page;
   uint64_t number, until_ns;
-  double rate;
+  struct control_sampling sampling;
   bool timed; /* it is the end of a time, and no command asks */
 };
 
 /* Claims what is asked, until control_done. False: nothing is, or another thread does it. */
 bool control_claim(struct control *control, struct control_request *request);
 void control_done(struct control *control, const struct control_request *request);
+
+/* The process changes the rate by itself. While it does, it holds the page as if it did what is
+ * asked: control_hold is false if a thread does that. */
+bool control_hold(struct control *control);
+void control_set_rate(struct control *control, double rate);
+void control_let_go(struct control *control);
 
 /* control_remove: the process ends: nothing can be asked any more, and the file goes.
  * control_forget leaves the file where it is. Both are async-signal-safe. */

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 static struct control control;
+static const struct control_sampling first = {1e-4, 0}, usual = {1e-3, 0.01};
 static char folder[] = "/tmp/test_control.XXXXXX", trace[72];
 
 static struct control_page *open_page(void) {
@@ -35,7 +36,7 @@ static void ask(struct control_page *page, double rate, uint64_t until_ns) {
 
 static int begin(void **state) {
   (void)state;
-  assert_true(control_create(&control, trace, 1e-4, 1e-3));
+  assert_true(control_create(&control, trace, &first, &usual));
   return 0;
 }
 
@@ -56,7 +57,7 @@ static void a_file_is_its_users_alone_and_says_what_it_is(void **state) {
   assert_int_equal(found.st_size, CONTROL_BYTES);
   assert_memory_equal(page->magic, control_magic, sizeof control_magic);
   assert_int_equal(page->pid, getpid());
-  assert_true(atomic_load(&page->rate) == 1e-4 && page->usual_rate == 1e-3);
+  assert_true(atomic_load(&page->rate) == 1e-4 && page->usual.rate == 1e-3);
   assert_false(control_is_asked(&control));
   char path[sizeof control.path];
   strcpy(path, control.path);
@@ -71,7 +72,7 @@ static void what_is_asked_is_done_once(void **state) {
   struct control_request request;
   ask(page, 0.5, 0);
   assert_true(control_is_asked(&control) && control_claim(&control, &request));
-  assert_true(request.rate == 0.5 && !request.timed);
+  assert_true(request.sampling.rate == 0.5 && !request.timed);
   assert_int_equal(atomic_load(&page->done), 0);
   assert_true(control_is_asked(&control)); /* but nobody else does it */
   assert_false(control_claim(&control, &(struct control_request){0}));
@@ -93,7 +94,7 @@ static void a_command_killed_before_its_last_step_asked_for_nothing(void **state
   atomic_store(&page->of[0].rate, 0.7);
   atomic_store(&page->of[0].until_ns, 1);
   assert_true(control_claim(&control, &request));
-  assert_true(request.rate == 0.2 && !request.until_ns);
+  assert_true(request.sampling.rate == 0.2 && !request.until_ns);
   control_done(&control, &request);
   assert_false(control_is_asked(&control));
 }
@@ -105,7 +106,7 @@ static void the_last_of_several_requests_holds(void **state) {
   ask(page, 0.1, 0);
   ask(page, 0.2, 0);
   assert_true(control_claim(&control, &request));
-  assert_true(request.rate == 0.2 && request.number == 2);
+  assert_true(request.sampling.rate == 0.2 && request.number == 2);
   control_done(&control, &request);
   assert_false(control_is_asked(&control));
 }
@@ -122,7 +123,7 @@ static void a_child_goes_on_with_what_its_parent_was_doing(void **state) {
     strcat(trace, ".child");
     control_forget(&control, true);
     atomic_store(&parents->counts.samples, 7);
-    bool looks = atomic_load(&parents->asked) == 0 && control_create(&control, trace, 1e-4, 1e-3);
+    bool looks = atomic_load(&parents->asked) == 0 && control_create(&control, trace, &first, &usual);
     control_done(&control, &request);
     bool is_own = !control_is_asked(&control) && atomic_load(&atomic_load(&control.page)->rate) == 1e-4;
     control_remove(&control);
@@ -145,11 +146,11 @@ static void a_rate_that_is_none_samples_nothing(void **state) {
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     ask(page, wrong[i], 0);
     assert_true(control_claim(&control, &request));
-    assert_true(request.rate == 0);
+    assert_true(request.sampling.rate == 0);
     control_done(&control, &request);
   }
   ask(page, __builtin_nan(""), 0);
-  assert_true(control_claim(&control, &request) && request.rate == 0);
+  assert_true(control_claim(&control, &request) && request.sampling.rate == 0);
 }
 
 static void a_time_ends_by_itself(void **state) {
@@ -165,7 +166,7 @@ static void a_time_ends_by_itself(void **state) {
   assert_true(control_claim(&control, &request) && !request.timed);
   control_done(&control, &request);
   assert_true(control_claim(&control, &request));
-  assert_true(request.timed && request.rate == 0 && !request.until_ns);
+  assert_true(request.timed && request.sampling.rate == 0 && !request.until_ns);
   control_done(&control, &request);
   assert_false(control_is_asked(&control) || control_is_timed(&control));
   assert_true(atomic_load(&page->rate) == 0 && !atomic_load(&page->until_ns));
@@ -203,7 +204,8 @@ static void many_threads_obey_one_command(void **state) {
     all += counts[i];
   }
   assert_true(all <= REQUESTS && all >= REQUESTS / 64);
-  assert_true(atomic_load(&control.done) == REQUESTS && atomic_load(&control.rate) == (REQUESTS - 1) % 2);
+  assert_true(atomic_load(&control.done) == REQUESTS &&
+              atomic_load(&atomic_load(&control.page)->rate) == (REQUESTS - 1) % 2);
 }
 
 static void names_are_known(void **state) {
@@ -236,7 +238,7 @@ static void where_no_file_can_be_made_nothing_is_asked(void **state) {
   (void)state;
   struct control other;
   struct control_request request;
-  assert_false(control_create(&other, "/proc/none/x.trace", 1, 1));
+  assert_false(control_create(&other, "/proc/none/x.trace", &first, &usual));
   assert_false(control_is_asked(&other) || control_claim(&other, &request));
   control_done(&other, &request);
   control_remove(&other);

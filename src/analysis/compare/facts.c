@@ -192,6 +192,14 @@ static wn_status add_what_if(struct facts *facts) {
   return WN_OK;
 }
 
+static void add_cost(struct facts *facts, const struct samples *samples) {
+  uint64_t cost, processor;
+  samples_cost(samples, &cost, &processor);
+  if (!processor) return;
+  count(facts, FACT_TRACE_cost_ns, cost);
+  exact(facts, FACT_TRACE_cost_share, (double)cost / (double)processor);
+}
+
 /* ---- shared ---- */
 
 void facts_of_trace(const struct samples *samples, struct facts *facts) {
@@ -203,6 +211,7 @@ void facts_of_trace(const struct samples *samples, struct facts *facts) {
     count(facts, FACT_TRACE_rate_changes, samples->rate_change_count);
     count(facts, FACT_TRACE_asleep_ns, asleep_ns(samples));
     exact(facts, FACT_TRACE_asleep_share, samples->asleep_share);
+    add_cost(facts, samples);
     count(facts, FACT_TRACE_samples, samples->sampled_blocks);
     count(facts, FACT_TRACE_growths, calls > samples->sampled_blocks ? calls - samples->sampled_blocks : 0);
   }

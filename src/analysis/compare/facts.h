@@ -116,6 +116,8 @@ enum fact_unit {
   FACT(TRACE, rate_changes, COUNT, "Changes of the rate")                          \
   FACT(TRACE, asleep_ns, DURATION, "Nothing was sampled for")                      \
   FACT(TRACE, asleep_share, SHARE, "Of the time of all processes")                 \
+  FACT(TRACE, cost_ns, DURATION, "Processor time that recording took")             \
+  FACT(TRACE, cost_share, SHARE, "Of the program's, this included")                \
   FACT(TRACE, samples, COUNT, "Sampled blocks")                                    \
   FACT(TRACE, kept, SHARE, "Part of the samples that was read")                    \
   FACT(TRACE, growths, COUNT, "Growths by realloc")                                \

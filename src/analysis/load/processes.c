@@ -101,6 +101,8 @@ static void add_point(struct memory_sum *sum, const struct memory_point *point) 
   sum->sum.rss_bytes += point->rss_bytes;
   sum->sum.private_bytes += point->private_bytes;
   sum->sum.own_bytes += point->own_bytes;
+  sum->sum.cost_ns += point->cost_ns;
+  sum->sum.processor_ns += point->processor_ns;
   sum->incomplete += !point->complete;
   sum->living++;
 }
@@ -113,10 +115,18 @@ static void remove_point(struct memory_sum *sum, const struct memory_point *poin
   sum->living--;
 }
 
+/* What a process took before it ended is taken. */
+static void forget_cost(struct memory_sum *sum, const struct memory_point *point) {
+  sum->sum.cost_ns -= point->cost_ns;
+  sum->sum.processor_ns -= point->processor_ns;
+}
+
 /* Exchanges the last measurement of a process; NULL: it has ended. */
 static struct memory_point exchange(struct memory_sum *sum, uint32_t process,
                                     const struct memory_point *point, uint64_t time_ns) {
-  if (sum->last[process]) remove_point(sum, sum->last[process]);
+  const struct memory_point *last = sum->last[process];
+  if (last) remove_point(sum, last);
+  if (last && point) forget_cost(sum, last);
   if (point) add_point(sum, point);
   sum->last[process] = point;
   sum->sum.time_ns = time_ns;

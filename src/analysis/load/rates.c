@@ -87,6 +87,13 @@ double samples_typical_rate(const struct samples *samples) {
   return squares > 0 ? sum / squares : most;
 }
 
+void samples_cost(const struct samples *samples, uint64_t *cost_ns, uint64_t *processor_ns) {
+  const struct memory_point *last =
+      samples->memory_count ? &samples->memory[samples->memory_count - 1] : NULL;
+  *cost_ns = last ? last->cost_ns : 0;
+  *processor_ns = last ? last->processor_ns : 0;
+}
+
 bool asleep_find(struct samples *samples) {
   struct turns turns = {0};
   bool done = true;

@@ -1,4 +1,4 @@
-/* The rates of a recording: one that stands for all, and when it was 0. */
+/* The rates of a recording: one that stands for all, when it was 0, and what sampling cost. */
 #ifndef ANALYSIS_RATES_H
 #define ANALYSIS_RATES_H
 
@@ -7,6 +7,10 @@
 /* One rate for all samples: the inverse of the mean distance of two, by words; where nothing was
  * sampled, the highest rate that there was. */
 double samples_typical_rate(const struct samples *samples);
+
+/* The processor time that recording took, and that of the processes, by their last measurements; 0: it
+ * is not known. */
+void samples_cost(const struct samples *samples, uint64_t *cost_ns, uint64_t *processor_ns);
 
 /* ASLEEP: when nothing was sampled, since every process that ran then had the rate 0. asleep_find
  * fills in `asleep` of samples whose processes and changes of the rate are known; again after

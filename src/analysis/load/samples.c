@@ -120,6 +120,8 @@ static bool keep(struct loading *loading, const struct trace_event *event) {
         event->memory.asked <= UINT8_MAX ? (uint8_t)event->memory.asked : 0,
         event->memory.in_use_bytes,
         event->memory.free_bytes,
+        event->memory.cost_ns,
+        event->memory.processor_ns,
         source_process_of(event->memory.thread, source_process_count(samples->source))};
     return ARRAY_ADD(samples->memory, samples->memory_count, loading->memory_capacity, point);
   }

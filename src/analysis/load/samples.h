@@ -65,7 +65,9 @@ struct memory_point {
   uint64_t own_bytes;  /* about so many of the private bytes are used by the recorder */
   uint8_t asked;       /* which allocator was asked then (enum trace_allocator); if not 0: */
   uint64_t in_use_bytes, free_bytes; /* what its blocks take, and what it keeps free */
-  uint32_t process;                  /* while a trace with several is read */
+  uint64_t cost_ns,
+      processor_ns; /* processor time until then: of recording, and of the process; 0: not known */
+  uint32_t process; /* while a trace with several is read */
 };
 
 /* From this time on a process samples at another rate; 0: not at all. */

@@ -16,21 +16,21 @@
 
 struct asking {
   const char *command;
-  double rate; /* below 0: each process's usual one */
+  struct control_sampling sampling;
+  bool is_usual; /* each process's usual sampling, in place of that */
   double duration_ns;
   bool quiet;
 };
 
-static bool set_rate(struct asking *asking, const char *text) {
-  struct settings settings = settings_initial();
-  if (!setting_set(&settings, SETTING_RATE, text)) return false;
-  asking->rate = settings.of[SETTING_RATE].fraction;
-  return true;
-}
-
-static int fail_rate(const struct asking *asking, const char *text) {
+/* What is given of rate and budget; as `winnow record` takes them. */
+static int set(struct asking *asking, struct settings *settings, enum setting setting, const char *text) {
   char complaint[SETTING_COMPLAINT_BYTES];
-  setting_complain_of_option(complaint, SETTING_RATE, text);
+  if (setting_set(settings, setting, text)) {
+    asking->sampling = (struct control_sampling){settings_rate(settings), settings_budget(settings)};
+    asking->is_usual = false;
+    return 0;
+  }
+  setting_complain_of_option(complaint, setting, text);
   return fail_usage(asking->command, "%s", complaint);
 }
 
@@ -45,11 +45,15 @@ static bool set_duration(struct asking *asking, const char *text) {
   return ns > 0 && ns < 1e18;
 }
 
-static void say_done(const struct recording_process *process, double rate, double duration_ns) {
+static void say_done(const struct recording_process *process, const struct control_sampling *sampling,
+                     double duration_ns) {
   char time[32];
   printf("process %d ", (int)process->pid);
-  if (rate > 0)
-    printf("samples at %g", rate);
+  if (sampling->budget > 0)
+    printf("samples at %g at most, and takes %g %% of its processor time", sampling->rate,
+           100 * sampling->budget);
+  else if (sampling->rate > 0)
+    printf("samples at %g", sampling->rate);
   else
     fputs("samples nothing", stdout);
   if (duration_ns > 0) printf(" for %s", text_time(time, (uint64_t)duration_ns));
@@ -59,9 +63,9 @@ static void say_done(const struct recording_process *process, double rate, doubl
 }
 
 static bool ask(const struct asking *asking, struct recording_process *process) {
-  double rate = asking->rate < 0 ? process->page.usual_rate : asking->rate;
+  struct control_sampling sampling = asking->is_usual ? process->page.usual : asking->sampling;
   uint64_t until = asking->duration_ns > 0 ? os_monotonic_ns() + (uint64_t)asking->duration_ns : 0;
-  uint64_t number = recordings_ask(process, rate, until);
+  uint64_t number = recordings_ask(process, &sampling, until);
   if (!number) {
     fail_job("process %d cannot be asked: its control file is locked by another command, or was made shorter",
              (int)process->pid);
@@ -71,7 +75,7 @@ static bool ask(const struct asking *asking, struct recording_process *process) 
     printf("process %d was asked, and does it at its next allocations: it made none since, or ended\n",
            (int)process->pid);
   else if (!asking->quiet)
-    say_done(process, rate, asking->duration_ns);
+    say_done(process, &sampling, asking->duration_ns);
   return true;
 }
 
@@ -90,52 +94,61 @@ static int fail_no_process(const struct asking *asking, const char *usage) {
   return fail_usage(asking->command, "which process? usage: winnow %s", usage);
 }
 
-static int parse_and_ask(struct asking *asking, int argc, char **argv, const char *letters,
-                         const struct option *known, const char *usage) {
-  int option;
+static int parse(struct asking *asking, int argc, char **argv, const char *letters,
+                 const struct option *known) {
+  struct settings settings = settings_initial();
+  int option, code = 0;
   opterr = 0;
-  while ((option = getopt_long(argc, argv, letters, known, NULL)) != -1) {
-    if (option == 'r' && !set_rate(asking, optarg)) return fail_rate(asking, optarg);
+  while (!code && (option = getopt_long(argc, argv, letters, known, NULL)) != -1) {
+    if (option == 'r') code = set(asking, &settings, SETTING_RATE, optarg);
+    if (option == 'b') code = set(asking, &settings, SETTING_BUDGET, optarg);
     if (option == 'd' && !set_duration(asking, optarg))
       return fail_usage(asking->command,
                         "--duration %s: it must be seconds, or a time with its unit, such as 5m", optarg);
     if (option == 'q') asking->quiet = true;
     if (option == '?' || option == ':') return fail_option(asking->command, option, argv, known);
   }
-  if (optind == argc) return fail_no_process(asking, usage);
-  return ask_all(asking, argv + optind, argc - optind);
+  return code;
 }
 
 /* ---- shared ---- */
 
 #define QUIET \
   { "quiet", no_argument, NULL, 'q' }
+#define BUDGET \
+  { "budget", required_argument, NULL, 'b' }
 
 int command_start(int argc, char **argv) {
   static const struct option known[] = {
-      {"rate", required_argument, NULL, 'r'}, {"duration", required_argument, NULL, 'd'}, QUIET, {0}};
-  struct asking asking = {.command = "start", .rate = -1};
-  return parse_and_ask(&asking, argc, argv, ":r:d:q", known, "start [OPTION...] PID|TRACE...");
+      {"rate", required_argument, NULL, 'r'}, BUDGET, {"duration", required_argument, NULL, 'd'}, QUIET, {0}};
+  struct asking asking = {.command = "start", .is_usual = true};
+  int code = parse(&asking, argc, argv, ":r:b:d:q", known);
+  if (code) return code;
+  if (optind == argc) return fail_no_process(&asking, "start [OPTION...] PID|TRACE...");
+  return ask_all(&asking, argv + optind, argc - optind);
 }
 
 int command_stop(int argc, char **argv) {
   static const struct option known[] = {QUIET, {0}};
   struct asking asking = {.command = "stop"};
-  return parse_and_ask(&asking, argc, argv, ":q", known, "stop [OPTION...] PID|TRACE...");
+  int code = parse(&asking, argc, argv, ":q", known);
+  if (code) return code;
+  if (optind == argc) return fail_no_process(&asking, "stop [OPTION...] PID|TRACE...");
+  return ask_all(&asking, argv + optind, argc - optind);
 }
 
+/* The last argument is the rate, unless there is a budget. */
 int command_rate(int argc, char **argv) {
-  static const struct option known[] = {QUIET, {0}};
+  static const struct option known[] = {BUDGET, QUIET, {0}};
   static const char usage[] = "rate [OPTION...] PID|TRACE... RATE";
-  struct asking asking = {.command = "rate"};
-  int option;
-  opterr = 0;
-  while ((option = getopt_long(argc, argv, ":q", known, NULL)) != -1) {
-    if (option != 'q') return fail_option("rate", option, argv, known);
-    asking.quiet = true;
+  struct asking asking = {.command = "rate", .is_usual = true};
+  int code = parse(&asking, argc, argv, ":b:q", known);
+  if (code) return code;
+  if (argc - optind < 1 + asking.is_usual) return fail_no_process(&asking, usage);
+  if (asking.is_usual) {
+    struct settings settings = settings_initial();
+    code = set(&asking, &settings, SETTING_RATE, argv[--argc]);
   }
-  if (argc - optind < 2) return fail_no_process(&asking, usage);
-  if (!set_rate(&asking, argv[argc - 1])) return fail_rate(&asking, argv[argc - 1]);
-  return ask_all(&asking, argv + optind, argc - optind - 1);
+  return code ? code : ask_all(&asking, argv + optind, argc - optind);
 }
 /* SPDX-License-Identifier: MIT */

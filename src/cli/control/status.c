@@ -25,7 +25,7 @@ struct state {
   const struct recording_process *process;
   char *program;
   uint64_t since_ns, until_ns, counted_ns; /* before now; until: from now on, 0: for ever */
-  double rate, usual_rate;
+  double rate, budget;
   uint64_t samples, live, lost, trace_bytes, cost_ns, cpu_ns;
   bool has_held;
   struct estimate held;
@@ -81,7 +81,7 @@ static struct state state_of(const struct recording_process *process) {
                         .until_ns = before(until, now),
                         .counted_ns = counted ? before(now, counted) : 0,
                         .rate = until && until <= now ? 0 : LOAD(page->rate),
-                        .usual_rate = page->usual_rate,
+                        .budget = LOAD(page->budget),
                         .samples = LOAD(page->counts.samples),
                         .live = LOAD(page->counts.live),
                         .lost = LOAD(page->counts.lost),
@@ -97,8 +97,18 @@ static struct state state_of(const struct recording_process *process) {
 static const char *state_text(char buffer[64], const struct state *state) {
   char time[32];
   if (!(state->rate > 0)) return "asleep";
-  if (!state->until_ns) return snprintf(buffer, 64, "%g", state->rate), buffer;
-  snprintf(buffer, 64, "%g, %s more", state->rate, text_time(time, state->until_ns));
+  int length = snprintf(buffer, 64, "%.3g", state->rate);
+  if (state->until_ns)
+    snprintf(buffer + length, 64 - (size_t)length, ", %s more", text_time(time, state->until_ns));
+  return buffer;
+}
+
+/* The part of the processor time that recording took, and may take. */
+static const char *cost_text(char buffer[64], const struct state *state) {
+  char share[32] = "-";
+  if (state->cpu_ns) text_share(share, (double)state->cost_ns / (double)state->cpu_ns);
+  if (!(state->budget > 0)) return strcpy(buffer, share);
+  snprintf(buffer, 64, "%s <= %g %%", share, 100 * state->budget);
   return buffer;
 }
 
@@ -115,12 +125,11 @@ static const char *held_text(char buffer[64], const struct state *state) {
 }
 
 static void print_state(const struct state *state) {
-  char since[32], rate[64], held[64], trace[32], samples[32], lost[32], cost[32] = "-";
-  if (state->cpu_ns) text_share(cost, (double)state->cost_ns / (double)state->cpu_ns);
-  printf("%7d  %7s  %10s  %7s  %15s  %8s  %6s  %8s  ", (int)state->process->pid,
+  char since[32], rate[64], held[64], trace[32], samples[32], lost[32], cost[64];
+  printf("%7d  %7s  %10s  %7s  %15s  %8s  %15s  %8s  ", (int)state->process->pid,
          text_time(since, state->since_ns), state_text(rate, state),
          text_short_count(samples, (double)state->samples), held_text(held, state),
-         text_bytes(trace, (double)state->trace_bytes), cost,
+         text_bytes(trace, (double)state->trace_bytes), cost_text(cost, state),
          state->lost ? text_short_count(lost, (double)state->lost) : "-");
   text_name(stdout, state->program ? state->program : "?");
   fputs("\n         ", stdout);
@@ -130,8 +139,8 @@ static void print_state(const struct state *state) {
 
 static void print_states(const struct state *states, size_t count) {
   text_style(stdout, STYLE_BOLD);
-  printf("%7s  %7s  %10s  %7s  %15s  %8s  %6s  %8s  %s\n", "pid", "since", "rate", "samples",
-         "held       \u00b1 ", "trace", "cost", "lost", "program, and its trace");
+  printf("%7s  %7s  %10s  %7s  %15s  %8s  %15s  %8s  %s\n", "pid", "since", "rate", "samples",
+         "held       \u00b1 ", "trace", "cost <= budget", "lost", "program, and its trace");
   text_style(stdout, STYLE_PLAIN);
   for (size_t i = 0; i < count; i++) print_state(&states[i]);
 }
@@ -148,7 +157,10 @@ static void write_state(struct json *json, const struct state *state) {
   json_string(json, "trace", state->process->trace);
   json_number(json, "recorded_seconds", (double)state->since_ns / 1e9);
   json_number(json, "rate", state->rate);
-  json_number(json, "usual_rate", state->usual_rate);
+  if (state->budget > 0) json_number(json, "budget", state->budget);
+  json_number(json, "usual_rate", state->process->page.usual.rate);
+  if (state->process->page.usual.budget > 0)
+    json_number(json, "usual_budget", state->process->page.usual.budget);
   if (state->until_ns) json_number(json, "seconds_left", (double)state->until_ns / 1e9);
   json_integer(json, "samples", state->samples);
   json_integer(json, "live_samples", state->live);

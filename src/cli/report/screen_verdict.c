@@ -120,7 +120,7 @@ static bool leaves_work_to_others(const struct view *view) {
 static void say_higher_rate(struct paragraph *text, const struct view *view, const char *before,
                             const char *after) {
   double rate = fmin(fmax(10 * view->report->recording->rate, 1e-4), 1);
-  say(text, view->report->samples->collected ? "%sWINNOW_RATE=%g%s" : "%s--rate %g%s", before, rate, after);
+  say(text, view->report->samples->collected ? "%sWINNOW_RATE=%.1g%s" : "%s--rate %.1g%s", before, rate, after);
 }
 
 static void say_why(struct paragraph *text, const struct view *view, const struct verdict *verdict) {

@@ -108,6 +108,30 @@ a_server_is_asleep_until_it_is_asked() {
   true
 }
 
+# Any cost is more than this budget.
+a_budget_lowers_the_rate() {
+  [ "$tiny" = 1 ] && skip "too few blocks are followed"
+  begin_server --budget 0.0001% --rate 0.5
+  until_true eval '[ "$(status_of ".rate < 0.5 and .budget == 1e-6")" = true ]'
+  "$winnow" status >said || fail "no status"
+  grep -q "^ *$pid .* <= 0.0001 %" said || fail "the table lacks the budget: $(cat said)"
+  "$winnow" rate "$pid" 0.25 >said || fail "rate ended with $?"
+  one_line_of said "^process $pid samples at 0.25, into "
+  [ "$(status_of '.rate == 0.25 and .budget == null')" = true ] || fail "the budget is left: $(status_of .)"
+  "$winnow" start "$pid" >said || fail "start ended with $?"
+  one_line_of said "^process $pid samples at 0.5 at most, and takes 0.0001 % of its processor time, into "
+  until_true eval '[ "$(status_of ".rate < 0.5")" = true ]'
+  "$winnow" rate --budget 50% "$pid" >said || fail "rate ended with $?"
+  one_line_of said "^process $pid samples at 0.001 at most, and takes 50 % of its processor time, into "
+  end_server
+  rates | tr ',' '\n' >changes
+  head -n 1 changes | grep -q ' 2$' || fail "the first change is another one: $(cat changes)"
+  grep -q '^0.25 0$' changes && grep -q '^0.5 0$' changes && grep -q '^0.001 0$' changes || fail "what was asked is not in the trace: $(cat changes)"
+  "$winnow" info t | grep -q '^cost .* of processor time, ' || fail "info does not say the cost"
+  [ "$("$winnow" info --json t | jq '.costs[-1].cost_ns > 0 and (.rates | length) > 3')" = true ] || fail "the JSON lacks the course"
+  [ "$(figure '.trace.cost_ns > 0 and .trace.cost_share > 0 and .trace.cost_share < 1' t)" = true ] || fail "the report lacks the cost"
+}
+
 # A trace of now, and one after each 20 ms, while the program goes on.
 a_growing_trace_is_copied_whole() {
   [ "$tiny" = 1 ] && skip "too few blocks are followed"

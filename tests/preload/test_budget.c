@@ -1,0 +1,150 @@
+/* The rate that a budget allows, for programs that are made up: each allocates so much, and a sample costs
+ * so much. */
+#include "support/test.h"
+
+#include "preload/budget.h"
+#include <math.h>
+#include <stdlib.h>
+
+#define SECOND  1000000000.0
+#define SHARE   0.01
+#define HIGHEST 1e-3
+
+/* Between two looks of the process. */
+#define LOOK_NS 6e6
+
+struct program {
+  double (*words)(double cpu_s); /* that it allocates in a second of processor time */
+  double processors;             /* that it keeps busy */
+  double sample_ns, fixed; /* what a sample costs, and the part of the time that has no part in the rate */
+};
+
+struct result {
+  double share, samples, lowest, highest;
+  int changes;
+};
+
+static double rising(unsigned *random) { /* 0.5 to 1.5 */
+  *random = *random * 1103515245 + 12345;
+  return 0.5 + (double)(*random >> 16 & 0x7fff) / 32768;
+}
+
+static struct result run(const struct program *program, double cpu_s) {
+  struct budget budget;
+  struct result result = {.lowest = HIGHEST, .highest = 0};
+  unsigned random = 1;
+  double cpu = 0, cost = 0;
+  budget_begin(&budget, SHARE, HIGHEST, 0, 0);
+  while (cpu < cpu_s * SECOND) {
+    double passed = LOOK_NS * program->processors, rate = budget_rate(&budget);
+    double samples = program->words(cpu / SECOND) * passed / SECOND * rate * rising(&random);
+    result.samples += samples;
+    cost += samples * program->sample_ns + program->fixed * passed;
+    cpu += passed + samples * program->sample_ns;
+    if (budget_follow(&budget, (uint64_t)cost, (uint64_t)cpu)) result.changes++;
+    result.lowest = fmin(result.lowest, rate);
+    result.highest = fmax(result.highest, rate);
+  }
+  result.share = cost / cpu;
+  return result;
+}
+
+static double storm(double cpu_s) {
+  (void)cpu_s;
+  return 1e9;
+}
+static double server(double cpu_s) { return 1e8 * (1 + 0.5 * sin(cpu_s)); }
+static double quiet(double cpu_s) {
+  (void)cpu_s;
+  return 1e6;
+}
+
+static double burst_s;
+static double bursts(double cpu_s) { return fmod(cpu_s, 2 * burst_s) < burst_s ? 1e6 : 1e9; }
+static double rare_bursts(double cpu_s) { return fmod(cpu_s, 10 * burst_s) < 9 * burst_s ? 1e6 : 1e9; }
+
+static void is_kept_from(double least, struct program program, const char *name) {
+  struct result result = run(&program, 60);
+  print_message("%s: %.2f %% of the time, rates %.1e to %.1e, %d changes, %.0f samples\n", name,
+                100 * result.share, result.lowest, result.highest, result.changes, result.samples);
+  assert_true(result.share > least * SHARE && result.share < 1.2 * SHARE);
+}
+
+static void is_kept(struct program program, const char *name) { is_kept_from(0.8, program, name); }
+
+/* ---- tests ---- */
+
+static void a_storm_takes_its_budget(void **state) {
+  (void)state;
+  struct result result = run(&(struct program){storm, 1, 1500, 0}, 60);
+  assert_true(result.changes < 20);
+  is_kept((struct program){storm, 1, 1500, 0}, "storm");
+  is_kept((struct program){storm, 16, 1500, 0}, "storm of 16 threads");
+  is_kept((struct program){storm, 1, 15000, 0}, "storm whose samples are dear");
+  is_kept((struct program){server, 1, 1500, 0}, "server");
+  is_kept((struct program){server, 8, 1500, 0.002}, "server with fixed cost");
+}
+
+static void bursts_take_the_budget(void **state) {
+  (void)state;
+  static const double lengths[] = {0.01, 0.1, 0.5, 1, 3};
+  for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+    burst_s = lengths[i];
+    is_kept((struct program){bursts, 1, 1500, 0}, "bursts");
+    is_kept((struct program){bursts, 8, 1500, 0}, "bursts of 8 threads");
+    is_kept_from(0.3, (struct program){rare_bursts, 1, 1500, 0}, "rare bursts");
+  }
+}
+
+static void what_costs_little_has_the_highest_rate(void **state) {
+  (void)state;
+  struct result result = run(&(struct program){quiet, 1, 1500, 0}, 60);
+  assert_true(result.changes == 0 && result.lowest == HIGHEST);
+  result = run(&(struct program){storm, 1, 1500, 0}, 0.006); /* a short program */
+  assert_true(result.changes <= 1);
+}
+
+/* After a storm it has that rate again. */
+static double storm_first(double cpu_s) { return cpu_s < 5 ? 1e9 : 1e6; }
+static void the_rate_rises_again(void **state) {
+  (void)state;
+  struct budget budget;
+  double cpu = 0, cost = 0;
+  budget_begin(&budget, SHARE, HIGHEST, 0, 0);
+  while (cpu < 60 * SECOND) {
+    double samples = storm_first(cpu / SECOND) * LOOK_NS / SECOND * budget_rate(&budget);
+    cost += samples * 1500;
+    cpu += LOOK_NS + samples * 1500;
+    budget_follow(&budget, (uint64_t)cost, (uint64_t)cpu);
+    if (cpu > 4 * SECOND && cpu < 5 * SECOND) assert_true(budget_rate(&budget) < HIGHEST / 20);
+  }
+  assert_true(budget_rate(&budget) == HIGHEST);
+}
+
+/* If what costs is not the samples, no rate is low enough; it is never 0. */
+static void the_rate_has_an_end(void **state) {
+  (void)state;
+  struct result result = run(&(struct program){server, 1, 1500, 0.1}, 200);
+  assert_true(result.lowest < 1e-6 && result.lowest > 0.5e-7);
+}
+
+/* The processor time of threads that have ended is counted late by some kernels; nothing goes wrong. */
+static void a_clock_that_stands_changes_little(void **state) {
+  (void)state;
+  struct budget budget;
+  budget_begin(&budget, SHARE, HIGHEST, 1000, 1000);
+  assert_false(budget_follow(&budget, 1000, 1000));
+  assert_true(budget_follow(&budget, 1000 + (uint64_t)(SHARE * SECOND), 1000));
+  assert_true(budget_rate(&budget) > 0.5e-7);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(a_storm_takes_its_budget),
+                                     cmocka_unit_test(bursts_take_the_budget),
+                                     cmocka_unit_test(what_costs_little_has_the_highest_rate),
+                                     cmocka_unit_test(the_rate_rises_again),
+                                     cmocka_unit_test(the_rate_has_an_end),
+                                     cmocka_unit_test(a_clock_that_stands_changes_little)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
+/* SPDX-License-Identifier: MIT */
