@@ -161,6 +161,24 @@ static int by_begin(const void *left, const void *right) {
   return a->begin < b->begin ? -1 : a->begin > b->begin;
 }
 
+/* The span that has an address; NULL if there is none. */
+static const struct span *find_span(const struct spans *spans, Dwarf_Addr address) {
+  size_t low = 0, high = spans->count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (spans->span[middle].begin <= address)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  const struct span *span = low ? &spans->span[low - 1] : NULL;
+  return span && address < span->end ? span : NULL;
+}
+
+static void sort_spans(struct spans *spans) {
+  if (spans->count) qsort(spans->span, spans->count, sizeof *spans->span, by_begin);
+}
+
 /* The index of a unit, made when it is first asked for. Recently used units come first in the list.
  */
 static struct unit *unit_of(struct inlines *inlines, Dwfl_Module *module, Dwarf_Die *entry) {
@@ -178,37 +196,32 @@ static struct unit *unit_of(struct inlines *inlines, Dwfl_Module *module, Dwarf_
   Dwarf_Die *tree = unit->split.bytes ? &unit->split.unit : entry;
   unit->spans_most = spans_most(tree);
   if (!unit->bare) visit_children(unit, tree, 0, NO_SCOPE);
-  if (unit->functions.count)
-    qsort(unit->functions.span, unit->functions.count, sizeof *unit->functions.span, by_begin);
+  sort_spans(&unit->functions);
   unit->next = inlines->units;
   return inlines->units = unit;
 }
 
-/* The unit that covers an address: by the table of ranges or, where the compiler wrote none, by
- * checking each unit. */
-static bool find_unit(Dwfl_Module *module, Dwarf_Addr address, struct unit_place *place) {
+/* The ranges of all units, as the units have them. Compilers other than GCC leave out the table of ranges,
+ * and where some units of a program are in it, libdwfl takes what lies between two of them for the first
+ * one's. */
+static struct spans *ranges_of_units(Dwfl_Module *module) {
   Dwarf_Addr bias;
-  Dwarf_Die *found = dwfl_module_addrdie(module, address, &bias);
-  if (!found) {
-    while ((found = dwfl_module_nextcu(module, found, &bias)))
-      if (dwarf_haspc(found, address - bias) > 0) break;
-  }
-  if (found) *place = (struct unit_place){.unit = *found, .address = address - bias};
-  return found != NULL;
+  struct spans *ranges = calloc(1, sizeof *ranges);
+  for (Dwarf_Die *entry = NULL; ranges && (entry = dwfl_module_nextcu(module, entry, &bias));)
+    add_ranges(&(struct unit){.spans_most = ranges->count + spans_most(entry)}, ranges, entry, 0);
+  if (ranges) sort_spans(ranges);
+  return ranges;
 }
 
-/* The function whose range has an address; NULL if there is none. */
-static const struct span *find_function(const struct unit *unit, Dwarf_Addr address) {
-  size_t low = 0, high = unit->functions.count;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (unit->functions.span[middle].begin <= address)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  const struct span *span = low ? &unit->functions.span[low - 1] : NULL;
-  return span && address < span->end ? span : NULL;
+/* The unit that covers an address. */
+static bool find_unit(struct inlines *inlines, Dwfl_Module *module, Dwarf_Addr address,
+                      struct unit_place *place) {
+  Dwarf_Addr bias;
+  if (!dwfl_module_getdwarf(module, &bias)) return false;
+  if (!inlines->ranges) inlines->ranges = ranges_of_units(module);
+  const struct span *found = inlines->ranges ? find_span(inlines->ranges, address - bias) : NULL;
+  if (found) *place = (struct unit_place){.unit = found->entry, .address = address - bias};
+  return found != NULL;
 }
 
 /* ---- shared ---- */
@@ -223,16 +236,19 @@ void inlines_destroy(struct inlines *inlines) {
     free(unit);
   }
   inlines->units = NULL;
+  if (inlines->ranges) free(inlines->ranges->span);
+  free(inlines->ranges);
+  inlines->ranges = NULL;
   splits_close(&inlines->splits);
 }
 
 size_t inlines_find(struct inlines *inlines, Dwfl_Module *module, Dwarf_Addr address,
                     struct unit_place *place, Dwarf_Die *entries, size_t most) {
   *place = (struct unit_place){.address = 0};
-  if (!most || !find_unit(module, address, place)) return 0;
+  if (!most || !find_unit(inlines, module, address, place)) return 0;
   struct unit *unit = unit_of(inlines, module, &place->unit);
   place->bare = unit && unit->bare;
-  const struct span *function = unit ? find_function(unit, place->address) : NULL;
+  const struct span *function = unit ? find_span(&unit->functions, place->address) : NULL;
   if (!function) return 0;
   size_t count = 0;
   entries[count++] = function->entry;

@@ -17,6 +17,7 @@
 
 struct inlines {
   struct unit *units;
+  struct spans *ranges; /* of all units; NULL before the first question */
   struct splits splits;
 };
 

@@ -80,6 +80,18 @@ units_of_any_content_have_lines() {
   for i in 1 2 3 4 5 6 7 8 9; do known "f$i (program.c:$((i + 2)))" --by line --top 100; done
 }
 
+# Of gcc, clang and Go only gcc writes the table of ranges; its units may lie on both sides of another compiler's.
+units_that_are_not_in_the_table_of_ranges_have_lines() {
+  source_of hidden_function | sed 's/^int main/int middle/' >program.c
+  echo 'int middle(void); int main(void) { return middle(); }' >first.c
+  echo 'int last(void) { return 0; }' >last.c
+  cc -O1 -g -fno-builtin -fno-optimize-sibling-calls -c first.c program.c last.c || skip "no compiler"
+  objcopy -R .debug_aranges -R .rela.debug_aranges program.o || fail "nothing was removed"
+  cc -o program first.o program.o last.o || fail "not linked"
+  record ./program
+  has_line hidden_function
+}
+
 stripped_programs_have_no_names() {
   compile program hidden_function
   record ./program
