@@ -7,12 +7,14 @@
  *
  * Of a Winnow trace a line has the time in nanoseconds, the thread, the kind of event and its
  * fields (trace/events.def), and behind a colon the frames, outermost first. Nothing is looked up:
- * frames are those of the trace. */
+ * frames are those of the trace.
+ *
+ * Of several traces each has a line with its name before its events, as head prints it. */
 #include "analysis/query/query.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "cli/command.h"
-#include "cli/input.h"
+#include "cli/inputs.h"
 #include "cli/load.h"
 #include "cli/options.h"
 #include "cli/recordings.h"
@@ -207,17 +209,36 @@ static wn_status dump_winnow(const struct input *input) {
   return done ? WN_OK : no_memory(input);
 }
 
-static int dump_file(const char *name) {
-  struct input input;
+/* Prints the events of one trace; returns an exit code. */
+static int dump_one(const struct input *input) {
   char text[512];
-  if (!input_open(&input, name)) return fail_job("%s", wn_last_error());
-  memory_bound_begin(memory_bound_file_bytes(input_path(&input)));
-  wn_status error = source_is_memtrace(input_path(&input)) ? dump_memtrace(&input) : dump_winnow(&input);
+  memory_bound_begin(memory_bound_file_bytes(input_path(input)));
+  wn_status error = source_is_memtrace(input_path(input)) ? dump_memtrace(input) : dump_winnow(input);
   error = memory_bound_end(error);
-  int code = error == WN_ESTATE ? fail_usage("dump", "%s", wn_last_error())
-             : error            ? fail_job("%s", input_error(&input, text))
-                                : 0;
-  input_close(&input);
+  return error == WN_ESTATE ? fail_usage("dump", "%s", wn_last_error())
+         : error            ? fail_job("%s", input_error(input, text))
+                            : 0;
+}
+
+static int dump_each(const struct inputs *inputs) {
+  int code = 0;
+  for (size_t i = 0; i < inputs->count && !ferror(stdout); i++) {
+    if (inputs->several) {
+      fputs(i ? "\n==> " : "==> ", stdout);
+      text_name(stdout, inputs->names[i]);
+      puts(" <==");
+    }
+    int failed = dump_one(&inputs->inputs[i]);
+    if (failed) code = failed;
+  }
+  return code;
+}
+
+static int dump_files(const char *const *names, size_t count) {
+  struct inputs inputs;
+  if (inputs_open(&inputs, names, count)) return fail_job("%s", wn_last_error());
+  int code = dump_each(&inputs);
+  inputs_close(&inputs);
   return code;
 }
 
@@ -236,7 +257,7 @@ static int dump_found(const char *name, const char *output, uint64_t every_ns) {
     code = snapshot_take(found.count ? found.items->path : name, found.count ? (int)found.items->pid : 0,
                          output, every_ns);
   else
-    code = dump_file(found.count ? found.items->path : name);
+    code = dump_files(&(const char *){found.count ? found.items->path : name}, 1);
   recordings_destroy(&found);
   return code;
 }
@@ -259,9 +280,12 @@ int command_dump(int argc, char **argv) {
     if (option == 'l' && (!query_time(optarg, &every_ns) || every_ns < 1e6 || every_ns > 1e18))
       return fail_usage("dump", "--loop %s: it must be a time with its unit, such as 1h", optarg);
   }
-  if (argc - optind != 1 || !*argv[optind])
-    return fail_usage("dump", "which trace? usage: winnow dump [OPTION...] PID|FILE");
+  const char *const *names = (const char *const *)argv + optind;
+  int count = argc - optind;
+  if (count < 1 || !**names || (output && count > 1))
+    return fail_usage("dump", "which trace? usage: winnow dump [OPTION...] PID|FILE...");
   if (every_ns > 0 && !output) return fail_usage("dump", "--loop needs --output, such as -o x-%%t.trace");
-  return dump_found(argv[optind], output, (uint64_t)every_ns);
+  bool several = !output && (count > 1 || inputs_has_several(*names));
+  return several ? dump_files(names, (size_t)count) : dump_found(*names, output, (uint64_t)every_ns);
 }
 /* SPDX-License-Identifier: MIT */

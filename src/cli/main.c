@@ -95,7 +95,7 @@ const struct command commands[] = {
      "much that allocated.\n",
      NULL},
     {"dump", command_dump, "print the events of a trace as text, or copy one that grows",
-     "dump [OPTION...] PID|FILE",
+     "dump [OPTION...] PID|FILE...",
      "  -o, --output FILE      write a trace of this moment, while the program goes on, and print nothing\n"
      "  -l, --loop TIME        with -o: again after every TIME, such as 1h, until the program ends. FILE "
      "then\n"
@@ -105,8 +105,10 @@ const struct command commands[] = {
      "                         size\n"
      "\n"
      "One event a line, in the order of the trace, with its frames as they are in the trace: no names are\n"
-     "looked up. A Memtrace file gives the text of Memtrace's own dump tool. FILE can be a pipe, or - for\n"
-     "standard input; PID is a process that is recorded.\n"
+     "looked up. A Memtrace file gives the text of Memtrace's own dump tool. FILE can be a pipe, - for\n"
+     "standard input, a folder with traces, or a pattern; each of several traces has its name before it. "
+     "PID\n"
+     "is a process that is recorded.\n"
      "\n"
      "Examples:\n"
      "  winnow dump run.trace | grep ' memory '\n"

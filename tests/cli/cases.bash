@@ -170,13 +170,35 @@ events_are_dumped_one_a_line() {
   run dump m
   [ "$code" = 0 ] && grep -q '^winnow: m is incomplete: 1 piece damaged' err || fail "$code: $(cat err)"
   refused 2 'which trace' dump
-  refused 2 'which trace' dump a b
   refused 2 "option '--nothing' is not known" dump --nothing m
   refused 1 'No such file' dump nowhere
   head -c 1000 /bin/sh >foreign
   refused 1 'foreign is not a Winnow trace, nor one of Memtrace' dump foreign
   printf '\xc1\xfc\x1f\xc1 and so on' >big
   refused 1 'big is a Memtrace trace of a big-endian machine, which cannot be read' dump big
+}
+
+# A recording of several programs is a folder; what cannot be dumped does not keep the rest back.
+each_trace_of_a_folder_is_dumped() {
+  mkdir run
+  make plain run/1.trace
+  "$build/tests/cli/make_memtrace" run/2.ctf 500
+  echo 'no trace' >run/notes
+  succeeds dump run
+  [ "$(grep -n '==>' out | tr '\n' ' ' | sed 's/[0-9]*://g')" = '==> run/1.trace <== ==> run/2.ctf <== ' ] ||
+    fail "$(grep '==>' out)"
+  cp out both
+  { echo '==> run/1.trace <=='; "$winnow" dump run/1.trace; echo; echo '==> run/2.ctf <=='; "$winnow" dump run/2.ctf; } |
+    cmp - both || fail "not what each alone gives"
+  succeeds dump 'run/*'
+  cmp out both || fail "of a pattern: another text"
+  succeeds dump run/1.trace run/2.ctf
+  cmp out both || fail "of two files: another text"
+  run dump nowhere run/2.ctf
+  [ "$code" = 1 ] && grep -q 'nowhere: No such file' err || fail "$code: $(cat err)"
+  [ "$(wc -l <out)" = 503 ] || fail "$(wc -l <out) lines"
+  rm run/*.*
+  refused 1 'run: no file in it is a trace' dump run
 }
 
 # Every chunk begins with the magic, eight bytes; then the version, two bytes.
