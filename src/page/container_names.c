@@ -1,6 +1,7 @@
 /* The sections of a container with names and stacks. */
 #include "page/container_names.h"
 
+#include "analysis/load/cgo.h"
 #include "base/error.h"
 #include "page/ranks.h"
 #include <stdlib.h>
@@ -364,6 +365,7 @@ wn_status stacks_give(struct stored_stacks *stacks, struct recording *recording,
   if (fault) return error_set(WN_EINVAL, "%s", fault);
   if (!give_nodes(stacks, &recording->names, source) || !give_builds(stacks, &recording->names))
     return error_set(WN_ENOMEM, "not enough memory for the stacks");
+  cgo_mark(&recording->names, stacks->lists.member_count);
   recording->names.hint = stacks->hint;
   recording->wrappers = (struct wrappers){stacks->wrappers, stacks->wrapper_count};
   stacks->hint = NULL;

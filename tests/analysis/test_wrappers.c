@@ -67,6 +67,11 @@ static void names_of_wrappers_are_known_with_and_without_what_varies(void **stat
       "std::sys::alloc::unix::aligned_malloc",
       "<hashbrown::raw::RawTable<(u64, alloc::string::String)>>::reserve::<{closure#0}>",
       "<std::collections::hash::map::HashMap<u64, alloc::string::String>>::insert",
+      "_cgo_0742e3e0f5dd_Cfunc_strdup",
+      "example.com/shop._Cfunc_CString",
+      "main._cgo_cmalloc.abi0",
+      "runtime.asmcgocall.abi0",
+      "runtime.cgocall",
   };
   static const char *const others[] = {
       "",
@@ -90,6 +95,8 @@ static void names_of_wrappers_are_known_with_and_without_what_varies(void **stat
       "operator new_thing(int)",
       "Loader::allocate(int)",
       "xmalloc_statistics",
+      "runtime.cgocallback",
+      "main.load_Cfunc_table",
   };
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (!wrapper_is_known(known[i])) fail_msg("%s is not known", known[i]);

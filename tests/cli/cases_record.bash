@@ -301,6 +301,51 @@ END
   check_gos_heap_is_named held
 }
 
+# What is between Go and C is nobody's code: a row and its callers go on to the Go functions, with their lines.
+gos_functions_are_callers_of_cs() {
+  need_recording
+  need_many_blocks
+  need go
+  need cc
+  cat >rows.go <<'END'
+package main
+
+// #include <stdlib.h>
+// __attribute__((noinline)) static void *read_row(size_t bytes) { void *volatile row = malloc(bytes); return row; }
+import "C"
+import "unsafe"
+
+var kept []unsafe.Pointer
+
+//go:noinline
+func load(bytes int) {
+	kept = append(kept, C.read_row(C.size_t(bytes)))
+}
+
+//go:noinline
+func name(i int) {
+	kept = append(kept, unsafe.Pointer(C.CString("a name that is as long as others")))
+}
+
+func main() {
+	for i := 0; i < 20000; i++ {
+		load(300 + i%500)
+		name(i)
+	}
+}
+END
+  GOCACHE=$PWD/cache GOFLAGS=-mod=mod CGO_ENABLED=1 go build -o rows rows.go >why 2>&1 || skip "go builds no program with C code: $(tail -n 1 why)"
+  run record --rate 1e-2 -o t ./rows
+  succeeds report t
+  says 'read_row  rows[.]go:4 +< main[.]load:12 < main[.]main:2[2-6] '
+  says 'main[.]name  rows[.]go:17 +< main[.]main:2[2-6] '
+  succeeds report --by stack t
+  says 'read_row  rows[.]go:4 +< main[.]load rows[.]go:12 < main[.]main rows[.]go:2[2-6] +[0-9]'
+  ! grep -q 'runtime[.]\(cgo\|asmcgo\|main\)\|_Cfunc_' out || fail "between Go and C: $(cat out)"
+  succeeds report --show-wrappers --by stack t
+  says 'malloc.*< runtime[.]asmcgocall'
+}
+
 # Who records a script wants to know of its programs.
 work_of_children_that_are_not_followed_is_told() {
   need_recording

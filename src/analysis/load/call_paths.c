@@ -8,6 +8,8 @@
  * Wrappers. A frame that allocates for its caller (wrappers.h) does not own what it allocates: a
  * stack belongs to the node of its innermost frame that is no wrapper. A stack that has only
  * wrappers belongs to its outermost frame.
+ *
+ * What is between Go and C (cgo.h) is left out unless nothing is known to call it.
  */
 #include "analysis/load/call_paths.h"
 
@@ -108,7 +110,7 @@ static uint32_t step(struct building *building, uint32_t parent, uint32_t trace_
   bool begun = stack_view_begun(&building->view, source_stack(building->samples->source, trace_node).parent);
   for (size_t i = frames.count; i-- > 0 && parent != UINT32_MAX;) {
     size_t frame = (size_t)(frames.frame - building->names->frame) + i;
-    if (!stack_view_shows(&building->view, frame, &begun)) continue;
+    if (!stack_view_shows(&building->view, frame, &begun) || (frames.frame[i].between && parent)) continue;
     struct label label = label_of(&frames.frame[i], building->paths->grouping);
     label.call = is_call(building, &frames.frame[i]);
     uint32_t number = label_number(building, &label);

@@ -22,6 +22,7 @@ struct frame {
   uint32_t place;                     /* if no line is known: "function (module+0xaddress)" */
   bool inlined;                       /* the function was inlined into that of the next frame */
   bool wrapper;                       /* the function allocates for its callers; set by wrappers_find */
+  bool between;                       /* Go and C, cgo.h: call paths leave it out */
 };
 
 struct frames {

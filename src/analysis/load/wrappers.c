@@ -37,6 +37,7 @@
  */
 #include "analysis/load/wrappers.h"
 
+#include "analysis/load/cgo.h"
 #include "base/error.h"
 #include "base/text.h"
 #include <ctype.h>
@@ -196,7 +197,7 @@ static bool is_of_rust(const char *name) {
   return false;
 }
 
-/* Whether a function is within a library of containers (WRAPPERS_WITHIN). */
+/* Whether a function is within a library of containers (WRAPPERS_WITHIN), or cgo's. */
 static bool is_in_library(const char *name) {
   static const char *const paths[] = {
 #define WRAPPER(name)
@@ -205,7 +206,7 @@ static bool is_in_library(const char *name) {
 #include "analysis/load/wrapper_names.def"
   };
   char reduced[NAME_MOST], plain[NAME_MOST];
-  if (is_of_rust(name)) return true;
+  if (is_of_rust(name) || cgo_is_between(name)) return true;
   reduce(name, reduced);
   omit_versions(reduced, plain);
   const char *path = plain + strspn(plain, "&"); /* of a method of a reference */
@@ -256,7 +257,7 @@ static void count_ends(struct finding *finding, uint32_t stack, struct own own) 
 }
 
 /* Whether a wrapper may call a function of the program: one of a library of containers calls closures and
- * methods that it was given. */
+ * methods that it was given, and cgo's call the C functions. */
 static bool calls_back(struct finding *finding, uint32_t function) {
   struct shape *shape = &finding->shapes[function];
   if (shape->calling == UNKNOWN)
@@ -343,12 +344,14 @@ static int by_samples(const void *a, const void *b, void *context) {
   return (left < right) - (left > right);
 }
 
+/* Not those between Go and C, which nobody wrote. */
 static bool list(const struct finding *finding, struct wrappers *wrappers) {
   uint32_t strings = finding->names->strings->count;
   wrappers->functions = malloc((strings + 1) * sizeof *wrappers->functions);
   if (!wrappers->functions) return false;
   for (uint32_t function = 0; function < strings; function++)
-    if (finding->ends[function]) wrappers->functions[wrappers->count++] = function;
+    if (finding->ends[function] && !cgo_is_between(strings_text(finding->names->strings, function)))
+      wrappers->functions[wrappers->count++] = function;
   qsort_r(wrappers->functions, wrappers->count, sizeof *wrappers->functions, by_samples, finding->ends);
   return true;
 }
@@ -457,7 +460,7 @@ wn_status wrappers_find(const struct samples *samples, struct names *names,
   size_t frames = frames_in(names, finding.nodes);
   bool *is = calloc((size_t)names->strings->count + 1, sizeof *is);
   wn_status error = is && prepare(&finding) ? know_names(names, options, is) : WN_ENOMEM;
-  if (!error) mark(names, frames, is), mark_containers(samples, names, frames);
+  if (!error) mark(names, frames, is), mark_containers(samples, names, frames), cgo_mark(names, frames);
   for (int round = 0; !error && round < ROUNDS_MOST && find_by_shape(&finding, is); round++)
     mark(names, frames, is);
   if (!error && !list(&finding, wrappers)) error = WN_ENOMEM;

@@ -15,10 +15,10 @@ enum {
   CALLERS_OUTER = 2    /* and so many outermost ones */
 };
 
-/* "main", and Rust's "program::main". */
+/* "main", Go's "main.main", and Rust's "program::main". */
 static bool is_main(const char *function) {
   size_t length = strlen(function);
-  return !strcmp(function, "main") || !strncmp(function, "main (", 6) ||
+  return !strcmp(function, "main") || !strncmp(function, "main (", 6) || !strcmp(function, "main.main") ||
          (length > 6 && !strcmp(function + length - 6, "::main"));
 }
 
@@ -70,11 +70,14 @@ static void say_parts(struct paragraph *paragraph, const struct view *view, cons
 /* ---- shared ---- */
 
 bool report_is_beginning(const char *function) {
-  static const char *const names[] = {"main",   "_start",   "start_thread", "thread_start",
-                                      "clone3", "__clone3", "__clone",      "clone"};
+  static const char *const names[] = {"main",     "_start",  "start_thread", "thread_start", "clone3",
+                                      "__clone3", "__clone", "clone",        "runtime.main"};
   static const char *const starts[] = {"__libc_start_",
-                                       "std::rt::", "std::sys::backtrace::__rust_begin_short",
-                                       "std::sys_common::backtrace::__rust_begin_short", "Builtins_"};
+                                       "runtime.goexit",
+                                       "std::rt::",
+                                       "std::sys::backtrace::__rust_begin_short",
+                                       "std::sys_common::backtrace::__rust_begin_short",
+                                       "Builtins_"};
   const char *place = strstr(function, " ("); /* where rows are lines: "_start (shop+0x10a1)" */
   size_t length = place ? (size_t)(place - function) : strlen(function);
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
