@@ -41,6 +41,8 @@ static const struct program {
     PROGRAM(leaks_in_bursts, LEAK, "open_session"),
     PROGRAM(leaks_large_blocks, LEAK, "open_session"),
     PROGRAM(leaks_and_frees_at_exit, LEAK, "open_session"),
+    PROGRAM(leaks_and_is_taken_down, LEAK, "open_session"),
+    PROGRAM(evicts_and_is_taken_down, LEVEL, NULL),
     PROGRAM(leaks_while_a_cache_shrinks, LEAK, "open_session"),
     PROGRAM(leaks_from_half_of_the_run, LEAK | GROWING, "open_session"),
     PROGRAM(leaks_from_a_third_of_the_run, LEAK | GROWING, "open_session"),
@@ -181,6 +183,15 @@ static void batches_do_not_close_the_program(void **state) {
   }
 }
 
+/* Few samples do not hide that a program was at work until its destructors ran. */
+static void a_program_that_is_taken_down_is_judged_before_that(void **state) {
+  (void)state;
+  static const struct program program = {"", leaks_and_is_taken_down, LEAK, "open_session"};
+  char culprit[64];
+  for (uint64_t seed = 1; seed <= 20; seed++)
+    assert_int_not_equal(judged(&program, 1e-4, seed, culprit), VERDICT_LEVEL);
+}
+
 static int seeds_asked = SEEDS;
 
 static bool is_none(enum verdict_kind kind) { return kind == VERDICT_NONE || kind == VERDICT_UNDECIDED; }
@@ -301,6 +312,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(a_leak_of_a_tenth_is_not_called_none),
       cmocka_unit_test(the_blocks_have_their_verdict_beside_that_of_the_memory),
       cmocka_unit_test(batches_do_not_close_the_program),
+      cmocka_unit_test(a_program_that_is_taken_down_is_judged_before_that),
       cmocka_unit_test(growth_of_a_process_that_has_just_begun_is_no_leak)};
   return RUN_TESTS(tests);
 }

@@ -176,6 +176,18 @@ static void leaks_large_blocks(void) {
   if (tick % 40 == 7) hold(LEAKS, 500000, FOR_EVER);
 }
 static void leaks_and_frees_at_exit(void) { work(40), spread(LEAKS, 40 MB, 0, 1, 300, TICKS - tick - 1); }
+/* Destructors take a twenty-fifth of the run, and few samples tell what was held before. */
+static void leaks_and_is_taken_down(void) {
+  double left = 0.96 * TICKS - tick + between(0, 0.04 * TICKS);
+  if (part() > 0.96) return;
+  work(40), spread(LEAKS, 8 MB, 0, 0.96, 300, left);
+  spread(CACHE, 180 MB, 0, 0.96, 1000, fmin(left, 0.05 * TICKS));
+}
+static void evicts_and_is_taken_down(void) {
+  double left = 0.96 * TICKS - tick + between(0, 0.04 * TICKS);
+  if (part() > 0.96) return;
+  work(40), spread(CACHE, 180 MB, 0, 0.96, 1000, fmin(left, 0.08 * TICKS));
+}
 static void leaks_while_a_cache_shrinks(void) {
   work(40), spread(LEAKS, 30 MB, 0, 1, 300, FOR_EVER);
   if (part() < 0.1) spread(CACHE, 45 MB, 0, 0.1, 1000, between(400, TICKS));

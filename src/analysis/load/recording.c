@@ -32,8 +32,8 @@ static void find_shared_names(struct recording *recording) {
 /* ---- CLOSING ---- */
 
 enum { CLOSING_PART = 5, SLOWLY_PART = 2, CURVE = 512, AT_ONCE = 50, LEAST = CURVE / 8, BATCHES = 3 };
-static const double KEPT_MOST = 0.5, NEARLY = 0.95, SLOWLY_LEAST = 0.25, SLOWLY_ALLOCATES = 0.1, WORKS = 0.5,
-                    AGAIN = 0.8, NO_BATCHES = -1;
+static const double KEPT_MOST = 0.5, NEARLY[] = {0.95, 0.8, 0.6}, SLOWLY_LEAST = 0.25, SLOWLY_ALLOCATES = 0.1,
+                    WORKS = 0.5, AGAIN = 0.8, NO_BATCHES = -1;
 
 /* What a process held, and what it allocated since the moment before, while it ran. */
 struct course {
@@ -74,12 +74,12 @@ static size_t last_part(const struct course *course, int parts) {
   return course->end + 1 - (course->end + 1 - course->begin) / (size_t)parts;
 }
 
-/* The last moment at which nearly as much was held as ever from `first` on. */
-static size_t last_of_most(const struct course *course, size_t first) {
+/* The last moment at which this part of what was held at most from `first` on was held. */
+static size_t last_of_most(const struct course *course, size_t first, double part) {
   size_t last = course->end;
   double most = 0;
   for (size_t i = first; i <= last; i++) most = fmax(most, held_at(course, i));
-  while (last > first && held_at(course, last) < NEARLY * most) last--;
+  while (last > first && held_at(course, last) < part * most) last--;
   return last;
 }
 
@@ -89,6 +89,17 @@ static bool works_on(const struct course *course, size_t last) {
   return after > (before + after) / AT_ONCE &&
          allocated(course, last + 1, course->end + 1) / (double)after >=
              WORKS * allocated(course, course->begin, last + 1) / (double)before;
+}
+
+/* The last moment before the process closes down, from `first` on. What few samples tell of a level rises
+ * and falls, so the process may have worked for long after it seemed to hold the most: then NEARLY is less. */
+static size_t last_at_work(const struct course *course, size_t first) {
+  size_t last = course->end;
+  for (size_t i = 0; i < sizeof NEARLY / sizeof *NEARLY; i++) {
+    last = last_of_most(course, first, NEARLY[i]);
+    if (!works_on(course, last)) break;
+  }
+  return last;
 }
 
 /* SLOWLY */
@@ -145,8 +156,11 @@ uint64_t recording_closing(const struct recording *recording, uint32_t number) {
   if (recording->partial || samples->collected || !ends_itself(process) || !has_course(&course, process))
     return end_ns;
   size_t lately = last_part(&course, CLOSING_PART), first = last_part(&course, SLOWLY_PART),
-         last = last_of_most(&course, first);
-  if (last < lately && !only_frees(&course, last)) first = lately, last = last_of_most(&course, first);
+         last = last_of_most(&course, first, *NEARLY);
+  if (last >= lately || !only_frees(&course, last)) {
+    if (last < lately) first = lately;
+    last = last_at_work(&course, first);
+  }
   double between = held_between_batches(&course, last);
   if (between > NO_BATCHES) {
     if (held_at(&course, course.end) >= KEPT_MOST * between) return end_ns;
