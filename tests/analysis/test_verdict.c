@@ -192,6 +192,26 @@ static void a_program_that_is_taken_down_is_judged_before_that(void **state) {
     assert_int_not_equal(judged(&program, 1e-4, seed, culprit), VERDICT_LEVEL);
 }
 
+/* Nor is a function that calls itself. */
+static void a_part_of_a_function_is_not_its_caller(void **state) {
+  (void)state;
+  static const struct program program = {"", leaks_in_a_part_of_a_function, LEAK, "open_session"};
+  struct recording_options options = {.names = {.symbols = false}};
+  struct recording *recording;
+  struct report report;
+  run(&program, 1e-3, 1);
+  assert_int_equal(recording_load(story_path(), &options, &recording), WN_OK);
+  unlink(story_path());
+  assert_int_equal(report_ask(recording, &(struct question){.closing = true}, &report), WN_OK);
+  assert_int_equal(verdict_find(&report, &verdict), WN_OK);
+  assert_int_equal(verdict.culprits, 1);
+  const struct strings *strings = recording->names.strings;
+  assert_string_equal(strings_text(strings, verdict.culprit[0].function.function), "open_session");
+  assert_string_equal(strings_text(strings, verdict.culprit[0].caller.function), "serve");
+  report_destroy(&report);
+  recording_free(recording);
+}
+
 static int seeds_asked = SEEDS;
 
 static bool is_none(enum verdict_kind kind) { return kind == VERDICT_NONE || kind == VERDICT_UNDECIDED; }
@@ -313,6 +333,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(the_blocks_have_their_verdict_beside_that_of_the_memory),
       cmocka_unit_test(batches_do_not_close_the_program),
       cmocka_unit_test(a_program_that_is_taken_down_is_judged_before_that),
+      cmocka_unit_test(a_part_of_a_function_is_not_its_caller),
       cmocka_unit_test(growth_of_a_process_that_has_just_begun_is_no_leak)};
   return RUN_TESTS(tests);
 }

@@ -24,7 +24,8 @@ enum {
   CACHE,
   TABLE,
   LEAKS,
-  LOST
+  LOST,
+  PART
 };
 static const struct named_node nodes[] = {[MAIN] = {"main", 0},
                                           [SERVE] = {"serve", MAIN},
@@ -37,7 +38,8 @@ static const struct named_node nodes[] = {[MAIN] = {"main", 0},
                                           [CACHE] = {"fill_cache", SERVE},
                                           [TABLE] = {"load_table", MAIN},
                                           [LEAKS] = {"open_session", SERVE},
-                                          [LOST] = {"log_event", PARSE}};
+                                          [LOST] = {"log_event", PARSE},
+                                          [PART] = {"open_session", LEAKS}};
 
 /* ---- the run of a program ---- */
 
@@ -167,6 +169,7 @@ static void leaks_beside_sessions(void) {
   work(30), spread(LOST, 30 MB, 0, 1, 200, FOR_EVER);
   for (int i = 0; i < 20; i++) hold(LEAKS, some_size(2000), lives(400));
 }
+static void leaks_in_a_part_of_a_function(void) { work(40), spread(PART, 40 MB, 0, 1, 300, FOR_EVER); }
 static void leaks_in_bursts(void) {
   work(60);
   if (tick % 200 < 10) spread(LEAKS, 800 MB, 0, 1, 500, FOR_EVER);

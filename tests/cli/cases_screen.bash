@@ -152,6 +152,31 @@ a_leak_that_begins_late_is_told() {
     fail "$(jq .verdict out)"
 }
 
+# Compilers make two functions of one, of which one calls the other.
+another_line_of_a_function_is_not_its_caller() {
+  need_recording
+  need cc
+  cat >parts.c <<'END'
+#include <stdlib.h>
+void *volatile kept;
+__attribute__((noinline)) void grow(int depth) {
+  if (!depth) kept = malloc(1000);
+  else grow(depth - 1);
+}
+int main(int argc, char **argv) {
+  (void)argv;
+  for (int i = 0; i < 100; i++) grow(argc);
+  return 0;
+}
+END
+  cc -g -O0 -o parts parts.c || fail "not compiled"
+  "$winnow" record -q --rate 1 -o t ./parts || fail "not recorded"
+  succeeds report t
+  says 'grow  parts[.]c:4  < main:9 '
+  succeeds report --all t
+  says 'grow  parts[.]c:4 .*< itself < main '
+}
+
 a_verdict_on_two_functions_has_two_lines() {
   need_recording
   need_many_blocks

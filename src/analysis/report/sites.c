@@ -97,15 +97,20 @@ static uint32_t label_at(const struct chains *chains, uint32_t node) {
   return chains->tree->nodes[node].label;
 }
 
-/* Steps one caller outwards on all paths, past recursive calls. True if there was one. */
+/* Also at two lines of one function. */
+static bool is_same_function(const struct chains *chains, uint32_t one, uint32_t other) {
+  const struct label *a = &chains->tree->labels[one], *b = &chains->tree->labels[other];
+  return one == other || (a->function && a->function == b->function && a->module == b->module);
+}
+
+/* Steps one caller outwards on all paths, past calls of a function by itself. True if there was a recursive
+ * one: a caller at another line may be a part that the compiler made of the function. */
 static bool step(struct chains *chains) {
   bool recursive = false;
   for (size_t i = 0; i < chains->count; i++) {
-    uint32_t at = chains->at[i], label = label_at(chains, at);
-    do {
-      recursive |= at != chains->at[i];
-      at = chains->tree->nodes[at].parent;
-    } while (at && label_at(chains, at) == label);
+    uint32_t label = label_at(chains, chains->at[i]), at = chains->tree->nodes[chains->at[i]].parent;
+    for (; at && is_same_function(chains, label_at(chains, at), label); at = chains->tree->nodes[at].parent)
+      recursive |= label_at(chains, at) == label;
     chains->at[i] = at;
   }
   return recursive;

@@ -118,6 +118,14 @@ struct suspects {
   struct growth all;
 };
 
+/* The label of the function that calls a node's: of itself, or of a part that the compiler made of it, a
+ * function is no caller. */
+static uint32_t caller_of(const struct call_tree *tree, uint32_t node) {
+  uint32_t at = tree->nodes[node].parent;
+  while (at && tree->nodes[at].label == tree->nodes[node].label) at = tree->nodes[at].parent;
+  return tree->nodes[at].label;
+}
+
 static wn_status number_pairs(struct suspects *suspects) {
   const struct call_tree *tree = &suspects->table.tree;
   struct keyed *keyed = malloc(tree->node_count * sizeof *keyed);
@@ -125,8 +133,8 @@ static wn_status number_pairs(struct suspects *suspects) {
   suspects->node_of_pair = malloc(tree->node_count * sizeof *suspects->node_of_pair);
   bool done = keyed && suspects->pair_of_node && suspects->node_of_pair;
   for (uint32_t i = 0; done && i < tree->node_count; i++) {
-    uint64_t caller = tree->nodes[tree->nodes[i].parent].label;
-    keyed[i] = (struct keyed){(uint64_t)tree->nodes[i].label << 32 | caller, i};
+    uint64_t label = tree->nodes[i].label;
+    keyed[i] = (struct keyed){label << 32 | caller_of(tree, i), i};
   }
   done = done && order_by_key(keyed, tree->node_count);
   for (size_t i = 0; done && i < tree->node_count; i++) {
@@ -183,8 +191,7 @@ static uint32_t label_of_pair(const struct suspects *suspects, size_t pair) {
 }
 
 static uint32_t caller_of_pair(const struct suspects *suspects, size_t pair) {
-  const struct tree_node *nodes = suspects->table.tree.nodes;
-  return nodes[nodes[suspects->node_of_pair[pair]].parent].label;
+  return caller_of(&suspects->table.tree, suspects->node_of_pair[pair]);
 }
 
 /* ---- culprits ---- */
