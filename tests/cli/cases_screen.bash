@@ -152,6 +152,26 @@ a_leak_that_begins_late_is_told() {
     fail "$(jq .verdict out)"
 }
 
+# Where lines are scarce, a second row tells more than the callers of the first ones.
+rows_of_a_tenth_go_before_callers() {
+  need_recording
+  need cc
+  {
+    printf '#include <stdlib.h>\nvoid *volatile kept;\n'
+    for name in a b c d e f g h; do
+      echo "void fill_$name(void) { kept = malloc(10000); }"
+      echo "void a_caller_with_a_name_so_long_that_its_row_has_no_room_for_it_$name(void) { fill_$name(); }"
+    done
+    echo "int main(void) {$(printf ' a_caller_with_a_name_so_long_that_its_row_has_no_room_for_it_%s();' a b c d e f g h) return 0; }"
+  } >rows.c
+  cc -g -O0 -o rows rows.c || fail "not compiled"
+  "$winnow" record -q --rate 1 -o t ./rows || fail "not recorded"
+  COLUMNS=80 succeeds report t
+  [ "$(sed -n '/^HELD/,/^ALLOCATED/p' out | grep -c '  fill_[a-h]  rows[.]c')" = 8 ] || fail "not eight rows: $(cat out)"
+  [ "$(sed -n '/^HELD/,/^ALLOCATED/p' out | grep -c ' < a_caller')" = 1 ] || fail "callers of not one: $(cat out)"
+  [ "$(wc -l <out)" -le 40 ] || fail "$(wc -l <out) lines"
+}
+
 # Compilers make two functions of one, of which one calls the other.
 another_line_of_a_function_is_not_its_caller() {
   need_recording

@@ -431,7 +431,20 @@ static const char *write_heading(const struct shown_table *table, char heading[3
   return heading;
 }
 
-/* Prints at most so many lines of rows with their header; *printed: how many. */
+/* Whether so many lines have room for the rows of a tenth of the table, with their callers. */
+static bool has_room(struct shown_table *table, int lines, int room) {
+  const double tenth = 0.1 * table->whole.bytes.total;
+  struct described what;
+  for (size_t i = 0; i < table->count; i++) {
+    if (sites_sums(table->view->options->order, table->rows[i].group)->bytes.total < tenth) continue;
+    describe(table, &table->rows[i], &what);
+    lines -= lines_of(&what, room);
+  }
+  return lines >= 0;
+}
+
+/* Prints at most so many lines of rows with their header; *printed: how many. Without room, callers stand
+ * only beside their rows, and below the first one. */
 static wn_status print_rows(struct shown_table *table, int lines, int *printed) {
   enum sites_order order = table->view->options->order;
   struct sums rest = table->whole;
@@ -450,8 +463,10 @@ static wn_status print_rows(struct shown_table *table, int lines, int *printed) 
                            !table->view->report->samples->collected,
                        write_heading(table, heading));
   *printed = 1;
+  bool is_scarce = brief && !table->view->options->top && !has_room(table, lines - 2, room);
   for (; shown < table->count; shown++) {
     describe(table, &table->rows[shown], &what);
+    if (is_scarce && shown && lines_of(&what, room) == 2) what.callers.length = 0, *what.callers.text = 0;
     int taken = lines_of(&what, room);
     if (brief && shown && !table->view->options->top && *printed + taken > lines - 1) break;
     print_row(table, &table->rows[shown], &what, fitted.row[shown].text, room);
