@@ -271,7 +271,7 @@ leaks_are_told_from_caches() {
   need jq
   "$build/tests/page/make_planted" malloc t || fail "no trace"
   succeeds report --all t
-  says 'once +caches'
+  says ' at once +caches'
   says 'grows +leaks'
   says 'Growing steadily: leaks by [0-9.]+ kB \([0-9.]+–[0-9.]+ kB\) a second\. '
   succeeds report --all --where 'fn != leaks' t

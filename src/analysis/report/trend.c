@@ -48,8 +48,8 @@ const char *trend_of(struct table *table, struct table *alive, const struct grou
   struct growth growth = table_growth(alive ? alive : table, group, sites_extent(order));
   static const char *const words[GROWTH_KIND_COUNT] = {[GROWTH_FEW] = "?",
                                                        [GROWTH_STEADY] = "grows",
-                                                       [GROWTH_ONCE] = "once",
-                                                       [GROWTH_RECENT] = "new",
+                                                       [GROWTH_ONCE] = "at once",
+                                                       [GROWTH_RECENT] = "recent",
                                                        [GROWTH_UNEVEN] = "uneven"};
   bool level = growth.lately.estimate < 0.1 * growth.bytes.estimate &&
                growth.lately.estimate > -0.1 * growth.bytes.estimate;
