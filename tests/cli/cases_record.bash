@@ -344,6 +344,11 @@ END
   ! grep -q 'runtime[.]\(cgo\|asmcgo\|main\)\|_Cfunc_' out || fail "between Go and C: $(cat out)"
   succeeds report --show-wrappers --by stack t
   says 'malloc.*< runtime[.]asmcgocall'
+  # Callers without lines have no addresses beside their names.
+  GOCACHE=$PWD/cache GOFLAGS=-mod=mod CGO_ENABLED=1 go build -ldflags=-w -o rows rows.go || fail "not built"
+  run record --rate 1e-2 -o t ./rows
+  succeeds report t
+  says 'read_row  rows[.]go:4  < main[.]load < main[.]main '
 }
 
 # Who records a script wants to know of its programs.

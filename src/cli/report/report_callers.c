@@ -113,13 +113,20 @@ void report_say_callers(struct paragraph *paragraph, const struct view *view, co
   say_parts(paragraph, view, tree, chain, unit);
 }
 
+/* The function of a frame by line; without a line that is "main (clang+0x411b36)", and becomes "main". */
+static void name_function(char name[REPORT_NAME_MOST], const struct view *view, const struct label *frame) {
+  snprintf(name, REPORT_NAME_MOST, "%s", strings_text(view->report->names->strings, frame->function));
+  char *place = frame->line ? NULL : strrchr(name, '(');
+  if (place && place > name && place[-1] == ' ' && strstr(place, "+0x")) place[-1] = 0;
+}
+
 /* "insert:12" */
 static void say_brief_label(struct paragraph *paragraph, const struct view *view,
                             const struct call_tree *tree, uint32_t number) {
-  char fitted[FITTED_MOST];
+  char name[REPORT_NAME_MOST], fitted[FITTED_MOST];
   const struct label *label = &tree->labels[number];
-  const char *function = strings_text(view->report->names->strings, label->function);
-  say(paragraph, "%s", name_fit_paragraph(fitted, FITTED_MOST, function, CALLER_COLUMNS, CALLERS_INDENT));
+  name_function(name, view, label);
+  say(paragraph, "%s", name_fit_paragraph(fitted, FITTED_MOST, name, CALLER_COLUMNS, CALLERS_INDENT));
   if (label->line) say(paragraph, ":%u", label->line);
 }
 
@@ -177,9 +184,7 @@ static void write_frame(char *text, size_t size, const struct view *view, const 
   const struct strings *strings = view->report->names->strings;
   const char *file = strings_text(strings, frame->file);
   char name[REPORT_NAME_MOST], fitted[FITTED_MOST], line[16] = "";
-  snprintf(name, sizeof name, "%s", strings_text(strings, frame->function));
-  char *place = frame->line ? NULL : strrchr(name, '('); /* "main (clang+0x411b36)" */
-  if (place && place > name && place[-1] == ' ' && strstr(place, "+0x")) place[-1] = 0;
+  name_function(name, view, frame);
   bool named = frame->line && !(before && before->line && before->file == frame->file);
   if (frame->line) snprintf(line, sizeof line, ":%u", frame->line);
   snprintf(text, size, "< %s%s%s%s", name_fit(fitted, sizeof fitted, name, CALLER_COLUMNS), named ? " " : "",
