@@ -201,9 +201,9 @@ static struct unit *unit_of(struct inlines *inlines, Dwfl_Module *module, Dwarf_
   return inlines->units = unit;
 }
 
-/* The ranges of all units, as the units have them. Compilers other than GCC leave out the table of ranges,
- * and where some units of a program are in it, libdwfl takes what lies between two of them for the first
- * one's. */
+/* The ranges of all units, as the units have them. Compilers other than GCC leave out the table of
+ * ranges, and where some units of a program are in it, libdwfl takes what lies between two of them
+ * for the first one's. */
 static struct spans *ranges_of_units(Dwfl_Module *module) {
   Dwarf_Addr bias;
   struct spans *ranges = calloc(1, sizeof *ranges);

@@ -1,5 +1,5 @@
-/* Knows the functions that cgo makes by their names. In symbol tables functions of Go's assembly end in
- * ".abi0". */
+/* Knows the functions that cgo makes by their names. In symbol tables functions of Go's assembly
+ * end in ".abi0". */
 #include "analysis/load/cgo.h"
 
 #include <string.h>

@@ -1,9 +1,9 @@
 /* The functions between Go and the C functions that it calls.
  *
  * For each C function cgo makes a function of Go, "main._Cfunc_strdup", and one of C,
- * "_cgo_0742e3e0f5dd_Cfunc_strdup"; between them runtime.cgocall and runtime.asmcgocall change stacks.
- * None is the user's code. They are wrappers of what the C function allocates, and call paths leave
- * them out wherever they are.
+ * "_cgo_0742e3e0f5dd_Cfunc_strdup"; between them runtime.cgocall and runtime.asmcgocall change
+ * stacks. None is the user's code. They are wrappers of what the C function allocates, and call
+ * paths leave them out wherever they are.
  */
 #ifndef ANALYSIS_CGO_H
 #define ANALYSIS_CGO_H

@@ -91,8 +91,9 @@ static bool works_on(const struct course *course, size_t last) {
              WORKS * allocated(course, course->begin, last + 1) / (double)before;
 }
 
-/* The last moment before the process closes down, from `first` on. What few samples tell of a level rises
- * and falls, so the process may have worked for long after it seemed to hold the most: then NEARLY is less. */
+/* The last moment before the process closes down, from `first` on. What few samples say of a level
+ * rises and falls, so the process may have worked for long after it seemed to hold the most: then
+ * NEARLY is less. */
 static size_t last_at_work(const struct course *course, size_t first) {
   size_t last = course->end;
   for (size_t i = 0; i < sizeof NEARLY / sizeof *NEARLY; i++) {

@@ -6,11 +6,10 @@
  * leaked into a list all the time. So where a program has ended itself, or was ended by a signal,
  * and frees more than half of what it held within the last CLOSING_PART of its run, it began to
  * close down at its peak, if that is in this part, or else when it last held nearly as much as in
- * this part's largest moment, or a good part of that if it seems to have gone on with its work then.
- * But it did not if it goes on to allocate as before. In all other
- * recordings, and in those of several processes, this moment is the end. What was alive then is
- * asked for instead of what was alive at the end. Each of several processes has such a moment of
- * its own.
+ * this part's largest moment, or a good part of that if it seems to have gone on with its work
+ * then. But it did not if it goes on to allocate as before. In all other recordings, and in those
+ * of several processes, this moment is the end. What was alive then is asked for instead of what
+ * was alive at the end. Each of several processes has such a moment of its own.
  *
  * BATCHES: a program that in the last half of its run freed as much at least three times, and held it
  * again, works so. It closes down after it last held half of what it held between two batches.

@@ -103,8 +103,8 @@ static bool is_same_function(const struct chains *chains, uint32_t one, uint32_t
   return one == other || (a->function && a->function == b->function && a->module == b->module);
 }
 
-/* Steps one caller outwards on all paths, past calls of a function by itself. True if there was a recursive
- * one: a caller at another line may be a part that the compiler made of the function. */
+/* Steps one caller outwards on all paths, past calls of a function by itself. True if there was a
+ * recursive one: a caller at another line may be a part that the compiler made of the function. */
 static bool step(struct chains *chains) {
   bool recursive = false;
   for (size_t i = 0; i < chains->count; i++) {

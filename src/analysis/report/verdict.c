@@ -118,8 +118,8 @@ struct suspects {
   struct growth all;
 };
 
-/* The label of the function that calls a node's: of itself, or of a part that the compiler made of it, a
- * function is no caller. */
+/* The label of the function that calls a node's: of itself, or of a part that the compiler made of
+ * it, a function is no caller. */
 static uint32_t caller_of(const struct call_tree *tree, uint32_t node) {
   uint32_t at = tree->nodes[node].parent;
   while (at && tree->nodes[at].label == tree->nodes[node].label) at = tree->nodes[at].parent;

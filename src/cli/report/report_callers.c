@@ -113,7 +113,8 @@ void report_say_callers(struct paragraph *paragraph, const struct view *view, co
   say_parts(paragraph, view, tree, chain, unit);
 }
 
-/* The function of a frame by line; without a line that is "main (clang+0x411b36)", and becomes "main". */
+/* The function of a frame by line; without a line that is "main (clang+0x411b36)", and becomes
+ * "main". */
 static void name_function(char name[REPORT_NAME_MOST], const struct view *view, const struct label *frame) {
   snprintf(name, REPORT_NAME_MOST, "%s", strings_text(view->report->names->strings, frame->function));
   char *place = frame->line ? NULL : strrchr(name, '(');

@@ -443,8 +443,8 @@ static bool has_room(struct shown_table *table, int lines, int room) {
   return lines >= 0;
 }
 
-/* Prints at most so many lines of rows with their header; *printed: how many. Without room, callers stand
- * only beside their rows, and below the first one. */
+/* Prints at most so many lines of rows with their header; *printed: how many. Without room, callers
+ * stand only beside their rows, and below the first one. */
 static wn_status print_rows(struct shown_table *table, int lines, int *printed) {
   enum sites_order order = table->view->options->order;
   struct sums rest = table->whole;
@@ -463,7 +463,8 @@ static wn_status print_rows(struct shown_table *table, int lines, int *printed) 
                            !table->view->report->samples->collected,
                        write_heading(table, heading));
   *printed = 1;
-  bool is_scarce = brief && !table->view->options->top && !has_room(table, lines - 2, room);
+  bool is_scarce = brief && !table->view->options->top && !has_stack_rows(table->view) &&
+                   !has_room(table, lines - 2, room);
   for (; shown < table->count; shown++) {
     describe(table, &table->rows[shown], &what);
     if (is_scarce && shown && lines_of(&what, room) == 2) what.callers.length = 0, *what.callers.text = 0;
