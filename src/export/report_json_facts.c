@@ -223,6 +223,7 @@ void json_verdict(struct json *json, const struct report *report, const struct v
     json_string(json, "blocks", verdict_word(verdict->blocks));
   if (verdict->culprits) json_bool(json, "begun", verdict->begun);
   if (verdict->culprits) json_bool(json, "replaced", verdict->replaced);
+  if (verdict->culprits) json_bool(json, "freed_at_exit", verdict->freed);
   json_number(json, "bytes", verdict->bytes);
   json_integer(json, "at_ns", verdict->time_ns);
   json_end(json, '}');

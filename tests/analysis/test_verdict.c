@@ -40,8 +40,9 @@ static const struct program {
     PROGRAM(leaks_beside_sessions, LEAK, "log_event"),
     PROGRAM(leaks_in_bursts, LEAK, "open_session"),
     PROGRAM(leaks_large_blocks, LEAK, "open_session"),
-    PROGRAM(leaks_and_frees_at_exit, LEAK, "open_session"),
-    PROGRAM(leaks_and_is_taken_down, LEAK, "open_session"),
+    PROGRAM(leaks_and_frees_most_at_exit, LEAK, "open_session"),
+    PROGRAM(collects_and_frees_at_exit, GROWING, "open_session"),
+    PROGRAM(collects_and_is_taken_down, GROWING, "open_session"),
     PROGRAM(evicts_and_is_taken_down, LEVEL, NULL),
     PROGRAM(leaks_while_a_cache_shrinks, LEAK, "open_session"),
     PROGRAM(leaks_from_half_of_the_run, LEAK | GROWING, "open_session"),
@@ -186,10 +187,25 @@ static void batches_do_not_close_the_program(void **state) {
 /* Few samples do not hide that a program was at work until its destructors ran. */
 static void a_program_that_is_taken_down_is_judged_before_that(void **state) {
   (void)state;
-  static const struct program program = {"", leaks_and_is_taken_down, LEAK, "open_session"};
+  static const struct program program = {"", collects_and_is_taken_down, GROWING, "open_session"};
   char culprit[64];
   for (uint64_t seed = 1; seed <= 20; seed++)
     assert_int_not_equal(judged(&program, 1e-4, seed, culprit), VERDICT_LEVEL);
+}
+
+/* What a program has until its exit, and frees then, it has not lost. */
+static void what_is_freed_at_the_exit_is_not_called_a_leak(void **state) {
+  (void)state;
+  static const struct program collects = {"", collects_and_frees_at_exit, GROWING, "open_session"},
+                              leaks = {"", leaks_and_frees_most_at_exit, LEAK, "open_session"};
+  char culprit[64];
+  for (uint64_t seed = 1; seed <= 3; seed++) {
+    assert_int_equal(judged(&collects, 1e-3, seed, culprit), VERDICT_GROWING);
+    assert_string_equal(culprit, "open_session");
+    assert_true(verdict.freed);
+    assert_int_equal(judged(&leaks, 1e-3, seed, culprit), VERDICT_LEAK);
+    assert_false(verdict.freed);
+  }
 }
 
 /* Nor is a function that calls itself. */
@@ -333,6 +349,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(the_blocks_have_their_verdict_beside_that_of_the_memory),
       cmocka_unit_test(batches_do_not_close_the_program),
       cmocka_unit_test(a_program_that_is_taken_down_is_judged_before_that),
+      cmocka_unit_test(what_is_freed_at_the_exit_is_not_called_a_leak),
       cmocka_unit_test(a_part_of_a_function_is_not_its_caller),
       cmocka_unit_test(growth_of_a_process_that_has_just_begun_is_no_leak)};
   return RUN_TESTS(tests);

@@ -178,9 +178,13 @@ static void leaks_large_blocks(void) {
   work(60);
   if (tick % 40 == 7) hold(LEAKS, 500000, FOR_EVER);
 }
-static void leaks_and_frees_at_exit(void) { work(40), spread(LEAKS, 40 MB, 0, 1, 300, TICKS - tick - 1); }
+static void leaks_and_frees_most_at_exit(void) {
+  work(40), spread(LEAKS, 32 MB, 0, 1, 300, TICKS - tick - 1), spread(LEAKS, 8 MB, 0, 1, 300, FOR_EVER);
+}
+/* As a database in memory, or a service that keeps a log. */
+static void collects_and_frees_at_exit(void) { work(40), spread(LEAKS, 40 MB, 0, 1, 300, TICKS - tick - 1); }
 /* Destructors take a twenty-fifth of the run, and few samples tell what was held before. */
-static void leaks_and_is_taken_down(void) {
+static void collects_and_is_taken_down(void) {
   double left = 0.96 * TICKS - tick + between(0, 0.04 * TICKS);
   if (part() > 0.96) return;
   work(40), spread(LEAKS, 8 MB, 0, 0.96, 300, left);

@@ -8,10 +8,11 @@
  * by that function together with its caller: a helper that everybody calls may leak for one caller alone.
  * A function is a culprit if its growth is sure (SURE in growth.c) and it has CULPRIT_LEAST of the peak.
  * Of a function and its callers, the pair is named only where the function as a whole is no culprit.
- *   LEAK: the program frees, in general: LEAK_FREES times what is alive at the end; and it is not BEGUN.
+ *   LEAK: the program frees, in general (freed.h), not all culprits at its exit, and it is not BEGUN.
  * Culprits whose old blocks stay (REPLACED in growth.c) come first. If there are none, those whose old blocks go,
  * too, are GROWING: a cache that replaces its entries and is not full yet does the same.
- *   GROWING: it does not. A program that reads its input into a table looks the same as one that leaks.
+ *   GROWING: it does not. A program that reads its input into a table looks the same as one that
+ * leaks. So does one that keeps its data until it frees all of it as it ends: it has lost none.
  *
  * BEGUN: a process that ran for less than LEAK_RUN_NS. It reads its input and fills its caches for the first
  * time, so all that it keeps has only grown, and what it frees in between does not tell that apart. Nor does
@@ -59,6 +60,7 @@
 #include "analysis/report/verdict.h"
 
 #include "analysis/load/order.h"
+#include "analysis/report/freed.h"
 #include "analysis/report/resident.h"
 #include "base/error.h"
 #include <math.h>
@@ -67,10 +69,9 @@
 
 /* Of the run nothing may be sampled for so much of it: what was born then is not known. */
 static const double ASLEEP_MOST = 0.05;
-static const double CULPRIT_LEAST = 0.1, LEAK_FREES = 3, BRIEF_PART = 0.01, BRIEF_SHARE = 0.9,
-                    FEW_WIDTH = 0.4, BIG = 4e6, CALLER_SHARE = 0.9, LEVEL_WITHIN = 0.1, LEVEL_SLACK = 0.8,
-                    LATE_LAST = 1, LATE_LOW = 0.5, LATE_RISEN = 0.75,
-                    MIDDLE = (double)(JUDGED - QUARTER) / AGE_CLASSES,
+static const double CULPRIT_LEAST = 0.1, BRIEF_PART = 0.01, BRIEF_SHARE = 0.9, FEW_WIDTH = 0.4, BIG = 4e6,
+                    CALLER_SHARE = 0.9, LEVEL_WITHIN = 0.1, LEVEL_SLACK = 0.8, LATE_LAST = 1, LATE_LOW = 0.5,
+                    LATE_RISEN = 0.75, MIDDLE = (double)(JUDGED - QUARTER) / AGE_CLASSES,
                     NET = (double)(AGE_CLASSES - WARM_UP) / AGE_CLASSES;
 
 static const uint64_t LEAK_RUN_NS = 1000000000;
@@ -90,19 +91,6 @@ static const struct {
     VERDICTS(VERDICT_KIND)
 #undef VERDICT_KIND
 };
-
-/* Whether the program frees in general, since the begin of the stretch that is judged: LEAK. Growth
- * by realloc does not count, which allocates the whole block anew. */
-static bool frees(const struct report *report) {
-  struct sum freed = {0};
-  for (size_t i = 0; i < report->samples->row_count; i++) {
-    const struct row *row = &report->samples->rows[i];
-    bool freed_then = row->last && row->died_ns > report->since_ns && row->died_ns <= report->alive_ns;
-    if (freed_then && row->probability > 0 && report_selects(row, (void *)report))
-      sum_add(&freed, (double)row->size, row->probability);
-  }
-  return freed.total >= LEAK_FREES * report->alive.bytes.total;
-}
 
 /* ---- functions and their callers ---- */
 
@@ -274,8 +262,9 @@ static bool has_caller(const struct suspects *suspects, uint32_t number) {
   return !label->call && strcmp(strings_text(suspects->report.names->strings, label->function), "main") != 0;
 }
 
-static void add_suspect(struct verdict *verdict, const struct suspects *suspects, const struct growth *growth,
-                        uint32_t label, uint32_t caller) {
+static void add_suspect(struct verdict *verdict, struct key key, const struct growth *growth, uint32_t label,
+                        uint32_t caller) {
+  const struct suspects *suspects = key.suspects;
   const struct label *labels = suspects->table.tree.labels;
   struct culprit culprit = {.function = labels[label],
                             .caller =
@@ -285,22 +274,25 @@ static void add_suspect(struct verdict *verdict, const struct suspects *suspects
                             .since_ns = since_of(suspects, growth),
                             .process = suspects->report.process - 1, /* or NO_PROCESS */
                             .processes = 1};
+  verdict->freed =
+      (!verdict->culprits || verdict->freed) && freed_at_exit(&suspects->report, is_of_key, &key);
   add_culprit(verdict, &culprit);
 }
 
 /* Label 0 is that of stacks without frames, which name no culprit. */
 static void add_culprits(struct verdict *verdict, const struct suspects *suspects, double least,
                          bool replaced) {
-  for (uint32_t label = 1; label < suspects->table.tree.label_count; label++)
-    if (is_culprit((struct key){suspects, NULL, label}, &suspects->functions[label], least, replaced))
-      add_suspect(verdict, suspects, &suspects->functions[label], label, main_caller(suspects, label));
+  for (uint32_t label = 1; label < suspects->table.tree.label_count; label++) {
+    struct key key = {suspects, NULL, label};
+    if (is_culprit(key, &suspects->functions[label], least, replaced))
+      add_suspect(verdict, key, &suspects->functions[label], label, main_caller(suspects, label));
+  }
   for (uint32_t pair = 0; pair < suspects->pairs; pair++) {
     uint32_t label = label_of_pair(suspects, pair);
-    if (label &&
-        is_culprit((struct key){suspects, suspects->pair_of_node, pair}, &suspects->paths[pair], least,
-                   replaced) &&
+    struct key key = {suspects, suspects->pair_of_node, pair};
+    if (label && is_culprit(key, &suspects->paths[pair], least, replaced) &&
         !is_culprit((struct key){suspects, NULL, label}, &suspects->functions[label], least, replaced))
-      add_suspect(verdict, suspects, &suspects->paths[pair], label, caller_of_pair(suspects, pair));
+      add_suspect(verdict, key, &suspects->paths[pair], label, caller_of_pair(suspects, pair));
   }
 }
 
@@ -432,7 +424,8 @@ static wn_status judge_growth(const struct report *report, double peak, struct v
     if (!error && stretch != LEVEL_SKIPS) *is_sure = *is_sure && is_level(&suspects, least);
     if (!verdict->culprits) continue;
     verdict->begun = report->alive_ns - report->since_ns < LEAK_RUN_NS;
-    bool leaks = stretch <= LEAK_LATEST && !verdict->begun && !verdict->replaced && frees(&suspects.report);
+    bool leaks = stretch <= LEAK_LATEST && !verdict->begun && !verdict->replaced && !verdict->freed &&
+                 freed_in_general(&suspects.report);
     verdict->kind = leaks ? VERDICT_LEAK : VERDICT_GROWING;
   }
   verdict->time_ns = verdict->culprits ? verdict->culprit[0].since_ns : 0;
@@ -540,6 +533,7 @@ static void add_up(const struct verdict *found, size_t count, enum verdict_kind 
   for (size_t i = 0; i < count; i++) {
     verdict->begun = verdict->begun || (found[i].kind == kind && found[i].begun);
     verdict->replaced = verdict->replaced || (found[i].kind == kind && found[i].replaced);
+    verdict->freed = verdict->freed || (found[i].kind == kind && found[i].freed);
   }
 }
 

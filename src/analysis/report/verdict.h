@@ -11,7 +11,7 @@
   VERDICT(UNDECIDED, "not_decided", "NOT DECIDED", "growth is neither sure nor ruled out")                 \
   VERDICT(LEAK, "leak_likely", "LEAK LIKELY", "functions hold more and more, while others free")           \
   VERDICT(GROWING, "still_growing", "STILL GROWING",                                                       \
-          "the same, if it frees little, has just begun, grows only since late, or frees old blocks, too") \
+          "the same, if it frees little or all at its exit, has just begun, grows late, or old blocks go") \
   VERDICT(KEPT, "freed_not_given_back", "FREED, NOT GIVEN BACK", "most resident memory is free in malloc") \
   VERDICT(UNWRITTEN, "reserved_never_written", "RESERVED, NEVER WRITTEN",                                  \
           "most held bytes are not resident")                                                              \
@@ -53,6 +53,7 @@ struct verdict {
   size_t culprits;
   bool begun;       /* GROWING: in a process that ran for less than a second */
   bool replaced;    /* GROWING: the culprits' old blocks are freed, too (REPLACED in growth.c) */
+  bool freed;       /* GROWING: the program frees what all culprits hold as it ends */
   double bytes;     /* KEPT: free; UNWRITTEN: not written; MAPPED: mapped and resident. At least */
   uint64_t time_ns; /* KEPT, UNWRITTEN, MAPPED: the moment; LEVEL: level since then;
                      * LEAK, GROWING: since_ns of the first culprit */

@@ -64,6 +64,7 @@ static void say_growth(struct paragraph *text, const struct view *view, const st
     say(text, kind == VERDICT_LEAK ? " from start to end"
               : verdict->begun     ? " to the end of a run of less than a second"
               : verdict->replaced  ? " to the end, while old ones are freed"
+              : verdict->freed     ? " to the end, and freed only at the exit"
                                    : " to the end, and little is freed");
   say(text, kind == VERDICT_GROWING && !verdict->replaced ? ": a leak, or data that it collects"
                                                           : ": a leak, or a cache that is not full yet");

@@ -175,6 +175,7 @@ export interface Verdict {
   /** A process of less than a second grows. */
   begun?: boolean;
   replaced?: boolean;
+  freed_at_exit?: boolean;
   bytes: number;
   at_ns: number;
 }

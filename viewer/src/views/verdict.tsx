@@ -45,8 +45,8 @@ const growthOf = ({ kind, blocks }: Verdict) => blocks ?? kind;
 function sinceText(verdict: Verdict): string {
   const leaks = growthOf(verdict) === 'leak_likely';
   const at = verdict.culprits[0]!.since_ns;
-  const { begun, replaced } = verdict;
-  const toEnd = `to the end${begun ? ' of a run of less than a second' : replaced ? ', while old ones are freed' : ', and little is freed'}`;
+  const { begun, replaced, freed_at_exit: freed } = verdict;
+  const toEnd = `to the end${begun ? ' of a run of less than a second' : replaced ? ', while old ones are freed' : freed ? ', and freed only at the exit' : ', and little is freed'}`;
   const since = at ? `since ${duration(at)}` : leaks ? 'from start to end' : toEnd;
   return `${since}: a leak, or ${leaks || replaced ? 'a cache that is not full yet' : 'data that it collects'}`;
 }

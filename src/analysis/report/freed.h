@@ -1,0 +1,16 @@
+/* What a program frees while it works, and as it ends: whether growth is a leak depends on both. */
+#ifndef ANALYSIS_FREED_H
+#define ANALYSIS_FREED_H
+
+#include "analysis/report/report.h"
+
+/* Whether the program frees in general, between the report's moments: FREES_LEAST times what is
+ * alive. Growth by realloc does not count, which allocates the whole block anew. */
+bool freed_in_general(const struct report *report);
+
+/* Whether the program frees nearly all that these rows hold at the report's moment, AT_EXIT of it,
+ * after that moment: as it ends. */
+bool freed_at_exit(const struct report *report, row_filter *selects, void *context);
+
+#endif
+/* SPDX-License-Identifier: MIT */
