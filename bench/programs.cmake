@@ -1,7 +1,9 @@
 add_executable(bench_trees programs/trees.c)
 add_executable(bench_storm programs/storm.c)
+add_executable(bench_loads programs/loads.c)
 target_link_libraries(bench_storm PRIVATE pthread)
-foreach(program bench_trees bench_storm)
+target_link_libraries(bench_loads PRIVATE pthread)
+foreach(program bench_trees bench_storm bench_loads)
   target_compile_options(${program} PRIVATE -O2 -g)
 endforeach()
 # What an interposer costs that only forwards: the floor for everything that is preloaded.

@@ -11,8 +11,12 @@ static const double WINDOW = SECOND, PAYBACK = 10 * SECOND;
  * request matters then. */
 static const double LEAST_PART = 0.25, MOST_PART = 2;
 
-/* A window's cost may be by chance, or the program about to change: the rate rises by this at most. */
-static const double MOST_RISE = 4;
+/* A window's cost may be by chance, or of a program that has just begun: the rate changes by a factor of
+ * these at most. */
+static const double MOST_RISE = 4, MOST_FALL = 8;
+
+/* Of the budget. */
+static const double LEAST_FOR_SAMPLES = 0.5;
 
 /* The rate does not change by less. */
 enum { LEVELS_A_CHANGE = 2, LEVELS_TO_TWO = 4 };
@@ -48,24 +52,24 @@ static uint32_t apart(uint32_t a, uint32_t b) { return a < b ? b - a : a - b; }
 
 /* ---- shared ---- */
 
-void budget_begin(struct budget *budget, double share, double highest, uint64_t cost_ns, uint64_t cpu_ns) {
-  *budget = (struct budget){.share = share, .highest = highest, .cost_ns = cost_ns, .cpu_ns = cpu_ns};
+void budget_begin(struct budget *budget, double share, double highest, const struct budget_time *now) {
+  *budget = (struct budget){.share = share, .highest = highest, .began = *now};
 }
 
-bool budget_is_spent(const struct budget *budget, uint64_t cost_ns) {
-  return (double)(cost_ns - budget->cost_ns) >= budget->share * WINDOW;
+bool budget_is_spent(const struct budget *budget, uint64_t sampling_ns) {
+  return (double)(sampling_ns - budget->began.sampling) >= budget->share * WINDOW;
 }
 
-bool budget_follow(struct budget *budget, uint64_t cost_ns, uint64_t cpu_ns) {
-  double cost = (double)(cost_ns - budget->cost_ns), cpu = (double)(cpu_ns - budget->cpu_ns);
-  if (cpu < WINDOW && !budget_is_spent(budget, cost_ns)) return false;
-  budget->cost_ns = cost_ns;
-  budget->cpu_ns = cpu_ns;
-  double most_saved = budget->share * PAYBACK;
-  budget->debt_ns += cost - budget->share * cpu;
-  if (budget->debt_ns < -most_saved) budget->debt_ns = -most_saved;
-  double may = wanted_share(budget) * cpu;
-  double factor = may < MOST_RISE * cost ? may / cost : MOST_RISE;
+bool budget_follow(struct budget *budget, const struct budget_time *now) {
+  double sampling = (double)(now->sampling - budget->began.sampling),
+         other = (double)(now->other - budget->began.other), all = (double)(now->all - budget->began.all);
+  if (all < WINDOW && !budget_is_spent(budget, now->sampling)) return false;
+  budget->began = *now;
+  double most_debt = budget->share * PAYBACK;
+  budget->debt_ns = within(budget->debt_ns + sampling + other - budget->share * all, -most_debt, most_debt);
+  double may = wanted_share(budget) * all - other, least = LEAST_FOR_SAMPLES * budget->share * all;
+  if (may < least) may = least;
+  double factor = may < MOST_RISE * sampling ? within(may / sampling, 1 / MOST_FALL, MOST_RISE) : MOST_RISE;
   uint32_t level = level_after(budget, factor);
   if (apart(level, budget->level) < LEVELS_A_CHANGE && level) return false;
   bool changes = level != budget->level;

@@ -4,8 +4,11 @@
  * Time goes by in windows. A window ends after a second of processor time, or when recording has taken
  * as much as it may in a second: so a burst is noticed while it is short, and a program that ends before
  * is sampled at the highest rate all the while. At the end of a window the rate becomes the one that
- * would have taken the budget, since cost is proportional to the rate. What was taken beyond the budget is
- * saved again over the next PAYBACK of processor time, and what was left is spent.
+ * would have taken the budget, since the cost of sampling is proportional to the rate. What was taken beyond
+ * the budget is saved again over the next PAYBACK of processor time, and what was left is spent.
+ *
+ * Other work, such as measuring the process's memory, does not depend on the rate. It takes its part of the budget,
+ * but half of the budget is always the samples'.
  *
  * A rate is fixed before a thread draws its next sample by it, and no sample is left out after the draw, so
  * no estimate has a bias, however the rate follows the load (RATES of memprof/host.h).
@@ -17,23 +20,28 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Processor time of the whole process until now, in nanoseconds. */
+struct budget_time {
+  uint64_t sampling, other; /* what recording took: for samples, and beside them */
+  uint64_t all;             /* what the process took, with these */
+};
+
 struct budget {
   double share;             /* of processor time that recording may take */
   double highest;           /* rate */
   uint32_t level;           /* the rate is highest * 2^(-level/4) */
-  uint64_t cost_ns, cpu_ns; /* when the window began */
+  struct budget_time began; /* the window */
   double debt_ns;           /* taken beyond the budget so far; below 0: less */
 };
 
 /* Begins with the highest rate, and a window. */
-void budget_begin(struct budget *budget, double share, double highest, uint64_t cost_ns, uint64_t cpu_ns);
+void budget_begin(struct budget *budget, double share, double highest, const struct budget_time *now);
 
-/* Whether so much cost ends the window, also if the processor time is not known. */
-bool budget_is_spent(const struct budget *budget, uint64_t cost_ns);
+/* Whether so much time for samples ends the window. */
+bool budget_is_spent(const struct budget *budget, uint64_t sampling_ns);
 
-/* Returns whether the rate changes. Called now and then with the cost and the processor time of the whole
- * process until now; `rate` is then the next one. */
-bool budget_follow(struct budget *budget, uint64_t cost_ns, uint64_t cpu_ns);
+/* Returns whether the rate changes. Called now and then. */
+bool budget_follow(struct budget *budget, const struct budget_time *now);
 
 double budget_rate(const struct budget *budget);
 

@@ -27,19 +27,28 @@ static uint64_t processor_due;
 static struct recorder *_Atomic recorder;
 static wn_profile *profile;
 
+static struct budget_time time_of(const struct cost *cost) {
+  return (struct budget_time){cost->visits_ns, cost->work_ns, cost_processor_ns()};
+}
+
 static void take_budget(const struct control_sampling *sampling) {
+  struct cost cost = cost_until_now();
   bool has = sampling->budget > 0;
-  if (has) budget_begin(&budget, sampling->budget, sampling->rate, cost_ns(), cost_processor_ns());
+  struct budget_time now = has ? time_of(&cost) : (struct budget_time){0};
+  if (has) budget_begin(&budget, sampling->budget, sampling->rate, &now);
   atomic_store_explicit(&commands_have_budget, has, memory_order_relaxed);
 }
 
 /* A filter may end a process that asks for its
  * processor time; its rate remains as it is. */
 static bool budget_changes(void) {
-  uint64_t now = cost_now(), cost = cost_ns();
-  if (process_is_filtered() || (now < processor_due && !budget_is_spent(&budget, cost))) return false;
-  processor_due = now + PROCESSOR_CYCLES;
-  return budget_follow(&budget, cost, cost_processor_ns());
+  uint64_t cycles = cost_now();
+  struct cost cost = cost_until_now();
+  if (process_is_filtered() || (cycles < processor_due && !budget_is_spent(&budget, cost.visits_ns)))
+    return false;
+  processor_due = cycles + PROCESSOR_CYCLES;
+  struct budget_time now = time_of(&cost);
+  return budget_follow(&budget, &now);
 }
 
 static void sample_at(struct recorder *active, double rate, enum recorder_rate_cause cause) {
@@ -84,13 +93,14 @@ void commands_publish(void) {
   struct recorder *active = atomic_load_explicit(&recorder, memory_order_acquire);
   if (!page || !active || !process_is_recorded()) return;
   wn_memprof_count count;
+  struct cost cost = cost_until_now();
   wn_memprof_counts(profile, &count);
   PUBLISH(&page->counts, time_ns, os_monotonic_ns());
   PUBLISH(&page->counts, samples, count.allocs_major);
   PUBLISH(&page->counts, live, count.live_major);
   PUBLISH(&page->counts, lost, recorder_lost_records(active));
   PUBLISH(&page->counts, trace_bytes, recorder_trace_bytes(active));
-  PUBLISH(&page->counts, cost_ns, cost_ns());
+  PUBLISH(&page->counts, cost_ns, cost.visits_ns + cost.work_ns);
 }
 
 void commands_beat(void) {

@@ -58,11 +58,13 @@ void cost_thread_ends(void) {
   own.cycles = 0;
 }
 
-uint64_t cost_ns(void) {
+struct cost cost_until_now(void) {
   double cycles = (double)(cost_now() - first_cycles), ns = (double)(os_monotonic_ns() - first_ns);
-  if (atomic_load_explicit(&cost_is_confined, memory_order_relaxed) || cycles <= 0) return 0;
+  if (atomic_load_explicit(&cost_is_confined, memory_order_relaxed) || cycles <= 0)
+    return (struct cost){0, 0};
   double visits = (double)atomic_load_explicit(&all_cycles, memory_order_relaxed) * (ns / cycles);
-  return (uint64_t)(AFTERWARDS * visits) + atomic_load_explicit(&all_work_ns, memory_order_relaxed);
+  return (struct cost){(uint64_t)(AFTERWARDS * visits),
+                       atomic_load_explicit(&all_work_ns, memory_order_relaxed)};
 }
 
 uint64_t cost_processor_ns(void) { return os_process_cpu_ns() - first_processor_ns; }

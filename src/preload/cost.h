@@ -30,8 +30,11 @@ struct cost_work {
 struct cost_work cost_work_begin(void);
 void cost_work_end(struct cost_work begun);
 
-/* In nanoseconds, but for the last few visits of each thread. */
-uint64_t cost_ns(void);
+/* In nanoseconds, but for the last few visits of each thread: visits, and long work. */
+struct cost {
+  uint64_t visits_ns, work_ns;
+};
+struct cost cost_until_now(void);
 
 /* The processor time of the process since cost_begin. Makes a system call. */
 uint64_t cost_processor_ns(void);

@@ -201,7 +201,8 @@ static void ask(struct recorder_answer *answer, bool last) {
 
 static void spent(uint64_t *cost, uint64_t *processor) {
   if (process_is_filtered()) return;
-  *cost = cost_ns();
+  struct cost taken = cost_until_now();
+  *cost = taken.visits_ns + taken.work_ns;
   *processor = cost_processor_ns();
 }
 

@@ -16,7 +16,7 @@
 struct program {
   double (*words)(double cpu_s); /* that it allocates in a second of processor time */
   double processors;             /* that it keeps busy */
-  double sample_ns, fixed; /* what a sample costs, and the part of the time that has no part in the rate */
+  double sample_ns, other; /* what a sample costs, and the part of the time that has no part in the rate */
 };
 
 struct result {
@@ -33,19 +33,21 @@ static struct result run(const struct program *program, double cpu_s) {
   struct budget budget;
   struct result result = {.lowest = HIGHEST, .highest = 0};
   unsigned random = 1;
-  double cpu = 0, cost = 0;
-  budget_begin(&budget, SHARE, HIGHEST, 0, 0);
+  double cpu = 0, cost = 0, other = 0;
+  budget_begin(&budget, SHARE, HIGHEST, &(struct budget_time){0, 0, 0});
   while (cpu < cpu_s * SECOND) {
     double passed = LOOK_NS * program->processors, rate = budget_rate(&budget);
     double samples = program->words(cpu / SECOND) * passed / SECOND * rate * rising(&random);
     result.samples += samples;
-    cost += samples * program->sample_ns + program->fixed * passed;
+    cost += samples * program->sample_ns;
+    other += program->other * passed;
     cpu += passed + samples * program->sample_ns;
-    if (budget_follow(&budget, (uint64_t)cost, (uint64_t)cpu)) result.changes++;
+    if (budget_follow(&budget, &(struct budget_time){(uint64_t)cost, (uint64_t)other, (uint64_t)cpu}))
+      result.changes++;
     result.lowest = fmin(result.lowest, rate);
     result.highest = fmax(result.highest, rate);
   }
-  result.share = cost / cpu;
+  result.share = (cost + other) / cpu;
   return result;
 }
 
@@ -110,32 +112,41 @@ static void the_rate_rises_again(void **state) {
   (void)state;
   struct budget budget;
   double cpu = 0, cost = 0;
-  budget_begin(&budget, SHARE, HIGHEST, 0, 0);
+  budget_begin(&budget, SHARE, HIGHEST, &(struct budget_time){0, 0, 0});
   while (cpu < 60 * SECOND) {
     double samples = storm_first(cpu / SECOND) * LOOK_NS / SECOND * budget_rate(&budget);
     cost += samples * 1500;
     cpu += LOOK_NS + samples * 1500;
-    budget_follow(&budget, (uint64_t)cost, (uint64_t)cpu);
+    budget_follow(&budget, &(struct budget_time){(uint64_t)cost, 0, (uint64_t)cpu});
     if (cpu > 4 * SECOND && cpu < 5 * SECOND) assert_true(budget_rate(&budget) < HIGHEST / 20);
   }
   assert_true(budget_rate(&budget) == HIGHEST);
 }
 
-/* If what costs is not the samples, no rate is low enough; it is never 0. */
+/* What costs beside the samples leaves half of the budget to them. */
+static void samples_have_half_of_the_budget(void **state) {
+  (void)state;
+  struct result result = run(&(struct program){server, 1, 1500, 0.02}, 60);
+  assert_true(result.share > 0.02 + 0.4 * SHARE && result.share < 0.02 + 0.6 * SHARE);
+}
+
+/* However dear samples are, some are taken. */
 static void the_rate_has_an_end(void **state) {
   (void)state;
-  struct result result = run(&(struct program){server, 1, 1500, 0.1}, 200);
-  assert_true(result.lowest < 1e-6 && result.lowest > 0.5e-7);
+  struct result result = run(&(struct program){storm, 1, 1e7, 0}, 200);
+  assert_true(result.lowest < 1.5e-7 && result.lowest > 0.5e-7);
 }
 
 /* The processor time of threads that have ended is counted late by some kernels; nothing goes wrong. */
 static void a_clock_that_stands_changes_little(void **state) {
   (void)state;
   struct budget budget;
-  budget_begin(&budget, SHARE, HIGHEST, 1000, 1000);
-  assert_false(budget_follow(&budget, 1000, 1000));
-  assert_true(budget_follow(&budget, 1000 + (uint64_t)(SHARE * SECOND), 1000));
-  assert_true(budget_rate(&budget) > 0.5e-7);
+  struct budget_time now = {1000, 1000, 1000};
+  budget_begin(&budget, SHARE, HIGHEST, &now);
+  assert_false(budget_follow(&budget, &now));
+  now.sampling += (uint64_t)(SHARE * SECOND);
+  assert_true(budget_follow(&budget, &now));
+  assert_true(budget_rate(&budget) > HIGHEST / 10 && budget_rate(&budget) < HIGHEST);
 }
 
 int main(void) {
@@ -143,6 +154,7 @@ int main(void) {
                                      cmocka_unit_test(bursts_take_the_budget),
                                      cmocka_unit_test(what_costs_little_has_the_highest_rate),
                                      cmocka_unit_test(the_rate_rises_again),
+                                     cmocka_unit_test(samples_have_half_of_the_budget),
                                      cmocka_unit_test(the_rate_has_an_end),
                                      cmocka_unit_test(a_clock_that_stands_changes_little)};
   return cmocka_run_group_tests(tests, NULL, NULL);
