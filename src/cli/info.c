@@ -244,8 +244,7 @@ static void print_text(const struct facts *facts, struct json *json) {
     snprintf(value, sizeof value, "1: every block%s",
              facts->damage->records_lost || facts->damage->chunks_damaged ? ", but records are missing" : "");
   else if (run->rate > 0)
-    snprintf(value, sizeof value, "%g a word of %u bytes: one sample every %s", run->rate, run->word_bytes,
-             text_bytes(text, run->word_bytes / run->rate));
+    text_rate(value, run->rate, run->word_bytes);
   else
     snprintf(value, sizeof value, "0: nothing was to be sampled");
   line("rate", value);

@@ -26,6 +26,7 @@ enum mapped_kind {
   MAPPED_NOTHING,
   MAPPED_LIBRARY,
   MAPPED_REMOVED,
+  MAPPED_FORBIDDEN,
   MAPPED_CONTROL,
   MAPPED_ANOTHER, /* the file of its parent */
   MAPPED_DENIED,
@@ -85,6 +86,7 @@ static uint32_t inner_number(pid_t pid) {
 
 static int open_same(const char *path, ino_t inode) {
   struct stat found;
+  errno = 0;
   int descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
   if (descriptor >= 0 && !fstat(descriptor, &found) && found.st_ino == inode && S_ISREG(found.st_mode) &&
       found.st_size >= CONTROL_BYTES)
@@ -97,6 +99,7 @@ static bool is_control(const struct control_page *page) {
   return !memcmp(page->magic, control_magic, sizeof page->magic) && page->version == CONTROL_VERSION;
 }
 
+/* False: it cannot be opened or read; errno is EACCES if this user may not. */
 static bool open_control(struct recording_process *process, const struct mapped_control *mapped) {
   char by_root[sizeof mapped->path + 40];
   const char *path = mapped->path;
@@ -123,10 +126,11 @@ static enum mapped_kind add_process(struct recordings *found, pid_t pid) {
   if (mapped.kind != MAPPED_CONTROL) return mapped.kind;
   struct recording_process process = {.pid = pid, .descriptor = -1};
   bool opened = open_control(&process, &mapped) && is_control(&process.page);
+  bool forbidden = !opened && errno == EACCES;
   bool own = opened && process.page.pid == inner_number(pid); /* a child may have its parent's mappings */
   if (own && (ARRAY_ADD(found->items, found->count, found->capacity, process))) return MAPPED_CONTROL;
   close_process(&process);
-  return opened ? MAPPED_ANOTHER : MAPPED_REMOVED;
+  return opened ? MAPPED_ANOTHER : forbidden ? MAPPED_FORBIDDEN : MAPPED_REMOVED;
 }
 
 static int by_number(const void *a, const void *b) {
@@ -138,18 +142,27 @@ static wn_status fail_to_find_process(const char *name, enum mapped_kind kind) {
   switch (kind) {
   case MAPPED_GONE: return error_set(WN_EINVAL, "there is no process %s", name);
   case MAPPED_DENIED:
-    return error_set(WN_EINVAL, "process %s is another user's; ask as that user, or as root", name);
+    return error_set(WN_EINVAL,
+                     "process %s is another user's, or has changed its user since it began; ask as its user, "
+                     "or as root",
+                     name);
   case MAPPED_REMOVED:
     return error_set(WN_EINVAL,
-                     "process %s is recorded, but its control file was removed: nothing can be asked of it",
+                     "process %s is recorded, but its control file was removed or changed: nothing can be "
+                     "asked of it",
+                     name);
+  case MAPPED_FORBIDDEN:
+    return error_set(WN_EINVAL,
+                     "process %s is recorded, but you may not open its control file, which belongs to the "
+                     "user that it began as; ask as that user, or as root",
                      name);
   case MAPPED_ANOTHER:
     return error_set(
         WN_EINVAL, "process %s is a child of a recorded one, and not recorded itself; record with -f", name);
   case MAPPED_LIBRARY:
     return error_set(WN_EINVAL,
-                     "process %s has Winnow's library, but records nothing, or began before the first of "
-                     "its allocations",
+                     "process %s has Winnow's library, but no control file: it records nothing, has "
+                     "allocated nothing yet, or could not create the file beside its trace",
                      name);
   default:
     return error_set(WN_EINVAL,

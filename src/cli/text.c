@@ -192,6 +192,14 @@ static void percent(char *buffer, size_t size, double share, const char *unit) {
   snprintf(buffer, size, "%.*f%s", share < 0.0995 ? 1 : 0, 100 * share, unit);
 }
 
+const char *text_rate(char buffer[96], double rate, uint32_t word_bytes) {
+  char bytes[32];
+  if (rate >= 1) return "1: every block";
+  snprintf(buffer, 96, "%g a word of %u bytes: one sample every %s", rate, word_bytes,
+           text_bytes(bytes, word_bytes / rate));
+  return buffer;
+}
+
 const char *text_share(char buffer[32], double share) {
   percent(buffer, 32, share, " %");
   return buffer;

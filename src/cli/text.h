@@ -23,7 +23,8 @@ const char *text_short_range(char buffer[32], const struct estimate *bytes);
 /* A difference of bytes, and its interval, both with signs: "+21.1 MB", "-3.20 to +1.80 MB". */
 const char *text_change(char buffer[40], double bytes);
 const char *text_change_range(char buffer[64], const struct estimate *bytes);
-const char *text_share(char buffer[32], double share); /* 66 %, 3.1 % */
+const char *text_rate(char buffer[96], double rate, uint32_t word_bytes); /* of sampling, with its unit */
+const char *text_share(char buffer[32], double share);                    /* 66 %, 3.1 % */
 const char *text_share_range(char buffer[32], const struct estimate *share);
 
 /* "24,200 blocks (22,100–26,400; 37 samples)", rounded to three digits; "24,190 blocks" if it is

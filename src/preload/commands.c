@@ -13,11 +13,12 @@ _Atomic(bool) commands_have_budget;
 /* A tenth of a second or so. A store takes a microsecond or two. */
 #define BEAT_CYCLES ((uint64_t)1 << 28)
 
-/* Some milliseconds: between two looks whether a time is over. */
-#define LOOK_CYCLES ((uint64_t)1 << 24)
+/* A millisecond or two: between two looks at what is asked, and whether a time is over. A look takes
+ * half a microsecond. */
+#define LOOK_CYCLES ((uint64_t)1 << 22)
 
-/* The processor time is asked for a tenth as often: the system adds up that of all threads. */
-#define PROCESSOR_CYCLES (16 * LOOK_CYCLES)
+/* The processor time is asked for less often: the system adds up that of all threads. */
+#define PROCESSOR_CYCLES (64 * LOOK_CYCLES)
 
 /* Of the thread that holds the control page. */
 static struct budget budget;
@@ -39,8 +40,7 @@ static void take_budget(const struct control_sampling *sampling) {
   atomic_store_explicit(&commands_have_budget, has, memory_order_relaxed);
 }
 
-/* A filter may end a process that asks for its
- * processor time; its rate remains as it is. */
+/* A filter may end a process that asks for its processor time; its rate remains as it is. */
 static bool budget_changes(void) {
   uint64_t cycles = cost_now();
   struct cost cost = cost_until_now();
@@ -56,9 +56,8 @@ static void sample_at(struct recorder *active, double rate, enum recorder_rate_c
   recorder_rate(active, rate, cause);
 }
 
-static void follow_budget(void) {
-  struct recorder *active = atomic_load_explicit(&recorder, memory_order_acquire);
-  if (!active || !process_is_recorded() || !control_hold(&process_control)) return;
+static void follow_budget(struct recorder *active) {
+  if (!control_hold(&process_control)) return;
   if (atomic_load_explicit(&commands_have_budget, memory_order_relaxed) && budget_changes()) {
     sample_at(active, budget_rate(&budget), RECORDER_RATE_BUDGET);
     control_set_rate(&process_control, budget_rate(&budget));
@@ -66,41 +65,42 @@ static void follow_budget(void) {
   control_let_go(&process_control);
 }
 
+static void obey(struct recorder *active) {
+  struct control_request request;
+  if (!control_claim(&process_control, &request)) return;
+  if (request.changes) {
+    take_budget(&request.sampling);
+    sample_at(active, request.sampling.rate, request.timed ? RECORDER_RATE_TIMED : RECORDER_RATE_ASKED);
+  }
+  control_done(&process_control, &request);
+}
+
 /* ---- shared ---- */
 
-void commands_begin(struct recorder *recording, wn_profile *sampling, const struct control_sampling *first,
+bool commands_begin(struct recorder *recording, wn_profile *sampling, const struct control_sampling *first,
                     const struct control_sampling *usual) {
   profile = sampling;
   take_budget(first);
   atomic_store_explicit(&recorder, recording, memory_order_release);
-  if (control_create(&process_control, recorder_path(recording), first, usual)) commands_publish();
+  bool created = control_create(&process_control, recorder_path(recording), first, usual);
+  if (created) commands_publish();
+  return created;
 }
-
-void commands_obey(void) {
-  struct control_request request;
-  struct recorder *active = atomic_load_explicit(&recorder, memory_order_acquire);
-  if (!active || !process_is_recorded() || !control_claim(&process_control, &request)) return;
-  take_budget(&request.sampling);
-  sample_at(active, request.sampling.rate, request.timed ? RECORDER_RATE_TIMED : RECORDER_RATE_ASKED);
-  control_done(&process_control, &request);
-}
-
-#define PUBLISH(counts, name, value) \
-  atomic_store_explicit(&(counts)->name, (uint64_t)(value), memory_order_relaxed)
 
 void commands_publish(void) {
-  struct control_page *page = atomic_load_explicit(&process_control.page, memory_order_acquire);
   struct recorder *active = atomic_load_explicit(&recorder, memory_order_acquire);
-  if (!page || !active || !process_is_recorded()) return;
+  if (!atomic_load_explicit(&process_control.page, memory_order_relaxed) || !active || !process_is_recorded())
+    return;
   wn_memprof_count count;
   struct cost cost = cost_until_now();
   wn_memprof_counts(profile, &count);
-  PUBLISH(&page->counts, time_ns, os_monotonic_ns());
-  PUBLISH(&page->counts, samples, count.allocs_major);
-  PUBLISH(&page->counts, live, count.live_major);
-  PUBLISH(&page->counts, lost, recorder_lost_records(active));
-  PUBLISH(&page->counts, trace_bytes, recorder_trace_bytes(active));
-  PUBLISH(&page->counts, cost_ns, cost.visits_ns + cost.work_ns);
+  struct control_counts counts = {.time_ns = os_monotonic_ns(),
+                                  .samples = count.allocs_major,
+                                  .live = count.live_major,
+                                  .lost = recorder_lost_records(active),
+                                  .trace_bytes = recorder_trace_bytes(active),
+                                  .cost_ns = cost.visits_ns + cost.work_ns};
+  control_publish(&process_control, &counts);
 }
 
 void commands_beat(void) {
@@ -120,12 +120,18 @@ void commands_forget(bool alone) {
   if (alone) cost_begin();
 }
 
-void commands_look_at_time(void) {
+void commands_look_if_due(void) {
   static _Atomic(uint64_t) due;
   uint64_t now = cost_now(), then = atomic_load_explicit(&due, memory_order_relaxed);
-  if (now < then) return;
+  if (now && now < then) return;
   atomic_store_explicit(&due, now + LOOK_CYCLES, memory_order_relaxed);
-  if (control_is_timed(&process_control)) commands_obey();
-  if (atomic_load_explicit(&commands_have_budget, memory_order_relaxed)) follow_budget();
+  struct recorder *active = atomic_load_explicit(&recorder, memory_order_acquire);
+  if (!active || !process_is_recorded()) return;
+  if (control_is_open(&process_control)) obey(active);
+  if (atomic_load_explicit(&commands_have_budget, memory_order_relaxed)) follow_budget(active);
+}
+
+void commands_may_be_filtered(void) {
+  atomic_store_explicit(&process_control.direct, true, memory_order_relaxed);
 }
 /* SPDX-License-Identifier: MIT */

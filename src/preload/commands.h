@@ -13,22 +13,20 @@ extern struct control process_control;
 extern _Atomic(bool) commands_have_budget;
 
 /* The process begins to record into the recorder's trace, and samples as `first` says. Creates the
- * control file, if it can. `usual`: of a start that says nothing else. */
-void commands_begin(struct recorder *recorder, wn_profile *profile, const struct control_sampling *first,
+ * control file; false: it cannot. `usual`: of a start that says nothing else. */
+bool commands_begin(struct recorder *recorder, wn_profile *profile, const struct control_sampling *first,
                     const struct control_sampling *usual);
 
-/* Does what a command asks, if one does. commands_look is called wherever an allocation takes the slow
- * path. */
-void commands_obey(void);
-void commands_look_at_time(void);
+/* Does what a command asks, if one does, and what the budget demands. Called wherever an allocation
+ * takes the slow path. */
+void commands_look_if_due(void);
 static inline void commands_look(void) {
-  if (__builtin_expect(control_is_asked(&process_control), 0))
-    commands_obey();
-  else if (__builtin_expect(control_is_timed(&process_control) ||
-                                atomic_load_explicit(&commands_have_budget, memory_order_relaxed),
-                            0))
-    commands_look_at_time();
+  if (control_is_open(&process_control) || atomic_load_explicit(&commands_have_budget, memory_order_relaxed))
+    commands_look_if_due();
 }
+
+/* The program may forbid itself system calls. */
+void commands_may_be_filtered(void);
 
 /* Stores the counts that `winnow status` shows. commands_beat does so now and then, if no
  * measurement of memory does: called at the ends of pieces of a count. */

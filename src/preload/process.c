@@ -251,7 +251,8 @@ static void start_recording(void) {
   pagemap_open();
   question_open();
   atomic_store_explicit(&recorder, opened, memory_order_release);
-  commands_begin(opened, profile, &settings.first, &settings.usual);
+  if (!commands_begin(opened, profile, &settings.first, &settings.usual) && !(settings.first.rate > 0))
+    tell("no control file can be created beside the trace, so no command can start sampling", "");
 }
 
 /* A filter may end a process that removes a file. */
@@ -503,7 +504,11 @@ void process_is_confined(void) {
   host_leave(visit);
 }
 
-void process_may_be_filtered(void) { atomic_store_explicit(&filtered, true, memory_order_relaxed); }
+void process_may_be_filtered(void) {
+  atomic_store_explicit(&filtered, true, memory_order_relaxed);
+  commands_may_be_filtered();
+}
+
 bool process_is_filtered(void) { return atomic_load_explicit(&filtered, memory_order_relaxed); }
 
 bool process_follows(void) { return following; }

@@ -1,6 +1,7 @@
 /* The control file, as the recorded process creates and reads it. */
 #include "trace/control.h"
 
+#include "base/kept_file.h"
 #include "base/os.h"
 #include "trace/event.h"
 #include <errno.h>
@@ -10,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 const unsigned char control_magic[8] = {'W', 'N', 'C', 'O', 'N', 'T', 'R', 'L'};
@@ -29,6 +31,63 @@ static struct control_page *create_at(const char *path, const struct control_pag
   syscall(SYS_close, descriptor);
   if (page == MAP_FAILED) syscall(SYS_unlinkat, AT_FDCWD, path, 0);
   return page == MAP_FAILED ? NULL : page;
+}
+
+/* Whether a filter of system calls holds for the process, or may. */
+static bool may_be_filtered(void) {
+  struct kept_file status = {.path = "/proc/self/status", .descriptor = -1};
+  uint64_t mode;
+  return !kept_file_number(&status, "\nSeccomp:", 10, &mode) || mode;
+}
+
+/* CUT. Copies a word from or to the page. A word is copied as a whole, and the copies of a thread are in
+ * their order. */
+static bool copy_word(struct control *control, long call, void *own, void *of_page) {
+  struct iovec local = {own, sizeof(uint64_t)}, remote = {of_page, sizeof(uint64_t)};
+  int saved = errno;
+  bool direct = atomic_load_explicit(&control->direct, memory_order_relaxed);
+  long copied = direct ? -1 : syscall(call, getpid(), &local, 1UL, &remote, 1UL, 0UL);
+  bool cut = !direct && copied != sizeof(uint64_t) && errno == EFAULT;
+  errno = saved;
+  if (cut) atomic_store_explicit(&control->page, NULL, memory_order_release);
+  if (cut || copied == sizeof(uint64_t)) return !cut;
+  bool is_load = call == SYS_process_vm_readv;
+  atomic_thread_fence(memory_order_seq_cst);
+  memcpy(is_load ? own : of_page, is_load ? of_page : own, sizeof(uint64_t));
+  atomic_thread_fence(memory_order_seq_cst);
+  return true;
+}
+
+/* Both take a word of the page by its name, and return false if the file was cut. */
+#define LOAD(control, word, own)  copy_word(control, SYS_process_vm_readv, own, (void *)(word))
+#define STORE(control, word, own) copy_word(control, SYS_process_vm_writev, (void *)(own), (void *)(word))
+
+/* Reads what is asked. False: nothing is. */
+static bool read_request(struct control *control, struct control_page *page,
+                         struct control_request *request) {
+  uint64_t asked;
+  /* Pairs with the command's third step: rate and time are there. */
+  if (!LOAD(control, &page->asked, &asked)) return false;
+  if (asked == atomic_load_explicit(&control->done, memory_order_relaxed)) return false;
+  struct control_asked *of = &page->of[asked % 2];
+  *request = (struct control_request){.page = page, .number = asked};
+  struct control_sampling *sampling = &request->sampling;
+  if (!LOAD(control, &of->rate, &sampling->rate) || !LOAD(control, &of->budget, &sampling->budget) ||
+      !LOAD(control, &of->until_ns, &request->until_ns))
+    return false;
+  if (!trace_rate_samples(sampling->rate)) sampling->rate = 0;
+  if (!trace_rate_samples(sampling->budget) || !(sampling->rate > 0)) sampling->budget = 0;
+  return true;
+}
+
+static void remember(struct control *control, const struct control_sampling *sampling) {
+  atomic_store_explicit(&control->rate, sampling->rate, memory_order_relaxed);
+  atomic_store_explicit(&control->budget, sampling->budget, memory_order_relaxed);
+}
+
+static bool is_another(struct control *control, const struct control_sampling *sampling) {
+  return sampling->rate != atomic_load_explicit(&control->rate, memory_order_relaxed) ||
+         sampling->budget != atomic_load_explicit(&control->budget, memory_order_relaxed);
 }
 
 /* ---- shared ---- */
@@ -52,7 +111,8 @@ bool control_create(struct control *control, const char *trace_path, const struc
   memcpy(content.magic, control_magic, sizeof content.magic);
   atomic_store_explicit(&content.rate, first->rate, memory_order_relaxed);
   atomic_store_explicit(&content.budget, first->budget, memory_order_relaxed);
-  *control = (struct control){.busy = false};
+  *control = (struct control){.direct = control->direct || may_be_filtered()};
+  remember(control, first);
   snprintf(control->path, sizeof control->path, "%s%s", trace_path, CONTROL_ENDING);
   snprintf(fresh, sizeof fresh, "%s.%d", control->path, (int)getpid());
   struct control_page *page = create_at(fresh, &content);
@@ -61,7 +121,10 @@ bool control_create(struct control *control, const char *trace_path, const struc
     syscall(SYS_unlinkat, AT_FDCWD, fresh, 0);
     munmap(page, CONTROL_BYTES);
   }
-  if (named) atomic_store_explicit(&control->page, page, memory_order_release);
+  if (named)
+    atomic_store_explicit(&control->page, page, memory_order_release);
+  else
+    *control->path = 0;
   errno = saved;
   return named;
 }
@@ -70,52 +133,54 @@ bool control_hold(struct control *control) {
   return !atomic_exchange_explicit(&control->busy, true, memory_order_acquire);
 }
 
-void control_set_rate(struct control *control, double rate) {
-  struct control_page *page = atomic_load_explicit(&control->page, memory_order_acquire);
-  if (page) atomic_store_explicit(&page->rate, rate, memory_order_relaxed);
-}
-
 void control_let_go(struct control *control) {
   atomic_store_explicit(&control->busy, false, memory_order_release);
 }
 
 bool control_claim(struct control *control, struct control_request *request) {
   struct control_page *page = atomic_load_explicit(&control->page, memory_order_acquire);
-  if (!page || !control_hold(control)) return false;
-  /* Pairs with the command's third step: rate and time are there. */
-  uint64_t asked = atomic_load_explicit(&page->asked, memory_order_acquire);
-  uint64_t until = atomic_load_explicit(&control->until_ns, memory_order_relaxed);
-  *request = (struct control_request){.page = page, .number = asked};
-  if (asked != atomic_load_explicit(&control->done, memory_order_relaxed)) {
-    const struct control_asked *of = &page->of[asked % 2];
-    request->sampling.rate = atomic_load_explicit(&of->rate, memory_order_relaxed);
-    request->sampling.budget = atomic_load_explicit(&of->budget, memory_order_relaxed);
-    request->until_ns = atomic_load_explicit(&of->until_ns, memory_order_relaxed);
-    if (!trace_rate_samples(request->sampling.rate)) request->sampling.rate = 0;
-    if (!trace_rate_samples(request->sampling.budget) || !(request->sampling.rate > 0))
-      request->sampling.budget = 0;
-    return true;
+  if (!control_hold(control)) return false;
+  bool asked = page && read_request(control, page, request);
+  if (!asked) {
+    uint64_t until = atomic_load_explicit(&control->until_ns, memory_order_relaxed);
+    *request = (struct control_request){.page = page,
+                                        .number = atomic_load_explicit(&control->done, memory_order_relaxed),
+                                        .timed = until && os_monotonic_ns() >= until};
+    if (!request->timed) return control_let_go(control), false;
   }
-  request->timed = until && os_monotonic_ns() >= until;
-  if (!request->timed) control_let_go(control);
-  return request->timed;
+  request->changes = is_another(control, &request->sampling);
+  return true;
 }
 
 void control_done(struct control *control, const struct control_request *request) {
-  struct control_page *page = request->page;
-  if (page != atomic_load_explicit(&control->page, memory_order_acquire)) return; /* FORKED */
+  struct control_page *page = atomic_load_explicit(&control->page, memory_order_acquire);
+  if (page && page != request->page) return; /* FORKED */
   atomic_store_explicit(&control->until_ns, request->until_ns, memory_order_relaxed);
   atomic_store_explicit(&control->done, request->number, memory_order_relaxed);
-  atomic_store_explicit(&page->rate, request->sampling.rate, memory_order_relaxed);
-  atomic_store_explicit(&page->budget, request->sampling.budget, memory_order_relaxed);
-  atomic_store_explicit(&page->until_ns, request->until_ns, memory_order_relaxed);
-  /* Pairs with the command that waits for its number. */
-  atomic_store_explicit(&page->done, request->number, memory_order_release);
+  remember(control, &request->sampling);
+  if (page && STORE(control, &page->rate, &request->sampling.rate) &&
+      STORE(control, &page->budget, &request->sampling.budget) &&
+      STORE(control, &page->until_ns, &request->until_ns))
+    STORE(control, &page->done, &request->number); /* pairs with the command that waits for its number */
   control_let_go(control);
 }
 
+void control_set_rate(struct control *control, double rate) {
+  struct control_page *page = atomic_load_explicit(&control->page, memory_order_acquire);
+  atomic_store_explicit(&control->rate, rate, memory_order_relaxed);
+  if (page) STORE(control, &page->rate, &rate);
+}
+
+void control_publish(struct control *control, const struct control_counts *counts) {
+  struct control_page *page = atomic_load_explicit(&control->page, memory_order_acquire);
+  const unsigned char *own = (const unsigned char *)counts;
+  unsigned char *words = page ? (unsigned char *)&page->counts : NULL;
+  for (size_t at = 0; words && at < sizeof *counts; at += sizeof(uint64_t))
+    if (!STORE(control, words + at, own + at)) return;
+}
+
 void control_remove(struct control *control) {
-  if (!atomic_load_explicit(&control->page, memory_order_relaxed)) return;
+  if (!*control->path) return;
   syscall(SYS_unlinkat, AT_FDCWD, control->path, 0);
   control_forget(control, false);
 }
@@ -124,6 +189,7 @@ void control_remove(struct control *control) {
 void control_forget(struct control *control, bool alone) {
   struct control_page *page = atomic_exchange_explicit(&control->page, NULL, memory_order_acq_rel);
   atomic_store_explicit(&control->until_ns, 0, memory_order_relaxed);
+  *control->path = 0;
   if (page && alone)
     mmap(page, CONTROL_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 }

@@ -2,26 +2,32 @@
  *
  * The recorded process creates the file beside its trace, readable and writable for its user alone, and
  * maps it. A command opens it, and asks for another rate of sampling; 0 stops sampling. The process looks
- * at one word of the page whenever an allocation takes the slow path, and does what is asked. It has no
- * thread, no signal handler and no socket for this.
+ * at one word of the page every few milliseconds, when an allocation takes the slow path, and does what is
+ * asked. It has no thread, no signal handler and no socket for this.
  *
  * What is asked is a rate, until a time or for ever; or a budget, by which the process changes the rate
  * itself, beginning with that one.
  *
  * A command asks:                              A thread of the process:
- *   1. locks the file (flock);                   1. reads `asked`; if that is `done`, there is nothing to do;
- *   2. stores rate and time for the next number; 2. sets `busy`; if that was set, another thread does it;
- *   3. increments `asked`.                       3. reads `asked`, then its rate and time, and samples by them;
+ *   1. locks the file (flock);                   1. sets `busy`; if that was set, another thread does it;
+ *   2. stores rate and time for the next number; 2. reads `asked`; if that is `done`, there is nothing to do;
+ *   3. increments `asked`.                       3. reads its rate and time, and samples by them;
  *                                                4. stores `rate`, `until_ns`, `done`, and clears `busy`.
  *
  * Even and odd numbers have a place each. So a command that is killed before its third step has asked for
  * nothing: what it stored stands beside the request before it, and the next command writes over that. Two
  * commands ask one after the other, and the last one's rate holds. A thread that is slow in its third step
- * may read the rate of a later number; that number is left to the next look of any thread.
- * tests/models/control.pml proves it.
+ * may read the rate of a later number; that number is left to the next look of any thread, which finds
+ * that rate in effect. A request for the sampling in effect is done, but it is no change: the trace does
+ * not record it. tests/models/control.pml proves it.
  *
  * TIMED. `until_ns`, if it is not 0, is a time of the monotonic clock at which the process sets the rate
  * to 0 by itself, so no command has to live until then.
+ *
+ * CUT. Another program may make the file shorter. A load or store of the page would then end the process
+ * by SIGBUS, whatever was looked at before. So the process accesses the page by system calls that copy a
+ * word of its own memory, and fail where there is none; from then on nothing can be asked. Where a filter
+ * may end the process for these calls, or the system lacks them, it does load and store (`direct`).
  *
  * FORKED. A signal handler may interrupt the thread in any step, and fork; in the child the thread goes on
  * with the page that it had. So in the child, which is `alone`, memory of its own takes the place of the
@@ -43,10 +49,9 @@ enum { CONTROL_VERSION = 2, CONTROL_BYTES = 4096, CONTROL_PATH_MOST = PATH_MAX +
 
 /* How blocks are sampled. */
 struct control_sampling {
-  double rate; /* 0: nothing is sampled */
-  double
-      budget; /* the part of the processor time that recording may take, and the rate is at most that; 0: the
-                  * rate is constant */
+  double rate;   /* 0: nothing is sampled */
+  double budget; /* the part of the processor time that recording may take, and the rate is at most
+                  * that; 0: the rate is constant */
 };
 
 struct control_counts {
@@ -86,10 +91,12 @@ size_t control_name_of(const char *name);
 /* The process's side. Zeros are a recording without a control file. */
 struct control {
   struct control_page *_Atomic page;
-  _Atomic(bool) busy;         /* a thread does what is asked */
-  _Atomic(uint64_t) done;     /* the number of the request that was done last */
-  _Atomic(uint64_t) until_ns; /* TIMED; 0: none */
-  char path[CONTROL_PATH_MOST];
+  _Atomic(bool) busy;           /* a thread looks, or does what is asked */
+  _Atomic(bool) direct;         /* CUT */
+  _Atomic(uint64_t) done;       /* the number of the request that was done last */
+  _Atomic(uint64_t) until_ns;   /* TIMED; 0: none */
+  _Atomic(double) rate, budget; /* now */
+  char path[CONTROL_PATH_MOST]; /* empty: there is no file to remove */
 };
 
 /* Creates the file of the trace at `trace_path`, of a process that samples so at first. False: it could not be created, and nothing can
@@ -97,22 +104,18 @@ struct control {
 bool control_create(struct control *control, const char *trace_path, const struct control_sampling *first,
                     const struct control_sampling *usual);
 
-/* Whether a command asks for something; and whether there is a time that may be over. A load or
- * two. */
-static inline bool control_is_asked(struct control *control) {
-  struct control_page *page = atomic_load_explicit(&control->page, memory_order_relaxed);
-  return page && atomic_load_explicit(&page->asked, memory_order_relaxed) !=
-                     atomic_load_explicit(&control->done, memory_order_relaxed);
-}
-static inline bool control_is_timed(struct control *control) {
-  return atomic_load_explicit(&control->until_ns, memory_order_relaxed) != 0;
+/* Whether there is anything to look at: a page, or a time that may be over. */
+static inline bool control_is_open(struct control *control) {
+  return atomic_load_explicit(&control->page, memory_order_relaxed) ||
+         atomic_load_explicit(&control->until_ns, memory_order_relaxed);
 }
 
-/* What is to be done: the caller samples so and then calls control_done. */
+/* What is to be done: the caller samples so, if that `changes` anything, and then calls control_done. */
 struct control_request {
   struct control_page *page;
   uint64_t number, until_ns;
   struct control_sampling sampling;
+  bool changes;
   bool timed; /* it is the end of a time, and no command asks */
 };
 
@@ -125,6 +128,9 @@ void control_done(struct control *control, const struct control_request *request
 bool control_hold(struct control *control);
 void control_set_rate(struct control *control, double rate);
 void control_let_go(struct control *control);
+
+/* Stores counts of the page. */
+void control_publish(struct control *control, const struct control_counts *counts);
 
 /* control_remove: the process ends: nothing can be asked any more, and the file goes.
  * control_forget leaves the file where it is. Both are async-signal-safe. */

@@ -1,7 +1,7 @@
 /* The control file of a recording: src/trace/control.h.
  *
- * Followed line by line: recordings_ask; control_is_asked, control_claim and control_done, and what
- * commands_obey does between the last two.
+ * Followed line by line: recordings_ask; control_claim and control_done, and what obey of commands.c
+ * does between the last two.
  *
  * The memory model is that of x86-64 (TSO), in which the stores of a thread reach memory in their order. A
  * command's stores are single steps, between which anything may happen; a command may be killed before each
@@ -13,16 +13,19 @@
  * - When all is quiet, the process has done the last request, and samples at its rate: commands that were
  *   killed before their last step have changed nothing.
  * - The number that is done never exceeds the number that was asked.
+ * - The trace records no change of the rate to the rate in effect.
  *
  * TWIN_NUMBER_FIRST (assertion violated): a command increments the number before it stores the rate.
  * TWIN_NO_LOCK (assertion violated): commands do not lock the file.
- * TWIN_NO_BUSY (assertion violated): several threads do what is asked at once, so a slow one stores an
- *   older rate after a newer one.
+ * TWIN_NO_BUSY (assertion violated): several threads do what is asked at once, so a change is recorded
+ *   twice, and a slow thread stores an older rate after a newer one.
  * TWIN_ONE_PLACE (assertion violated): all numbers have one place for their rates, so a command that is
  *   killed changes the request before it.
  * TWIN_RATE_FIRST (assertion violated): a thread reads the rate before the number.
+ * TWIN_EVERY_REQUEST (assertion violated): each request is recorded as a change, also the one whose rate a
+ *   slow thread has read for the request before it.
  *
- * Sources: src/trace/control.h, src/trace/control.c, src/cli/recordings.c.
+ * Sources: src/trace/control.h, src/trace/control.c, src/preload/commands.c, src/cli/recordings.c.
  * Search: safety. */
 #define COMMANDS 3
 #define THREADS  2
@@ -38,6 +41,7 @@ bool busy, locked;
 
 /* Ghost variables: only assertions and guards of this model read them. */
 byte last;                     /* the rate of the last command that took its last step */
+byte recorded;                 /* the rate of the last change that the trace records */
 byte commands_left = COMMANDS; /* that have not ended */
 byte obeying;                  /* threads between claim and done */
 
@@ -92,7 +96,15 @@ end:
      if
      :: number == done -> skip
      :: else ->
-        rate = new_rate;
+#ifndef TWIN_EVERY_REQUEST
+        if
+        :: new_rate == rate -> goto unchanged
+        :: else -> skip
+        fi;
+#endif
+        assert(new_rate != recorded);
+        atomic { rate = new_rate; recorded = new_rate };
+unchanged:
         done = number;
         assert(done <= asked)
      fi;

@@ -16,6 +16,7 @@
 
 static struct control control;
 static const struct control_sampling first = {1e-4, 0}, usual = {1e-3, 0.01};
+static char path_of_control[sizeof control.path];
 static char folder[] = "/tmp/test_control.XXXXXX", trace[72];
 
 static struct control_page *open_page(void) {
@@ -34,15 +35,24 @@ static void ask(struct control_page *page, double rate, uint64_t until_ns) {
   atomic_store(&page->asked, number);
 }
 
+static bool is_asked(void) {
+  struct control_page *page = atomic_load(&control.page);
+  return page && atomic_load(&page->asked) != atomic_load(&control.done);
+}
+static bool is_timed(void) { return atomic_load(&control.until_ns) != 0; }
+
 static int begin(void **state) {
   (void)state;
   assert_true(control_create(&control, trace, &first, &usual));
+  strcpy(path_of_control, control.path);
   return 0;
 }
 
 static int end(void **state) {
   (void)state;
   control_remove(&control);
+  assert_int_equal(access(path_of_control, F_OK), -1);
+  atomic_store(&control.direct, false);
   return 0;
 }
 
@@ -58,12 +68,12 @@ static void a_file_is_its_users_alone_and_says_what_it_is(void **state) {
   assert_memory_equal(page->magic, control_magic, sizeof control_magic);
   assert_int_equal(page->pid, getpid());
   assert_true(atomic_load(&page->rate) == 1e-4 && page->usual.rate == 1e-3);
-  assert_false(control_is_asked(&control));
+  assert_false(is_asked());
   char path[sizeof control.path];
   strcpy(path, control.path);
   control_remove(&control);
   assert_int_equal(stat(path, &found), -1);
-  assert_false(control_is_asked(&control));
+  assert_false(is_asked());
 }
 
 static void what_is_asked_is_done_once(void **state) {
@@ -71,13 +81,13 @@ static void what_is_asked_is_done_once(void **state) {
   struct control_page *page = open_page();
   struct control_request request;
   ask(page, 0.5, 0);
-  assert_true(control_is_asked(&control) && control_claim(&control, &request));
+  assert_true(is_asked() && control_claim(&control, &request));
   assert_true(request.sampling.rate == 0.5 && !request.timed);
   assert_int_equal(atomic_load(&page->done), 0);
-  assert_true(control_is_asked(&control)); /* but nobody else does it */
+  assert_true(is_asked()); /* but nobody else does it */
   assert_false(control_claim(&control, &(struct control_request){0}));
   control_done(&control, &request);
-  assert_false(control_is_asked(&control));
+  assert_false(is_asked());
   assert_int_equal(atomic_load(&page->done), 1);
   assert_true(atomic_load(&page->rate) == 0.5);
 }
@@ -89,14 +99,14 @@ static void a_command_killed_before_its_last_step_asked_for_nothing(void **state
   struct control_request request;
   atomic_store(&page->of[1].rate, 0.7);
   atomic_store(&page->of[1].until_ns, 1);
-  assert_false(control_is_asked(&control) || control_claim(&control, &request));
+  assert_false(is_asked() || control_claim(&control, &request));
   ask(page, 0.2, 0);
   atomic_store(&page->of[0].rate, 0.7);
   atomic_store(&page->of[0].until_ns, 1);
   assert_true(control_claim(&control, &request));
   assert_true(request.sampling.rate == 0.2 && !request.until_ns);
   control_done(&control, &request);
-  assert_false(control_is_asked(&control));
+  assert_false(is_asked());
 }
 
 static void the_last_of_several_requests_holds(void **state) {
@@ -108,7 +118,7 @@ static void the_last_of_several_requests_holds(void **state) {
   assert_true(control_claim(&control, &request));
   assert_true(request.sampling.rate == 0.2 && request.number == 2);
   control_done(&control, &request);
-  assert_false(control_is_asked(&control));
+  assert_false(is_asked());
 }
 
 /* A signal handler forked while the thread had claimed a request, or was about to store counts. */
@@ -125,7 +135,7 @@ static void a_child_goes_on_with_what_its_parent_was_doing(void **state) {
     atomic_store(&parents->counts.samples, 7);
     bool looks = atomic_load(&parents->asked) == 0 && control_create(&control, trace, &first, &usual);
     control_done(&control, &request);
-    bool is_own = !control_is_asked(&control) && atomic_load(&atomic_load(&control.page)->rate) == 1e-4;
+    bool is_own = !is_asked() && atomic_load(&atomic_load(&control.page)->rate) == 1e-4;
     control_remove(&control);
     _exit(looks && is_own ? 0 : 1);
   }
@@ -160,7 +170,7 @@ static void a_time_ends_by_itself(void **state) {
   ask(page, 0.5, os_monotonic_ns() + (uint64_t)3600 * 1000000000);
   assert_true(control_claim(&control, &request));
   control_done(&control, &request);
-  assert_true(control_is_timed(&control) && !control_is_asked(&control));
+  assert_true(is_timed() && !is_asked());
   assert_false(control_claim(&control, &request));
   ask(page, 0.5, 1); /* long past */
   assert_true(control_claim(&control, &request) && !request.timed);
@@ -168,7 +178,7 @@ static void a_time_ends_by_itself(void **state) {
   assert_true(control_claim(&control, &request));
   assert_true(request.timed && request.sampling.rate == 0 && !request.until_ns);
   control_done(&control, &request);
-  assert_false(control_is_asked(&control) || control_is_timed(&control));
+  assert_false(is_asked() || is_timed());
   assert_true(atomic_load(&page->rate) == 0 && !atomic_load(&page->until_ns));
 }
 
@@ -178,7 +188,7 @@ static _Atomic(bool) over;
 static void *obey(void *count) {
   struct control_request request;
   while (!atomic_load(&over))
-    if (control_is_asked(&control) && control_claim(&control, &request)) {
+    if (is_asked() && control_claim(&control, &request)) {
       control_done(&control, &request);
       ++*(size_t *)count;
     }
@@ -228,10 +238,48 @@ static void one_thread_obeys_at_a_time(void **state) {
   ask(page, 0.2, 0);
   assert_false(control_claim(&control, &other));
   control_done(&control, &slow);
-  assert_true(atomic_load(&page->rate) == 0.1 && control_is_asked(&control));
+  assert_true(atomic_load(&page->rate) == 0.1 && is_asked());
   assert_true(control_claim(&control, &other));
   control_done(&control, &other);
   assert_true(atomic_load(&page->rate) == 0.2 && atomic_load(&page->done) == 2);
+}
+
+/* CUT: the process lives on, a time that runs comes to its end, and nothing can be asked any more. */
+static void a_file_that_is_made_shorter_ends_the_control(void **state) {
+  (void)state;
+  struct control_page *page = open_page();
+  struct control_request request, none;
+  if (atomic_load(&control.direct)) skip(); /* there is a filter of system calls */
+  ask(page, 0.5, 1);                        /* long past */
+  assert_true(control_claim(&control, &request));
+  ask(page, 0.7, 0);
+  assert_int_equal(truncate(control.path, 0), 0);
+  control_done(&control, &request);
+  assert_true(control_is_open(&control) && !atomic_load(&control.page));
+  assert_true(control_claim(&control, &request) && request.timed && request.sampling.rate == 0);
+  control_done(&control, &request);
+  control_publish(&control, &(struct control_counts){.samples = 1});
+  assert_false(control_is_open(&control) || control_claim(&control, &none));
+}
+
+/* At each of the three accesses. */
+static void a_file_may_be_cut_at_any_time(void **state) {
+  (void)state;
+  struct control_request request;
+  if (atomic_load(&control.direct)) skip();
+  assert_int_equal(truncate(control.path, 0), 0);
+  assert_true(control_is_open(&control));
+  assert_false(control_claim(&control, &request) || control_is_open(&control));
+  assert_true(control_create(&control, trace, &first, &usual));
+  assert_int_equal(truncate(control.path, 0), 0);
+  control_publish(&control, &(struct control_counts){.samples = 1});
+  assert_false(control_is_open(&control));
+}
+
+/* Where no such calls may be made. */
+static void what_is_asked_is_done_without_calls(void **state) {
+  atomic_store(&control.direct, true);
+  what_is_asked_is_done_once(state);
 }
 
 static void where_no_file_can_be_made_nothing_is_asked(void **state) {
@@ -239,7 +287,7 @@ static void where_no_file_can_be_made_nothing_is_asked(void **state) {
   struct control other;
   struct control_request request;
   assert_false(control_create(&other, "/proc/none/x.trace", &first, &usual));
-  assert_false(control_is_asked(&other) || control_claim(&other, &request));
+  assert_false(control_is_open(&other) || control_claim(&other, &request));
   control_done(&other, &request);
   control_remove(&other);
   control_forget(&other, true);
@@ -258,6 +306,9 @@ int main(void) {
                                      TEST(a_time_ends_by_itself),
                                      TEST(many_threads_obey_one_command),
                                      TEST(one_thread_obeys_at_a_time),
+                                     TEST(a_file_that_is_made_shorter_ends_the_control),
+                                     TEST(a_file_may_be_cut_at_any_time),
+                                     TEST(what_is_asked_is_done_without_calls),
                                      TEST(names_are_known),
                                      TEST(where_no_file_can_be_made_nothing_is_asked)};
   int failed = RUN_TESTS(tests);

@@ -47,18 +47,15 @@ static bool set_duration(struct asking *asking, const char *text) {
 
 static void say_done(const struct recording_process *process, const struct control_sampling *sampling,
                      double duration_ns) {
-  char time[32];
-  printf("process %d ", (int)process->pid);
-  if (sampling->budget > 0)
-    printf("samples at %g at most, and takes %g %% of its processor time", sampling->rate,
-           100 * sampling->budget);
-  else if (sampling->rate > 0)
-    printf("samples at %g", sampling->rate);
-  else
-    fputs("samples nothing", stdout);
-  if (duration_ns > 0) printf(" for %s", text_time(time, (uint64_t)duration_ns));
-  fputs(", into ", stdout);
+  char text[96], time[32];
+  bool samples = sampling->rate > 0;
+  printf("process %d samples ", (int)process->pid);
+  fputs(samples ? "into " : "nothing; its trace is ", stdout);
   text_file(stdout, process->trace);
+  if (samples && duration_ns > 0) printf(", for %s", text_time(time, (uint64_t)duration_ns));
+  if (samples) printf(", at %s", text_rate(text, sampling->rate, sizeof(uintptr_t)));
+  if (sampling->budget > 0)
+    printf(", or less, so that it takes %g %% of the processor time", 100 * sampling->budget);
   putchar('\n');
 }
 

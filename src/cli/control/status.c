@@ -126,7 +126,7 @@ static const char *held_text(char buffer[64], const struct state *state) {
 
 static void print_state(const struct state *state) {
   char since[32], rate[64], held[64], trace[32], samples[32], lost[32], cost[64];
-  printf("%7d  %7s  %10s  %7s  %15s  %8s  %15s  %8s  ", (int)state->process->pid,
+  printf("%7d  %8s  %11s  %7s  %15s  %8s  %15s  %8s  ", (int)state->process->pid,
          text_time(since, state->since_ns), state_text(rate, state),
          text_short_count(samples, (double)state->samples), held_text(held, state),
          text_bytes(trace, (double)state->trace_bytes), cost_text(cost, state),
@@ -139,7 +139,7 @@ static void print_state(const struct state *state) {
 
 static void print_states(const struct state *states, size_t count) {
   text_style(stdout, STYLE_BOLD);
-  printf("%7s  %7s  %10s  %7s  %15s  %8s  %15s  %8s  %s\n", "pid", "since", "rate", "samples",
+  printf("%7s  %8s  %11s  %7s  %15s  %8s  %15s  %8s  %s\n", "pid", "recorded", "rate a word", "samples",
          "held       \u00b1 ", "trace", "cost <= budget", "lost", "program, and its trace");
   text_style(stdout, STYLE_PLAIN);
   for (size_t i = 0; i < count; i++) print_state(&states[i]);

@@ -12,6 +12,9 @@ by_hand() { # COMMAND...
 
 has_control() { [ -e t.control ]; }
 
+# What `winnow status` reports of this test's processes; others may be recorded at the same time.
+own_status() { "$winnow" status --json | jq -r --arg t "$PWD/t/" "[.[] | select(.trace | startswith(\$t))] | $1"; } # JQ
+
 # Starts a program that allocates until its input ends: 100 bytes each, of which one block in ten stays.
 begin_server() { # OPTION...
   [ -e input ] || mkfifo input
@@ -19,7 +22,7 @@ begin_server() { # OPTION...
   recorder=$!
   process=$recorder
   exec 9>input
-  until_true eval 'pid=$("$winnow" status --json | jq -r --arg t "$PWD/t/" ".[] | select(.trace | startswith(\$t)) | .pid") && [ -n "$pid" ]'
+  until_true eval 'pid=$(own_status ".[].pid") && [ -n "$pid" ]'
 }
 
 end_server() {
@@ -29,7 +32,7 @@ end_server() {
 
 status_of() { "$winnow" status --json "$pid" | jq -r ".[0] | $1"; } # JQ
 
-rates() { "$winnow" dump t | sed -n 's/.* rate rate=\([^ ]*\) cause=\([0-9]*\)/\1 \2/p' | uniq | tr '\n' ','; }
+rates() { "$winnow" dump t | sed -n 's/.* rate rate=\([^ ]*\) cause=\([0-9]*\)/\1 \2/p' | tr '\n' ','; }
 
 # ---- cases ----
 
@@ -61,7 +64,7 @@ every_block_is_in_its_interval_of_many() { rounds=5000 every_block_is_in_its_int
 
 # Threads that do not wait for each other lose no block.
 a_storm_under_changes_loses_nothing() {
-  by_hand WINNOW_RATE=1 "$programs/toggles" "$PWD/t.control" 16 -500 2>err || fail "it ended with $?: $(cat err)"
+  by_hand WINNOW_RATE=1 "$programs/toggles" "$PWD/t.control" 4 -110 2>err || fail "it ended with $?: $(cat err)"
   [ -s err ] && fail "it said: $(cat err)"
   "$winnow" dump t >dump || fail "no dump"
   [ "$(grep -c ' rate rate=' dump)" -ge 100 ] || fail "there are few changes: $(grep -c ' rate rate=' dump)"
@@ -79,16 +82,21 @@ a_server_is_asleep_until_it_is_asked() {
   [ "$(status_of .rate)" = 0 ] || fail "it samples at $(status_of .rate)"
   [ "$(status_of .usual_rate)" = 0.01 ] || fail "the usual rate is $(status_of .usual_rate)"
   "$winnow" start "$pid" >said || fail "start ended with $?"
-  one_line_of said "^process $pid samples at 0.01, into "
+  one_line_of said "^process $pid samples into .*, at 0.01 a word of 8 bytes: one sample every 800 B$"
   until_true eval '[ "$(status_of .samples)" -gt 10 ]'
+  "$winnow" start -q "$pid" || fail "start ended with $?" # its rate is that already: no change
   "$winnow" rate t 1e-3 >said || fail "rate ended with $?"
-  one_line_of said "^process $pid samples at 0.001, into "
+  one_line_of said "^process $pid samples into .*, at 0.001 a word of 8 bytes: one sample every 8.00 kB$"
   "$winnow" stop -q "$pid" || fail "stop ended with $?"
   [ "$(status_of .rate)" = 0 ] || fail "it still samples"
   "$winnow" start --rate 0.5 -d 1h "$pid" >said || fail "start ended with $?"
+  one_line_of said "^process $pid samples into .*, for 60.0 min, at 0.5 a word of 8 bytes: "
+  "$winnow" status "$pid" >said
+  grep -q '^ *pid  recorded  rate a word  ' said || fail "it does not say what a rate is: $(cat said)"
   [ "$(status_of '.seconds_left > 3500')" = true ] || fail "it does not say how long: $(status_of .)"
   "$winnow" start -d 0.000001s -q "$pid" || fail "start ended with $?"
   until_true eval '[ "$(status_of .rate)" = 0 ]'
+  until_true eval '"$winnow" dump t/*.trace | grep -q " rate rate=0 cause=1$"' # the time is over before the process looks
   "$winnow" status >said || fail "no status"
   grep -q "^ *$pid .* asleep " said || fail "the table lacks it: $(cat said)"
   end_server
@@ -116,13 +124,13 @@ a_budget_lowers_the_rate() {
   "$winnow" status >said || fail "no status"
   grep -q "^ *$pid .* <= 0.0001 %" said || fail "the table lacks the budget: $(cat said)"
   "$winnow" rate "$pid" 0.25 >said || fail "rate ended with $?"
-  one_line_of said "^process $pid samples at 0.25, into "
+  one_line_of said "^process $pid samples into .*, at 0.25 a word of 8 bytes: one sample every 32 B$"
   [ "$(status_of '.rate == 0.25 and .budget == null')" = true ] || fail "the budget is left: $(status_of .)"
   "$winnow" start "$pid" >said || fail "start ended with $?"
-  one_line_of said "^process $pid samples at 0.5 at most, and takes 0.0001 % of its processor time, into "
+  one_line_of said "^process $pid samples into .*, at 0.5 a word of .*, or less, so that it takes 0.0001 % of the processor time$"
   until_true eval '[ "$(status_of ".rate < 0.5")" = true ]'
   "$winnow" rate --budget 50% "$pid" >said || fail "rate ended with $?"
-  one_line_of said "^process $pid samples at 0.001 at most, and takes 50 % of its processor time, into "
+  one_line_of said "^process $pid samples into .*, at 0.001 a word of .*, or less, so that it takes 50 % of the processor time$"
   end_server
   rates | tr ',' '\n' >changes
   head -n 1 changes | grep -q ' 2$' || fail "the first change is another one: $(cat changes)"
@@ -153,7 +161,7 @@ a_growing_trace_is_copied_whole() {
     [ -z "$(comm -23 copy whole)" ] || fail "$copy has what the trace has not: $(comm -23 copy whole | head -n 2)"
     [ "$(wc -l <copy)" -gt 200 ] || fail "$copy has little"
   done
-  ls -- *.new 2>/dev/null && fail "a file is left"
+  [ "$(ls -d -- *.trace*)" = "$(printf '%s\n' a-[1-9]*.trace now.trace)" ] || fail "a file is left: $(ls)"
   [ "$(stat -c %a now.trace)" = 600 ] || fail "others may read it"
 }
 
@@ -179,9 +187,74 @@ what_cannot_be_asked_is_told_in_a_line() {
   refused '^winnow dump: --output x%q: behind' "$winnow" dump -o x%q "$pid"
   refused '^winnow: cannot write /proc/none' "$winnow" dump -o /proc/none/x "$pid"
   rm t/*.control
-  refused "^winnow: process $pid is recorded, but its control file was removed" "$winnow" stop "$pid"
+  refused "^winnow: process $pid is recorded, but its control file was removed or changed: " "$winnow" stop "$pid"
   [ -z "$("$winnow" status --json | jq --argjson pid "$pid" '.[] | select(.pid == $pid)')" ] || fail "it has a status"
   end_server
+}
+
+# Each record of memory comes with a store of counts into the page.
+has_more_memory_records() { [ "$("$winnow" dump copy 2>/dev/null | grep -c ' memory ')" -gt "$1" ]; } # COUNT
+
+# Neither what the process reads nor what it writes ends it.
+a_control_file_that_is_made_shorter_does_no_harm() {
+  [ "$tiny" = 1 ] && skip "too few blocks are followed"
+  grep -q '^Seccomp:[[:space:]]*0' /proc/self/status || skip "a filter of system calls holds here"
+  begin_server --rate 1e-2
+  until_true eval '[ "$(status_of .samples)" -gt 10 ]'
+  local file trace
+  file=$(echo t/*.control) trace=$(echo t/*.trace)
+  : >"$file"
+  until_true eval '"$winnow" dump -o copy "$trace" >/dev/null && has_more_memory_records 20'
+  run_as last "$winnow" stop "$pid"
+  one_line_of last.err "^winnow: process $pid is recorded, but its control file was removed or changed: "
+  end_server
+  "$winnow" info t | grep -q '^missing *nothing' || fail "something is missing"
+  ls t.control t/* 2>/dev/null && fail "a file is left"
+  true
+}
+
+# Of a process that changed its user, the control file is that of its user before.
+a_control_file_of_another_user_is_explained() {
+  [ "$(id -u)" = 0 ] || skip "this needs root"
+  need setpriv
+  local other=(setpriv --reuid 65534 --clear-groups)
+  "${other[@]}" test -x "$winnow" || skip "the build is not readable for others"
+  mkfifo input
+  chmod 755 .
+  install -d -o 65534 t
+  "${other[@]}" env LD_PRELOAD="$library" WINNOW_TRACE="$PWD/t/t" "$programs/serves" <input &
+  process=$! pid=$!
+  exec 9>input
+  until_true [ -e t/t.control ]
+  ends_well "${other[@]}" "$winnow" stop -q "$pid"
+  chown 0 t/t.control
+  run_as last "${other[@]}" "$winnow" stop "$pid"
+  one_line_of last.err "^winnow: process $pid is recorded, but you may not open its control file, .*; ask as that user, or as root$"
+  ends_well "$winnow" start -q "$pid"
+  run_as last "${other[@]}" "$winnow" stop $$
+  one_line_of last.err "^winnow: process $$ is another user's, or has changed its user since it began; "
+  exec 9>&-
+  wait $process || fail "it ended with $?"
+}
+
+# Its name would be too long. A process that samples needs none; one that sleeps says that it cannot be woken.
+a_process_without_a_control_file_says_so() {
+  local name
+  name=$(printf 'x%.0s' {1..250})
+  mkfifo input
+  for rate in 1e-3 0; do
+    LD_PRELOAD=$library WINNOW_TRACE=$PWD/$name WINNOW_RATE=$rate "$programs/serves" <input 2>err &
+    process=$! pid=$!
+    exec 9>input
+    until_true [ -s "$name" ]
+    run_as last "$winnow" start "$pid"
+    one_line_of last.err "^winnow: process $pid has Winnow's library, but no control file: "
+    exec 9>&-
+    wait $process || fail "it ended with $?"
+    [ $rate != 0 ] || one_line_of err '^winnow: no control file can be created beside the trace, so no command can start sampling; going on unprofiled$'
+    [ $rate = 0 ] || [ ! -s err ] || fail "it said $(cat err)"
+    rm "$name"
+  done
 }
 
 # It sleeps in a system call, and so answers nothing.
@@ -249,9 +322,21 @@ processes_that_sleep_are_told() {
   "$winnow" record -q -f --asleep -o t -- sh -c '"$0" <one & "$0" <two; wait' "$programs/serves" &
   recorder=$! process=$!
   exec 9>one 8>two
-  until_true eval '[ "$("$winnow" status --json | jq "[.[] | select(.program == \"serves\")] | length")" -ge 2 ]'
-  ends_well "$winnow" start -q "$("$winnow" status --json | jq '[.[] | select(.program == "serves")][0].pid')"
-  until_true eval '[ "$("$winnow" status --json | jq "[.[] | select(.program == \"serves\")][0].samples")" -gt 30 ]'
+  until_true eval '[ "$(own_status "[.[] | select(.program == \"serves\")] | length")" = 2 ]'
+  pid=$(own_status '[.[] | select(.program == "serves")][0].pid')
+  ends_well "$winnow" start -q "$pid"
+  until_true eval '[ "$(status_of .samples)" -gt 30 ]'
+  run_as last "$winnow" dump -o all.trace t
+  one_line_of last.err '^winnow dump: there are 3 traces to copy: the name of --output needs %p, '
+  run_as last "$winnow" dump --loop 1s -o '%p-%n.trace' t
+  one_line_of last.err '^winnow dump: --loop is for one process'
+  mapfile -t pids < <(own_status '.[].pid')
+  ends_well "$winnow" dump -o '%p-%n.trace' "${pids[@]}"
+  for i in 0 1 2; do ends_well "$winnow" info "${pids[i]}-$((i + 1)).trace"; done
+  ends_well "$winnow" dump -o 'of-%p.trace' t
+  [ "$(ls of-*.trace | wc -l)" = 3 ] || fail "not all are copied: $(ls)"
+  run_as last "$winnow" dump -o '%p.trace' "$pid" 4194305
+  one_line_of last.err '^winnow: there is no process 4194305$'
   exec 9>&- 8>&-
   wait $recorder || fail "it ended with $?"
   "$winnow" report t >report || fail "no report"
