@@ -242,22 +242,37 @@ static int dump_files(const char *const *names, size_t count) {
   return code;
 }
 
-/* The trace of a process, if the name is that of no file; and a trace's process, if one writes it. */
-static int dump_found(const char *name, const char *output, uint64_t every_ns) {
+/* The trace of a process, if the name is that of no file. */
+static int dump_found(const char *name) {
   struct recordings found = {0};
   struct stat file;
   bool is_file = !stat(name, &file) || !strcmp(name, "-");
-  wn_status error = is_file && !output ? WN_EINVAL : recordings_find(&found, name);
-  int code;
-  if (error && !is_file)
+  wn_status error = is_file ? WN_OK : recordings_find(&found, name);
+  int code = 0;
+  if (error)
     code = fail_job("%s", wn_last_error());
   else if (found.count > 1)
     code = fail_usage("dump", "%s has several traces; give one of them", name);
-  else if (output)
-    code = snapshot_take(found.count ? found.items->path : name, found.count ? (int)found.items->pid : 0,
-                         output, every_ns);
   else
     code = dump_files(&(const char *){found.count ? found.items->path : name}, 1);
+  recordings_destroy(&found);
+  return code;
+}
+
+/* Copies of traces that grow. A single name may be that of a trace that does not. */
+static int copy_found(const char *const *names, size_t count, const char *output, uint64_t every_ns) {
+  struct recordings found = {0};
+  struct stat file;
+  int code = 0;
+  const char *still = NULL;
+  for (size_t i = 0; i < count && !code; i++) {
+    if (!recordings_find(&found, names[i])) continue;
+    if (count == 1 && !stat(names[i], &file))
+      still = names[i];
+    else
+      code = fail_job("%s", wn_last_error());
+  }
+  if (!code) code = snapshot_take(still, &found, output, every_ns);
   recordings_destroy(&found);
   return code;
 }
@@ -281,11 +296,11 @@ int command_dump(int argc, char **argv) {
       return fail_usage("dump", "--loop %s: it must be a time with its unit, such as 1h", optarg);
   }
   const char *const *names = (const char *const *)argv + optind;
-  int count = argc - optind;
-  if (count < 1 || !**names || (output && count > 1))
+  size_t count = (size_t)(argc - optind);
+  if (!count || !**names)
     return fail_usage("dump", "which trace? usage: winnow dump [OPTION...] PID|FILE...");
   if (every_ns > 0 && !output) return fail_usage("dump", "--loop needs --output, such as -o x-%%t.trace");
-  bool several = !output && (count > 1 || inputs_has_several(*names));
-  return several ? dump_files(names, (size_t)count) : dump_found(*names, output, (uint64_t)every_ns);
+  if (output) return copy_found(names, count, output, (uint64_t)every_ns);
+  return count > 1 || inputs_has_several(*names) ? dump_files(names, count) : dump_found(*names);
 }
 /* SPDX-License-Identifier: MIT */

@@ -107,7 +107,8 @@ const struct command commands[] = {
      "One event a line, in the order of the trace, with its frames as they are in the trace: no names are\n"
      "looked up. A Memtrace file gives the text of Memtrace's own dump tool. FILE can be a pipe, - for\n"
      "standard input, a folder with traces, or a pattern; each of several traces has its name before it.\n"
-     "PID is a process that is recorded.\n"
+     "PID is a process that is recorded. With -o there may be several of them, or a folder of their traces;\n"
+     "the name of -o then has %p or %n.\n"
      "\n"
      "Examples:\n"
      "  winnow dump run.trace | grep ' memory '\n"
@@ -118,8 +119,9 @@ const struct command commands[] = {
      "status [OPTION...] [PID|TRACE...]",
      "  -j, --json             print a JSON array\n"
      "\n"
-     "Of each process: since when, the rate of sampling, what it holds with the 95 % range, the size of its\n"
-     "trace, the part of its processor time that recording took, and whether records are lost. Without a\n"
+     "Of each process: how long it has been recorded, the rate, which is the probability of a sample for\n"
+     "each word of 8 bytes, how many samples there are, what it holds with the 95 % range, the size of its\n"
+     "trace, the part of its processor time that recording took, and how many records are lost. Without a\n"
      "process or a trace: of all of them that you may see.\n",
      NULL},
     {"start", command_start, "let a recorded process sample", "start [OPTION...] PID|TRACE...",

@@ -64,7 +64,7 @@ static void begin_watching(void) {
   signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is an error as a full disk is */
 }
 
-/* Opens a temporary file beside the target, with the permissions that a new file has. */
+/* Opens a temporary file beside the target, for the user alone until it is complete. */
 static FILE *open_beside(const char *name) {
   if (!name_beside(name)) return NULL;
   begin_watching(); /* before there is anything that a signal could leave */
@@ -73,7 +73,6 @@ static FILE *open_beside(const char *name) {
     *temporary = 0;
     return NULL;
   }
-  fchmod(descriptor, permissions(0666));
   return fdopen(descriptor, "w+");
 }
 
@@ -152,9 +151,9 @@ wn_status output_open_folder(struct output *output, const char *name, const char
   return error;
 }
 
-void output_make_private(const struct output *output) {
-  if (output->whole) fchmod(fileno(output->file), 0600);
-}
+void output_make_private(struct output *output) { output->is_private = true; }
+
+const char *output_temporary(void) { return temporary; }
 
 wn_status output_restart(struct output *output) {
   rewind(output->file);
@@ -162,6 +161,8 @@ wn_status output_restart(struct output *output) {
 }
 
 wn_status output_finish(struct output *output) {
+  if (output->whole && !output->second && !output->is_private)
+    fchmod(fileno(output->file), permissions(0666));
   bool done = !fflush(output->file) && !ferror(output->file) &&
               (!output->second || (!fflush(output->second) && !ferror(output->second))) &&
               (output->whole ? !rename(temporary, output->name) : give(output));

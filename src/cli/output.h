@@ -17,6 +17,7 @@ struct output {
   FILE *second;     /* of a folder; else NULL */
   const char *name; /* "-": standard output */
   bool whole;       /* a temporary file that takes the name */
+  bool is_private;  /* nobody but the user may read it */
 };
 
 /* Writes the name of the output for a trace: in the current folder, with `extension` in the place of
@@ -26,8 +27,12 @@ bool output_name(const char *trace, const char *extension, char name[FILENAME_MA
 /* WN_EIO: wn_last_error says why the target cannot be written. */
 wn_status output_open(struct output *output, const char *name);
 
-/* Lets nobody but the user read the file that takes the name. */
-void output_make_private(const struct output *output);
+/* Lets nobody but the user read the file that takes the name; others get the permissions that a new
+ * file has once they are complete. */
+void output_make_private(struct output *output);
+
+/* The name of the temporary file, which is empty for standard output and what is no regular file. */
+const char *output_temporary(void);
 
 /* The folder gets the files `first` and `second`; the names live as long as the output. WN_EIO: there
  * is a file of that name, or a folder that is not empty, or none can be made. */

@@ -6,19 +6,17 @@
 #include "base/os.h"
 #include "cli/command.h"
 #include "cli/input.h"
+#include "cli/output.h"
+#include "cli/recordings.h"
 #include "cli/text.h"
 #include "trace/copy.h"
 #include "trace/finish.h"
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 /* Whether the trace is still written is looked at so often. */
 #define LOOK_NS ((uint64_t)200 * 1000 * 1000)
@@ -79,28 +77,23 @@ static wn_status check_target(const char *path, const char *name) {
 
 /* `goes_on`: a process writes the trace. */
 static wn_status copy_to(const char *path, const char *name, bool goes_on) {
-  char *beside;
-  wn_status wrong = check_target(path, name);
-  if (wrong) return wrong;
-  if (asprintf(&beside, "%s.%d.new", name, (int)getpid()) < 0)
-    return error_set(WN_ENOMEM, "not enough memory");
-  int to = open(beside, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
-  wn_status status = to < 0 ? error_set(WN_EIO, "cannot write %s: %s", beside, strerror(errno)) : WN_OK;
-  if (!status) status = trace_copy(path, to);
-  if (to >= 0) close(to);
-  if (!status && goes_on) status = complete(beside);
-  if (!status && rename(beside, name))
-    status = error_set(WN_EIO, "cannot write %s: %s", name, strerror(errno));
-  if (status && to >= 0) unlink(beside);
-  free(beside);
+  struct output output;
+  wn_status status = check_target(path, name);
+  if (!status) status = output_open(&output, name);
+  if (status) return status;
+  output_make_private(&output);
+  status = trace_copy(path, fileno(output.file));
+  if (!status && goes_on) status = complete(output_temporary());
+  if (!status) return output_finish(&output);
+  output_abandon(&output);
   return status;
 }
 
-static int take_one(const char *path, int pid, const char *pattern, unsigned number) {
-  char *name = name_of(pattern, pid, number), size[32];
+static int take_one(const struct recording_process *process, const char *pattern, unsigned number) {
+  char *name = name_of(pattern, (int)process->pid, number), size[32];
   struct stat found;
   if (!name) return fail_usage("dump", "--output %s: behind %% stand t, p, n or %%", pattern);
-  wn_status status = copy_to(path, name, pid != 0);
+  wn_status status = copy_to(process->path, name, process->pid != 0);
   if (!status && !stat(name, &found)) {
     printf("wrote %s, a trace of now (%s)\n", name, text_bytes(size, (double)found.st_size));
     fflush(stdout);
@@ -128,18 +121,24 @@ static bool has_part(const char *pattern, char letter) {
 
 /* ---- shared ---- */
 
-int snapshot_take(const char *path, int pid, const char *pattern, uint64_t every_ns) {
+int snapshot_take(const char *name, const struct recordings *found, const char *pattern, uint64_t every_ns) {
+  const struct recording_process none = {.path = (char *)name}, *first = name ? &none : found->items;
+  size_t count = name ? 1 : found->count;
   if (!strcmp(pattern, "-")) return fail_usage("dump", "--output -: a trace is written to a file");
   if (every_ns && !has_part(pattern, 't') && !has_part(pattern, 'n'))
     return fail_usage(
         "dump", "with --loop the name of --output has %%t, the time, or %%n, a number, such as x-%%t.trace");
-  if (every_ns && !pid)
-    return fail_usage("dump", "--loop is for a process that records: give its number or its trace");
+  if (every_ns && (name || count > 1))
+    return fail_usage("dump", "--loop is for one process that records: give its number or its trace");
+  if (count > 1 && !has_part(pattern, 'p') && !has_part(pattern, 'n'))
+    return fail_usage("dump",
+                      "there are %zu traces to copy: the name of --output needs %%p, the process, or %%n, a "
+                      "number, such as x-%%p.trace",
+                      count);
   int code = 0;
-  for (unsigned number = 1; !code; number++) {
-    code = take_one(path, pid, pattern, number);
-    if (!every_ns || !wait_for(path, every_ns)) break;
-  }
+  unsigned number = 1;
+  for (size_t i = 0; i < count && !code; i++) code = take_one(&first[i], pattern, number++);
+  while (!code && every_ns && wait_for(first->path, every_ns)) code = take_one(first, pattern, number++);
   return code;
 }
 /* SPDX-License-Identifier: MIT */
