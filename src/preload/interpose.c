@@ -44,8 +44,9 @@ static void *allocate(size_t bytes, size_t alignment, bool zero, size_t hits) {
 /* How many samples fell into a request that exhausted the count. A request that can only fail is
  * taken out of the count again. */
 static size_t hits_of(size_t bytes) {
-  if (host_can_have(bytes)) return host_hits();
-  words_left += (int64_t)malloc_words(bytes);
+  size_t words = malloc_words(bytes);
+  if (host_can_have(bytes)) return host_hits(words);
+  words_left += (int64_t)words;
   return 0;
 }
 

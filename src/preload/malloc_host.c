@@ -23,10 +23,7 @@
  *
  * A sampled block lies in the region, and its `struct sampled_block` in the region's side arrays.
  * Where the address space has no room for a region, sampled blocks come from the real allocator
- * and addresses.c knows them. Then `real.sampled` spans all addresses, so that every free looks
- * there.
- *
- * */
+ * and addresses.c knows them. Then `real.sampled` spans all addresses, so that every free looks there. */
 #include "preload/malloc_host.h"
 
 #include "base/check.h"
@@ -182,9 +179,12 @@ static void attach(void) {
   pthread_setspecific(thread_key, &self);
 }
 
-/* What host_hits does for a thread that is set up. `left` is the thread's words_left. */
-static size_t count_hits(int64_t *left) {
+/* What host_hits does for a thread that is set up. `left` is the thread's words_left. A count that was
+ * below zero before the words is that of a call which a signal handler interrupted, and the handler
+ * allocates: the call's words stay subtracted, and the handler's have trials apart. */
+static size_t count_hits(int64_t *left, size_t words) {
   size_t hits = 0;
+  if (*left + (int64_t)words < 0) return *left += (int64_t)words, memprof_hits_of(&self.engine, words);
   commands_look();
   if (!memprof_is_sampling(&self.engine)) {
     *left = PIECE + 1;
@@ -299,7 +299,7 @@ static size_t count_growth(struct sampled_block *known, size_t bytes, int64_t *l
   if (after <= before) return 0;
   known->trials += after - before;
   *left -= (int64_t)(after - before);
-  if (*left < 0) return count_hits(left);
+  if (*left < 0) return count_hits(left, after - before);
   memprof_counted(&self.engine);
   return 0;
 }
@@ -381,7 +381,7 @@ static void follow_resized(struct sampled_place place, size_t bytes, int64_t *le
 
 /* ---- shared ---- */
 
-size_t host_hits(void) {
+size_t host_hits(size_t words) {
   struct muted saved = mute();
   size_t hits = 0;
   process_start();
@@ -389,7 +389,7 @@ size_t host_hits(void) {
     saved.left = process_is_early() ? 0 : PIECE;
   } else {
     attach();
-    hits = count_hits(&saved.left);
+    hits = count_hits(&saved.left, words);
   }
   unmute(saved);
   return hits;
@@ -466,10 +466,10 @@ static size_t likely_bytes(size_t usable, size_t bytes) {
 }
 
 void *host_follow_grown(void *block, size_t bytes, size_t before) {
-  size_t hits = host_hits();
+  size_t usable = malloc_words(real.usable_size(block)), hits = host_hits(usable - malloc_words(before));
   if (!hits) return block;
   struct muted saved = mute();
-  size_t trials = malloc_words(real.usable_size(block)) - SLACK_AT_BIRTH;
+  size_t trials = usable - SLACK_AT_BIRTH;
   struct sampled_place moved = {0};
   bool zeroed;
   if (has_region) moved = region_allocate(bytes, 16, &zeroed);

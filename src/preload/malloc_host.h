@@ -13,10 +13,10 @@
  * is so large that nested allocations are not sampled. */
 extern _Thread_local int64_t words_left __attribute__((visibility("hidden")));
 
-/* Called when words_left went below zero. Returns how many samples fell into the words just
- * subtracted, usually 1 or 0, and sets words_left to the distance to the next sample. The first
+/* Called when words_left went below zero. Returns how many samples fell into the `words`
+ * just subtracted, usually 1 or 0, and sets words_left to the distance to the next sample. The first
  * call of a thread also sets the thread up. */
-size_t host_hits(void);
+size_t host_hits(size_t words);
 
 /* False for a size that the system would refuse. The region would not notice that, since its
  * addresses are reserved beforehand, and the words of such a request must not be sampled. */

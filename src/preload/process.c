@@ -420,7 +420,7 @@ static void settle(void) {
 
 __attribute__((constructor)) static void start_at_load(void) {
   loading = true;
-  host_hits();
+  host_hits(0);
   loading = false;
 }
 

@@ -3,7 +3,8 @@
  * jump. And with short threads: signals SECONDS threads.
  *
  * No C library's malloc is made for that. But at rate 1 every block is Winnow's own, and Winnow is
- * made for it. */
+ * made for it. So no block of the first thread may lie in the C library's heap, where a handler
+ * may free one that it allocated while Winnow was at work. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <setjmp.h>
@@ -20,6 +21,10 @@ static atomic_int storms;
 static _Atomic(void *) passed[64];
 static sigjmp_buf out;
 static volatile sig_atomic_t may_jump;
+static pthread_t first_thread;
+static char *heap_begin;
+static atomic_int foreign;
+extern char end;
 
 static void handler(int signal) {
   (void)signal;
@@ -32,14 +37,20 @@ static void handler(int signal) {
   if (may_jump && storm % 8 == 0) siglongjmp(out, 1);
 }
 
+static void look_at(const char *block) {
+  if (pthread_self() == first_thread && block >= heap_begin && block < (char *)sbrk(0)) foreign++;
+}
+
 static void work(void) {
   char *block[50];
   for (int i = 0; i < 50; i++) {
     block[i] = malloc((size_t)i * 200 + 1);
     block[i][0] = (char)i;
+    look_at(block[i]);
   }
   for (int i = 0; i < 50; i++) {
     block[i] = realloc(block[i], (size_t)i * 400 + 1);
+    look_at(block[i]);
     if (block[i][0] != (char)i) abort();
     free(block[i]);
   }
@@ -63,6 +74,8 @@ static double seconds(void) {
 }
 
 int main(int argc, char **argv) {
+  first_thread = pthread_self();
+  heap_begin = &end;
   double limit = seconds() + (argc > 1 ? atof(argv[1]) : 1);
   int jumps = argc > 2 && !strcmp(argv[2], "jump"), threads = argc > 2 && !strcmp(argv[2], "threads");
   struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
@@ -82,6 +95,7 @@ int main(int argc, char **argv) {
   }
   struct itimerval off = {{0, 0}, {0, 0}};
   setitimer(ITIMER_REAL, &off, NULL);
+  if (foreign) printf("%d blocks are the C library's\n", foreign);
   puts(storms > 100 ? "survived" : "no storm");
   return 0;
 }
