@@ -10,6 +10,10 @@
 uint64_t os_monotonic_ns(void);
 uint64_t os_wall_ns(void);
 
+/* Nanoseconds of processor time that a process has used, by its file /proc/PID/stat, in steps of some
+ * milliseconds; 0: it cannot be read. */
+uint64_t os_processor_ns_of(const char *stat);
+
 /* Nanoseconds of processor time that this process, or the calling thread, has used. */
 uint64_t os_process_cpu_ns(void);
 uint64_t os_thread_cpu_ns(void);

@@ -131,8 +131,9 @@ static void print_rates(const struct samples *samples, char *value, size_t size)
     least = fmin(least, samples->rate_changes[i].rate);
     most = fmax(most, samples->rate_changes[i].rate);
   }
-  int length = snprintf(value, size, "%.3g at first, then %s, from %.3g to %.3g", samples->rates[0],
-                        text_number_of(changes, (double)samples->rate_change_count, "change"), least, most);
+  int length = snprintf(value, size, "%.3g at first, then %s%s, from %.3g to %.3g", samples->rates[0],
+                        text_number_of(changes, (double)samples->rate_change_count, "change"),
+                        samples_follow_budget(samples) ? " by its budget" : "", least, most);
   if (asleep_ns(samples))
     snprintf(value + length, size - (size_t)length, "; 0 for %s", text_time(asleep, asleep_ns(samples)));
 }
@@ -275,11 +276,15 @@ static void print_text(const struct facts *facts, struct json *json) {
 
 /* How the rate and the cost went: each change, and each measurement. */
 static void write_course(struct json *json, const struct samples *samples) {
+  static const char *const causes[] = {"asked", "timed", "budget"};
   json_begin(json, "rates", '[');
   for (size_t i = 0; i < samples->rate_change_count; i++) {
     json_begin(json, NULL, '{');
     json_integer(json, "at_ns", samples->rate_changes[i].time_ns);
     json_number(json, "rate", samples->rate_changes[i].rate);
+    json_string(json, "cause",
+                causes[samples->rate_changes[i].cause <= TRACE_RATE_BUDGET ? samples->rate_changes[i].cause
+                                                                           : TRACE_RATE_ASKED]);
     json_end(json, '}');
   }
   json_end(json, ']');

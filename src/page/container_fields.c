@@ -325,12 +325,13 @@ void code_rates(struct coding *coding, struct samples *samples) {
   for (size_t i = 0; i < count && !coding_failed(coding); i++) code_double(coding, &samples->rates[i]);
   if (!count || count > UINT16_MAX) coding_fail(coding, "there are no rates, or too many");
   samples->rate_count = (uint16_t)count;
-  ARRAY(coding, samples->rate_changes, samples->rate_change_count, 10);
+  ARRAY(coding, samples->rate_changes, samples->rate_change_count, 11);
   for (size_t i = 0; i < samples->rate_change_count && !coding_failed(coding); i++) {
     struct rate_change *change = &samples->rate_changes[i];
     code_number(coding, &change->time_ns, UINT64_MAX);
     code_double(coding, &change->rate);
     code_u32(coding, &change->process);
+    code_u8(coding, &change->cause);
   }
   check_times(coding, samples->rate_changes, samples->rate_change_count, sizeof *samples->rate_changes,
               samples->end_ns);

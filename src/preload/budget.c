@@ -23,7 +23,8 @@ enum { LEVELS_A_CHANGE = 2, LEVELS_TO_TWO = 4 };
 static const double LEVEL = 1.189207115002721; /* 2^(1/4) */
 static const double HALF_LEVEL = 1.0905077326652577;
 
-static const double LOWEST_RATE = 1e-7;
+/* At this rate, of a sample every 8 MB, no program allocates so much that samples cost much. */
+static const double LOWEST_RATE = 1e-6;
 
 static double within(double value, double least, double most) {
   return value < least ? least : value > most ? most : value;
@@ -48,21 +49,26 @@ static uint32_t level_after(const struct budget *budget, double factor) {
   return level;
 }
 
+/* The clock of samples may go back a little: the length of a cycle is measured again for each reading. */
+static double since(uint64_t now, uint64_t then) { return now > then ? (double)(now - then) : 0; }
+
 static uint32_t apart(uint32_t a, uint32_t b) { return a < b ? b - a : a - b; }
 
 /* ---- shared ---- */
 
-void budget_begin(struct budget *budget, double share, double highest, const struct budget_time *now) {
-  *budget = (struct budget){.share = share, .highest = highest, .began = *now};
+void budget_begin(struct budget *budget, double share, double rate, const struct budget_time *now) {
+  *budget = (struct budget){.share = share, .highest = rate, .began = *now};
+  for (; 2 * budget->highest <= BUDGET_HIGHEST; budget->highest *= 2) budget->level += LEVELS_TO_TWO;
 }
 
 bool budget_is_spent(const struct budget *budget, uint64_t sampling_ns) {
-  return (double)(sampling_ns - budget->began.sampling) >= budget->share * WINDOW;
+  return since(sampling_ns, budget->began.sampling) >= budget->share * WINDOW;
 }
 
 bool budget_follow(struct budget *budget, const struct budget_time *now) {
-  double sampling = (double)(now->sampling - budget->began.sampling),
-         other = (double)(now->other - budget->began.other), all = (double)(now->all - budget->began.all);
+  double sampling = since(now->sampling, budget->began.sampling),
+         other = since(now->other, budget->began.other), all = since(now->all, budget->began.all);
+  if (now->all < budget->began.all) budget->began = *now; /* of a parent, whose handler forked within this */
   if (all < WINDOW && !budget_is_spent(budget, now->sampling)) return false;
   budget->began = *now;
   double most_debt = budget->share * PAYBACK;

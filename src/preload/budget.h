@@ -3,12 +3,12 @@
  *
  * Time goes by in windows. A window ends after a second of processor time, or when recording has taken
  * as much as it may in a second: so a burst is noticed while it is short, and a program that ends before
- * is sampled at the highest rate all the while. At the end of a window the rate becomes the one that
- * would have taken the budget, since the cost of sampling is proportional to the rate. What was taken beyond
- * the budget is saved again over the next PAYBACK of processor time, and what was left is spent.
+ * keeps the rate that it began with. At the end of a window the rate becomes the one that would have
+ * taken the budget, since the cost of sampling is proportional to the rate. What was taken beyond the
+ * budget is saved again over the next PAYBACK of processor time, and what was left is spent.
  *
- * Other work, such as measuring the process's memory, does not depend on the rate. It takes its part of the budget,
- * but half of the budget is always the samples'.
+ * Other work, such as measuring the process's memory, does not depend on the rate. It takes its part
+ * of the budget, but never more than half of it is taken from the samples.
  *
  * A rate is fixed before a thread draws its next sample by it, and no sample is left out after the draw, so
  * no estimate has a bias, however the rate follows the load (RATES of memprof/host.h).
@@ -28,14 +28,17 @@ struct budget_time {
 
 struct budget {
   double share;             /* of processor time that recording may take */
-  double highest;           /* rate */
+  double highest;           /* rate: BUDGET_HIGHEST or less, or the first one */
   uint32_t level;           /* the rate is highest * 2^(-level/4) */
   struct budget_time began; /* the window */
   double debt_ns;           /* taken beyond the budget so far; below 0: less */
 };
 
-/* Begins with the highest rate, and a window. */
-void budget_begin(struct budget *budget, double share, double highest, const struct budget_time *now);
+/* A sample costs a microsecond or so, and this is a sample every 8 kB. */
+#define BUDGET_HIGHEST 1e-3
+
+/* Begins with a rate, and a window. */
+void budget_begin(struct budget *budget, double share, double rate, const struct budget_time *now);
 
 /* Whether so much time for samples ends the window. */
 bool budget_is_spent(const struct budget *budget, uint64_t sampling_ns);

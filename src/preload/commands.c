@@ -29,7 +29,7 @@ static struct recorder *_Atomic recorder;
 static wn_profile *profile;
 
 static struct budget_time time_of(const struct cost *cost) {
-  return (struct budget_time){cost->visits_ns, cost->work_ns, cost_processor_ns()};
+  return (struct budget_time){cost->sampling_ns, cost->other_ns, cost_processor_ns()};
 }
 
 static void take_budget(const struct control_sampling *sampling) {
@@ -40,12 +40,10 @@ static void take_budget(const struct control_sampling *sampling) {
   atomic_store_explicit(&commands_have_budget, has, memory_order_relaxed);
 }
 
-/* A filter may end a process that asks for its processor time; its rate remains as it is. */
 static bool budget_changes(void) {
   uint64_t cycles = cost_now();
   struct cost cost = cost_until_now();
-  if (process_is_filtered() || (cycles < processor_due && !budget_is_spent(&budget, cost.visits_ns)))
-    return false;
+  if (cycles < processor_due && !budget_is_spent(&budget, cost.sampling_ns)) return false;
   processor_due = cycles + PROCESSOR_CYCLES;
   struct budget_time now = time_of(&cost);
   return budget_follow(&budget, &now);
@@ -99,7 +97,7 @@ void commands_publish(void) {
                                   .live = count.live_major,
                                   .lost = recorder_lost_records(active),
                                   .trace_bytes = recorder_trace_bytes(active),
-                                  .cost_ns = cost.visits_ns + cost.work_ns};
+                                  .cost_ns = cost.sampling_ns + cost.other_ns};
   control_publish(&process_control, &counts);
 }
 
@@ -133,5 +131,6 @@ void commands_look_if_due(void) {
 
 void commands_may_be_filtered(void) {
   atomic_store_explicit(&process_control.direct, true, memory_order_relaxed);
+  cost_forgo_clocks();
 }
 /* SPDX-License-Identifier: MIT */

@@ -25,7 +25,7 @@ static inline void commands_look(void) {
     commands_look_if_due();
 }
 
-/* The program may forbid itself system calls. */
+/* A filter of system calls holds for the process, or may. */
 void commands_may_be_filtered(void);
 
 /* Stores the counts that `winnow status` shows. commands_beat does so now and then, if no

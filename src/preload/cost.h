@@ -20,8 +20,13 @@ static inline uint64_t cost_now(void) {
 void cost_begin(void);
 void cost_thread_ends(void);
 
-/* The calling thread was in our code since the counter had this value, which is not 0. */
+/* A filter of system calls holds for the process, or may. */
+void cost_forgo_clocks(void);
+
+/* The calling thread was in our code since the counter had this value, which is not 0: a visit. And
+ * before: that visit took no sample, so it has no part in what the rate costs. */
 void cost_add_since(uint64_t began);
+void cost_is_beside(void);
 
 /* Within a visit: long work begins, and ends. Both make a system call. */
 struct cost_work {
@@ -30,13 +35,13 @@ struct cost_work {
 struct cost_work cost_work_begin(void);
 void cost_work_end(struct cost_work begun);
 
-/* In nanoseconds, but for the last few visits of each thread: visits, and long work. */
+/* In nanoseconds, but for the last few visits of each thread: for samples, and beside them. */
 struct cost {
-  uint64_t visits_ns, work_ns;
+  uint64_t sampling_ns, other_ns;
 };
 struct cost cost_until_now(void);
 
-/* The processor time of the process since cost_begin. Makes a system call. */
+/* The processor time of the process since it was first asked for, after cost_begin. Makes system calls. */
 uint64_t cost_processor_ns(void);
 
 #endif

@@ -391,6 +391,7 @@ size_t host_hits(size_t words) {
     attach();
     hits = count_hits(&saved.left, words);
   }
+  if (!hits && saved.began) cost_is_beside();
   unmute(saved);
   return hits;
 }

@@ -36,6 +36,7 @@
 #include "preload/process.h"
 
 #include "base/error.h"
+#include "base/kept_file.h"
 #include "base/metadata.h"
 #include "base/os.h"
 #include "base/utf8.h"
@@ -128,8 +129,8 @@ static bool read_settings(void) {
   }
   if (wrong < SETTINGS || !requested) return false;
   strcpy(settings.path, asked.of[SETTING_TRACE].text);
-  settings.first.rate = settings_rate(&asked);
-  settings.first.budget = settings_budget(&asked);
+  settings.first.rate = asked.of[SETTING_RATE].fraction;
+  settings.first.budget = asked.of[SETTING_BUDGET].fraction;
   settings.usual = settings.first;
   if (!(settings.usual.rate > 0)) settings.usual.rate = settings_initial().of[SETTING_RATE].fraction;
   if (asked.of[SETTING_ASLEEP].whole) settings.first = (struct control_sampling){0, 0};
@@ -177,13 +178,12 @@ static void look_at_own(bool now) {
 
 static bool measure(uint64_t rss_bytes, bool last) {
   struct host_visit visit = host_enter(); /* at the end of the program the caller is not within host_enter */
-  bool counted = !process_is_filtered();
-  struct cost_work work = counted ? cost_work_begin() : (struct cost_work){0};
+  struct cost_work work = cost_work_begin();
   stacks_look();
   bool complete = mappings_measure(rss_bytes, last);
   look_at_own(last);
   if (!last) give_back_idle();
-  if (counted) cost_work_end(work);
+  cost_work_end(work);
   commands_publish();
   host_leave(visit);
   return complete;
@@ -199,10 +199,11 @@ static void ask(struct recorder_answer *answer, bool last) {
   host_leave(visit);
 }
 
+/* A child of vfork has the counts of its parent, but a processor time of its own. */
 static void spent(uint64_t *cost, uint64_t *processor) {
-  if (process_is_filtered()) return;
+  if (getpid() != recorded_pid) return;
   struct cost taken = cost_until_now();
-  *cost = taken.visits_ns + taken.work_ns;
+  *cost = taken.sampling_ns + taken.other_ns;
   *processor = cost_processor_ns();
 }
 
@@ -216,6 +217,13 @@ static void tell_of_stray(void) {
   if (!following || forking || atomic_exchange_explicit(&told, true, memory_order_relaxed)) return;
   snprintf(what, sizeof what, "process %d was made by clone or a system call, not by fork", (int)getpid());
   tell(what, "");
+}
+
+/* A filter may be older than the program. */
+static bool inherits_filter(void) {
+  struct kept_file status = {.path = "/proc/self/status", .descriptor = -1};
+  uint64_t mode;
+  return !kept_file_number(&status, "\nSeccomp:", 10, &mode) || mode;
 }
 
 static void start_recording(void) {
@@ -248,6 +256,7 @@ static void start_recording(void) {
     return;
   }
   recorded_pid = getpid();
+  if (inherits_filter()) commands_may_be_filtered();
   pagemap_open();
   question_open();
   atomic_store_explicit(&recorder, opened, memory_order_release);

@@ -34,9 +34,9 @@
 #define MEMORY_SHORTEST ((uint64_t)2 * 1000 * 1000) /* at first */
 #define MEMORY_LONGEST  ((uint64_t)1000 * 1000 * 1000)
 
-/* Measurements take a part of the time: each some 100 us. And a long run needs no more of them than a
- * picture shows. */
-enum { MEMORY_PART = 512, MEMORY_POINTS = 1000 };
+/* Measurements, each of some 100 us, take a part of the time; one that seems to take longer than
+ * MEMORY_TOOK had lost its processor. In a long run they are a thousandth of its time apart. */
+enum { MEMORY_PART = 512, MEMORY_POINTS = 1000, MEMORY_TOOK = 200000 };
 
 enum { COMMAND_MOST = 8192 };
 
@@ -99,15 +99,16 @@ static uint64_t memory_interval(uint64_t time, uint64_t took) {
 static uint64_t write_memory_if_due(struct recorder *recorder, uint64_t time, uint32_t thread, bool may_ask) {
   uint64_t due = atomic_load_explicit(&recorder->memory_due, memory_order_relaxed);
   if (time < due) return time;
-  uint64_t took = atomic_load_explicit(&recorder->memory_took, memory_order_relaxed);
+  uint64_t took_last = atomic_load_explicit(&recorder->memory_took, memory_order_relaxed);
   if (!atomic_compare_exchange_strong_explicit(&recorder->memory_due, &due,
-                                               time + memory_interval(time, took), memory_order_relaxed,
+                                               time + memory_interval(time, took_last), memory_order_relaxed,
                                                memory_order_relaxed))
     return recorder_now(recorder);
   write_memory(recorder, thread, false, may_ask);
   titles_write_if_due(&recorder->titles, recorder->writer, time, thread);
   uint64_t now = recorder_now(recorder);
-  atomic_store_explicit(&recorder->memory_took, now - time, memory_order_relaxed);
+  uint64_t took = now - time < MEMORY_TOOK ? now - time : MEMORY_TOOK;
+  atomic_store_explicit(&recorder->memory_took, took, memory_order_relaxed);
   return now;
 }
 

@@ -22,9 +22,6 @@ const struct setting_row setting_rows[SETTINGS] = {
 #include "settings/settings.def"
 };
 
-/* Of a recording with a budget. A sample costs a microsecond or so, and 1e-3 is a sample every 8 kB. */
-static const double HIGHEST_RATE = 1e-3;
-
 /* How many bytes of a wrong value a message quotes. */
 enum { QUOTED = 64 };
 
@@ -32,13 +29,16 @@ static bool is_within(uint64_t value, const struct setting_row *row) {
   return value >= row->least && value <= row->most;
 }
 
-/* A number from 0 to 1, or from 0 to 100 with a percent sign. */
+/* A number from 0 to 0.5, or from 0 to 50 with a percent sign; more is a slip. */
 static bool read_share(const char *text, double *share) {
   char number[SETTING_NUMBER_MOST + sizeof "e-2"];
   size_t length = strlen(text);
   bool percent = length && text[length - 1] == '%';
   snprintf(number, sizeof number, "%.*s%s", (int)(length - percent), text, percent ? "e-2" : "");
-  return decimal_fraction(number, share);
+  double read;
+  if (!decimal_fraction(number, &read) || read > 0.5) return false;
+  *share = read;
+  return true;
 }
 
 static bool read_value(const struct setting_row *row, struct setting_value *value) {
@@ -61,7 +61,7 @@ static void describe(char form[64], const struct setting_row *row) {
   switch (row->kind) {
   case SETTING_NAMED: snprintf(form, 64, "a file's name of %llu to %llu bytes", least, most); return;
   case SETTING_FRACTION: strcpy(form, "a number from 1e-9 to 1, such as 1e-4, or 0"); return;
-  case SETTING_SHARE: strcpy(form, "a part of the processor time, such as 1% or 0.01"); return;
+  case SETTING_SHARE: strcpy(form, "a part of the processor time up to 50%, such as 1%"); return;
   case SETTING_SIZE: snprintf(form, 64, "a size of %llu to %llu bytes, such as 512K", least, most); return;
   case SETTING_WHOLE:
     if (row->most == UINT64_MAX)
@@ -106,13 +106,6 @@ enum setting settings_read(struct settings *settings, char *(*variable)(const ch
   }
   return SETTINGS;
 }
-
-double settings_rate(const struct settings *settings) {
-  const struct setting_value *rate = &settings->of[SETTING_RATE];
-  return !rate->given && settings_budget(settings) > 0 ? HIGHEST_RATE : rate->fraction;
-}
-
-double settings_budget(const struct settings *settings) { return settings->of[SETTING_BUDGET].fraction; }
 
 uint64_t settings_seed(const struct settings *settings) {
   uint64_t seed = settings->of[SETTING_SEED].whole;

@@ -80,11 +80,6 @@ bool setting_set(struct settings *settings, enum setting setting, const char *te
  * before it are set. */
 enum setting settings_read(struct settings *settings, char *(*variable)(const char *name));
 
-/* The rate of this recording, and its budget: the part of the processor time that it may take (0: the
- * rate is constant). The rate that is given with a budget, or 1e-3, is the highest one. */
-double settings_rate(const struct settings *settings);
-double settings_budget(const struct settings *settings);
-
 /* The seed of this recording: the given one, otherwise a fresh one from the system. */
 uint64_t settings_seed(const struct settings *settings);
 

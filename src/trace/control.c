@@ -1,7 +1,6 @@
 /* The control file, as the recorded process creates and reads it. */
 #include "trace/control.h"
 
-#include "base/kept_file.h"
 #include "base/os.h"
 #include "trace/event.h"
 #include <errno.h>
@@ -31,13 +30,6 @@ static struct control_page *create_at(const char *path, const struct control_pag
   syscall(SYS_close, descriptor);
   if (page == MAP_FAILED) syscall(SYS_unlinkat, AT_FDCWD, path, 0);
   return page == MAP_FAILED ? NULL : page;
-}
-
-/* Whether a filter of system calls holds for the process, or may. */
-static bool may_be_filtered(void) {
-  struct kept_file status = {.path = "/proc/self/status", .descriptor = -1};
-  uint64_t mode;
-  return !kept_file_number(&status, "\nSeccomp:", 10, &mode) || mode;
 }
 
 /* CUT. Copies a word from or to the page. A word is copied as a whole, and the copies of a thread are in
@@ -111,7 +103,7 @@ bool control_create(struct control *control, const char *trace_path, const struc
   memcpy(content.magic, control_magic, sizeof content.magic);
   atomic_store_explicit(&content.rate, first->rate, memory_order_relaxed);
   atomic_store_explicit(&content.budget, first->budget, memory_order_relaxed);
-  *control = (struct control){.direct = control->direct || may_be_filtered()};
+  *control = (struct control){.direct = control->direct};
   remember(control, first);
   snprintf(control->path, sizeof control->path, "%s%s", trace_path, CONTROL_ENDING);
   snprintf(fresh, sizeof fresh, "%s.%d", control->path, (int)getpid());

@@ -82,7 +82,7 @@ static void a_storm_takes_its_budget(void **state) {
   assert_true(result.changes < 20);
   is_kept((struct program){storm, 1, 1500, 0}, "storm");
   is_kept((struct program){storm, 16, 1500, 0}, "storm of 16 threads");
-  is_kept((struct program){storm, 1, 15000, 0}, "storm whose samples are dear");
+  is_kept((struct program){storm, 1, 8000, 0}, "storm whose samples are dear");
   is_kept((struct program){server, 1, 1500, 0}, "server");
   is_kept((struct program){server, 8, 1500, 0.002}, "server with fixed cost");
 }
@@ -134,7 +134,7 @@ static void samples_have_half_of_the_budget(void **state) {
 static void the_rate_has_an_end(void **state) {
   (void)state;
   struct result result = run(&(struct program){storm, 1, 1e7, 0}, 200);
-  assert_true(result.lowest < 1.5e-7 && result.lowest > 0.5e-7);
+  assert_true(result.lowest < 1.1e-6 && result.lowest > 0.8e-6);
 }
 
 /* The processor time of threads that have ended is counted late by some kernels; nothing goes wrong. */
@@ -149,6 +149,26 @@ static void a_clock_that_stands_changes_little(void **state) {
   assert_true(budget_rate(&budget) > HIGHEST / 10 && budget_rate(&budget) < HIGHEST);
 }
 
+/* The time of samples is a count of cycles by a length that is measured again each time, so it may be less than
+ * before; and all of a window's beginning may be of a parent. Neither is a large time. */
+static void a_clock_that_goes_back_changes_nothing(void **state) {
+  (void)state;
+  struct budget budget;
+  struct budget_time now = {1000000, 1000, 2000000000};
+  budget_begin(&budget, SHARE, HIGHEST, &now);
+  now.sampling -= 1;
+  assert_false(budget_is_spent(&budget, now.sampling));
+  assert_false(budget_follow(&budget, &now));
+  now.all += (uint64_t)SECOND;
+  assert_false(budget_follow(&budget, &now));
+  assert_true(budget_rate(&budget) == HIGHEST);
+  now = (struct budget_time){0, 0, 1000};
+  assert_false(budget_follow(&budget, &now));
+  now.sampling += (uint64_t)(4 * SHARE * SECOND);
+  now.all += (uint64_t)SECOND;
+  assert_true(budget_follow(&budget, &now));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(a_storm_takes_its_budget),
                                      cmocka_unit_test(bursts_take_the_budget),
@@ -156,7 +176,8 @@ int main(void) {
                                      cmocka_unit_test(the_rate_rises_again),
                                      cmocka_unit_test(samples_have_half_of_the_budget),
                                      cmocka_unit_test(the_rate_has_an_end),
-                                     cmocka_unit_test(a_clock_that_stands_changes_little)};
+                                     cmocka_unit_test(a_clock_that_stands_changes_little),
+                                     cmocka_unit_test(a_clock_that_goes_back_changes_nothing)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
 /* SPDX-License-Identifier: MIT */

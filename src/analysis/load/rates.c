@@ -88,10 +88,17 @@ double samples_typical_rate(const struct samples *samples) {
 }
 
 void samples_cost(const struct samples *samples, uint64_t *cost_ns, uint64_t *processor_ns) {
-  const struct memory_point *last =
-      samples->memory_count ? &samples->memory[samples->memory_count - 1] : NULL;
+  const struct memory_point *last = NULL;
+  for (size_t i = samples->memory_count; i && !last; i--)
+    if (samples->memory[i - 1].processor_ns) last = &samples->memory[i - 1];
   *cost_ns = last ? last->cost_ns : 0;
   *processor_ns = last ? last->processor_ns : 0;
+}
+
+bool samples_follow_budget(const struct samples *samples) {
+  for (size_t i = 0; i < samples->rate_change_count; i++)
+    if (samples->rate_changes[i].cause == TRACE_RATE_BUDGET) return true;
+  return false;
 }
 
 bool asleep_find(struct samples *samples) {

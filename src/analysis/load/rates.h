@@ -12,6 +12,9 @@ double samples_typical_rate(const struct samples *samples);
  * is not known. */
 void samples_cost(const struct samples *samples, uint64_t *cost_ns, uint64_t *processor_ns);
 
+/* Whether the rate followed a budget. */
+bool samples_follow_budget(const struct samples *samples);
+
 /* ASLEEP: when nothing was sampled, since every process that ran then had the rate 0. asleep_find
  * fills in `asleep` of samples whose processes and changes of the rate are known; again after
  * these have changed. False: not enough memory. */

@@ -62,7 +62,8 @@ static bool keep_resize(struct loading *loading, const struct trace_resize *even
 static bool keep_rate(struct loading *loading, const struct trace_rate *event) {
   struct samples *samples = loading->samples;
   struct rate_change change = {event->time_ns, event->rate,
-                               source_process_of(event->thread, source_process_count(samples->source))};
+                               source_process_of(event->thread, source_process_count(samples->source)),
+                               event->cause};
   return ARRAY_ADD(samples->rate_changes, samples->rate_change_count, loading->rate_change_capacity, change);
 }
 

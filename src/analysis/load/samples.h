@@ -75,6 +75,7 @@ struct rate_change {
   uint64_t time_ns;
   double rate;
   uint32_t process;
+  uint8_t cause; /* enum trace_rate_cause */
 };
 
 struct thread_name {

@@ -26,7 +26,8 @@ struct asking {
 static int set(struct asking *asking, struct settings *settings, enum setting setting, const char *text) {
   char complaint[SETTING_COMPLAINT_BYTES];
   if (setting_set(settings, setting, text)) {
-    asking->sampling = (struct control_sampling){settings_rate(settings), settings_budget(settings)};
+    asking->sampling =
+        (struct control_sampling){settings->of[SETTING_RATE].fraction, settings->of[SETTING_BUDGET].fraction};
     asking->is_usual = false;
     return 0;
   }
@@ -54,8 +55,9 @@ static void say_done(const struct recording_process *process, const struct contr
   text_file(stdout, process->trace);
   if (samples && duration_ns > 0) printf(", for %s", text_time(time, (uint64_t)duration_ns));
   if (samples) printf(", at %s", text_rate(text, sampling->rate, sizeof(uintptr_t)));
-  if (sampling->budget > 0)
-    printf(", or less, so that it takes %g %% of the processor time", 100 * sampling->budget);
+  if (samples && sampling->budget > 0)
+    printf("; the rate follows, so that recording takes up to %g %% of the processor time",
+           100 * sampling->budget);
   putchar('\n');
 }
 

@@ -58,16 +58,10 @@ static void read_held(struct state *state) {
   recording_free(recording);
 }
 
-/* The processor time of a process: the 14th and 15th numbers of /proc/PID/stat, in ticks. */
 static uint64_t processor_ns(pid_t pid) {
-  char path[40], text[1024];
-  unsigned long long user = 0, system = 0;
+  char path[40];
   snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-  const char *name_end = os_read_file(path, text, sizeof text) > 0 ? strrchr(text, ')') : NULL;
-  if (!name_end ||
-      sscanf(name_end + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user, &system) != 2)
-    return 0;
-  return (user + system) * (1000000000 / (uint64_t)sysconf(_SC_CLK_TCK));
+  return os_processor_ns_of(path);
 }
 
 static uint64_t before(uint64_t now, uint64_t then) { return then < now ? now - then : 0; }
@@ -103,15 +97,6 @@ static const char *state_text(char buffer[64], const struct state *state) {
   return buffer;
 }
 
-/* The part of the processor time that recording took, and may take. */
-static const char *cost_text(char buffer[64], const struct state *state) {
-  char share[32] = "-";
-  if (state->cpu_ns) text_share(share, (double)state->cost_ns / (double)state->cpu_ns);
-  if (!(state->budget > 0)) return strcpy(buffer, share);
-  snprintf(buffer, 64, "%s <= %g %%", share, 100 * state->budget);
-  return buffer;
-}
-
 static const char *held_text(char buffer[64], const struct state *state) {
   char bytes[32];
   const struct estimate *held = &state->held;
@@ -125,11 +110,13 @@ static const char *held_text(char buffer[64], const struct state *state) {
 }
 
 static void print_state(const struct state *state) {
-  char since[32], rate[64], held[64], trace[32], samples[32], lost[32], cost[64];
-  printf("%7d  %8s  %11s  %7s  %15s  %8s  %15s  %8s  ", (int)state->process->pid,
+  char since[32], rate[64], held[64], trace[32], samples[32], lost[32], cost[32] = "-", budget[32] = "-";
+  if (state->cpu_ns) text_share(cost, (double)state->cost_ns / (double)state->cpu_ns);
+  if (state->budget > 0) snprintf(budget, sizeof budget, "%g %%", 100 * state->budget);
+  printf("%7d  %8s  %11s  %7s  %15s  %8s  %6s  %6s  %8s  ", (int)state->process->pid,
          text_time(since, state->since_ns), state_text(rate, state),
          text_short_count(samples, (double)state->samples), held_text(held, state),
-         text_bytes(trace, (double)state->trace_bytes), cost_text(cost, state),
+         text_bytes(trace, (double)state->trace_bytes), cost, budget,
          state->lost ? text_short_count(lost, (double)state->lost) : "-");
   text_name(stdout, state->program ? state->program : "?");
   fputs("\n         ", stdout);
@@ -139,8 +126,8 @@ static void print_state(const struct state *state) {
 
 static void print_states(const struct state *states, size_t count) {
   text_style(stdout, STYLE_BOLD);
-  printf("%7s  %8s  %11s  %7s  %15s  %8s  %15s  %8s  %s\n", "pid", "recorded", "rate a word", "samples",
-         "held       \u00b1 ", "trace", "cost <= budget", "lost", "program, and its trace");
+  printf("%7s  %8s  %11s  %7s  %15s  %8s  %6s  %6s  %8s  %s\n", "pid", "recorded", "rate a word", "samples",
+         "held       \u00b1 ", "trace", "cost", "budget", "lost", "program, and its trace");
   text_style(stdout, STYLE_PLAIN);
   for (size_t i = 0; i < count; i++) print_state(&states[i]);
 }

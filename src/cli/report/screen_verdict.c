@@ -2,6 +2,7 @@
  * why it is so. */
 #include "cli/report/screen_verdict.h"
 
+#include "analysis/load/rates.h"
 #include "cli/report/report_callers.h"
 #include "cli/report/report_name.h"
 #include "cli/report/report_place.h"
@@ -121,7 +122,11 @@ static bool leaves_work_to_others(const struct view *view) {
 static void say_higher_rate(struct paragraph *text, const struct view *view, const char *before,
                             const char *after) {
   double rate = fmin(fmax(10 * view->report->recording->rate, 1e-4), 1);
-  say(text, view->report->samples->collected ? "%sWINNOW_RATE=%.1g%s" : "%s--rate %.1g%s", before, rate, after);
+  if (samples_follow_budget(view->report->samples))
+    say(text, "%sa larger --budget%s", before, after);
+  else
+    say(text, view->report->samples->collected ? "%sWINNOW_RATE=%.1g%s" : "%s--rate %.1g%s", before, rate,
+        after);
 }
 
 static void say_why(struct paragraph *text, const struct view *view, const struct verdict *verdict) {

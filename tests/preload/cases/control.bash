@@ -122,21 +122,22 @@ a_budget_lowers_the_rate() {
   begin_server --budget 0.0001% --rate 0.5
   until_true eval '[ "$(status_of ".rate < 0.5 and .budget == 1e-6")" = true ]'
   "$winnow" status >said || fail "no status"
-  grep -q "^ *$pid .* <= 0.0001 %" said || fail "the table lacks the budget: $(cat said)"
+  grep -q "^ *$pid .* 0.0001 %  " said || fail "the table lacks the budget: $(cat said)"
   "$winnow" rate "$pid" 0.25 >said || fail "rate ended with $?"
   one_line_of said "^process $pid samples into .*, at 0.25 a word of 8 bytes: one sample every 32 B$"
   [ "$(status_of '.rate == 0.25 and .budget == null')" = true ] || fail "the budget is left: $(status_of .)"
   "$winnow" start "$pid" >said || fail "start ended with $?"
-  one_line_of said "^process $pid samples into .*, at 0.5 a word of .*, or less, so that it takes 0.0001 % of the processor time$"
+  one_line_of said "^process $pid samples into .*, at 0.5 a word of .*; the rate follows, so that recording takes up to 0.0001 % of the processor time$"
   until_true eval '[ "$(status_of ".rate < 0.5")" = true ]'
   "$winnow" rate --budget 50% "$pid" >said || fail "rate ended with $?"
-  one_line_of said "^process $pid samples into .*, at 0.001 a word of .*, or less, so that it takes 50 % of the processor time$"
+  one_line_of said "^process $pid samples into .*, at 0.0001 a word of .*; the rate follows, so that recording takes up to 50 % of the processor time$"
   end_server
   rates | tr ',' '\n' >changes
   head -n 1 changes | grep -q ' 2$' || fail "the first change is another one: $(cat changes)"
-  grep -q '^0.25 0$' changes && grep -q '^0.5 0$' changes && grep -q '^0.001 0$' changes || fail "what was asked is not in the trace: $(cat changes)"
+  grep -q '^0.25 0$' changes && grep -q '^0.5 0$' changes && grep -q '^0.0001 0$' changes || fail "what was asked is not in the trace: $(cat changes)"
+  "$winnow" info t | grep -q '^rate *0.5 at first, then [0-9]* changes by its budget, from ' || fail "info does not say the budget: $("$winnow" info t)"
   "$winnow" info t | grep -q '^cost .* of processor time, ' || fail "info does not say the cost"
-  [ "$("$winnow" info --json t | jq '.costs[-1].cost_ns > 0 and (.rates | length) > 3')" = true ] || fail "the JSON lacks the course"
+  [ "$("$winnow" info --json t | jq '.costs[-1].cost_ns > 0 and (.rates | length) > 3 and .rates[0].cause == "budget"')" = true ] || fail "the JSON lacks the course"
   [ "$(figure '.trace.cost_ns > 0 and .trace.cost_share > 0 and .trace.cost_share < 1' t)" = true ] || fail "the report lacks the cost"
 }
 
