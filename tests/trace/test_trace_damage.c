@@ -457,8 +457,8 @@ static void records_of_unknown_kinds_are_skipped_by_their_length(void **state) {
   put_varint(&sink, 5);
   put_bytes(&sink, "\377\377\377\377\377", 5);
   put_byte(&sink, TRACE_RECORD_MEMORY | 128); /* a known kind with a field of the future */
-  put_varint(&sink, 11);
-  put_bytes(&sink, "\2\5\6\7\1\3\1\11\12\377\377", 11);
+  put_varint(&sink, 13);
+  put_bytes(&sink, "\2\5\6\7\1\3\1\11\12\1\2\377\377", 13);
   put_byte(&sink, TRACE_RECORD_FREE);
   put_varint(&sink, 0);
   put_varint(&sink, 0);
