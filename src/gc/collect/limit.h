@@ -46,7 +46,7 @@
 #ifndef GC_COLLECT_LIMIT_H
 #define GC_COLLECT_LIMIT_H
 
-#include "gc/collect/cgroup.h"
+#include "base/cgroup.h"
 #include <stdatomic.h>
 
 struct wn_domain;

@@ -2,7 +2,7 @@
  * them and as no kernel would, in a folder that stands for the root of the system. */
 #include "support/test.h"
 
-#include "gc/collect/cgroup.h"
+#include "base/cgroup.h"
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -179,6 +179,117 @@ static void groups_of_version_1_have_their_own_files(void **state) { /* H7e */
   assert_room(3000, 3000 - 1700);
 }
 
+/* ---- what a group reports ---- */
+
+static void assert_look(struct cgroup_state expected) {
+  struct cgroup cgroup;
+  struct cgroup_state found;
+  cgroup_find(&cgroup, root);
+  assert_true(cgroup_look(&cgroup, &found));
+  assert_int_equal(found.limit, expected.limit);
+  assert_int_equal(found.high, expected.high);
+  assert_int_equal(found.current, expected.current);
+  assert_int_equal(found.kills, expected.kills);
+  assert_int_equal(found.pressure_us, expected.pressure_us);
+}
+
+static void assert_blind(void) {
+  struct cgroup cgroup;
+  struct cgroup_state found;
+  cgroup_find(&cgroup, root);
+  assert_false(cgroup_look(&cgroup, &found));
+}
+
+#define EVENTS "low 1\nhigh 2\nmax 3\noom 4\noom_kill 5\noom_group_kill 6\n"
+#define PRESSURE \
+  "some avg10=1.00 avg60=2.00 avg300=3.00 total=7000\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=800\n"
+
+static void a_group_reports_its_limit_and_what_it_suffered(void **state) {
+  begin(state);
+  write_process("0::/a\n", V2_MOUNT);
+  write_v2("/a", "12000\n", "16000\n", "9000\n", NULL);
+  write_file("/sys/fs/cgroup/a/memory.events", EVENTS);
+  write_file("/sys/fs/cgroup/a/memory.pressure", PRESSURE);
+  assert_look((struct cgroup_state){16000, 12000, 9000, 5, 7000});
+  write_v2("/a", "max\n", "max\n", NULL, NULL);
+  assert_look((struct cgroup_state){0, 0, 9000, 5, 7000});
+}
+
+/* What counts against the least limit is what its group uses; the kills are those of the own group. */
+static void the_least_limit_of_all_groups_above_counts(void **state) {
+  begin(state);
+  write_process("0::/a/b/c\n", V2_MOUNT);
+  write_v2("/a/b/c", "max\n", "5000\n", "1000\n", NULL);
+  write_v2("/a/b", "700\n", "4000\n", "3000\n", NULL);
+  write_v2("/a", "900\n", "max\n", "3500\n", NULL);
+  write_v2("", NULL, NULL, "7000\n", NULL);
+  write_file("/sys/fs/cgroup/a/b/c/memory.events", "oom_kill 1\n");
+  write_file("/sys/fs/cgroup/a/b/memory.events", "oom_kill 8\n");
+  assert_look((struct cgroup_state){4000, 700, 3000, 1, 0});
+  write_v2("/a/b/c", NULL, "3999\n", NULL, NULL);
+  assert_look((struct cgroup_state){3999, 700, 1000, 1, 0});
+  write_v2("", NULL, "100\n", NULL, NULL);
+  assert_look((struct cgroup_state){100, 700, 7000, 1, 0});
+}
+
+static void a_group_without_files_of_memory_is_that_above(void **state) {
+  begin(state);
+  write_process("0::/a/b\n", V2_MOUNT);
+  write_file("/sys/fs/cgroup/a/b/cgroup.procs", "1\n");
+  write_v2("/a", "max\n", "4000\n", "3000\n", NULL);
+  write_file("/sys/fs/cgroup/a/memory.events", EVENTS);
+  assert_look((struct cgroup_state){4000, 0, 3000, 5, 0});
+}
+
+static void a_group_of_version_1_reports_by_its_own_files(void **state) {
+  begin(state);
+  write_process("4:memory:/a/b\n0::/x\n", V1_MOUNTS);
+  write_file("/sys/fs/cgroup/memory/a/b/memory.limit_in_bytes", "9223372036854771712\n");
+  write_file("/sys/fs/cgroup/memory/a/b/memory.usage_in_bytes", "1200\n");
+  write_file("/sys/fs/cgroup/memory/a/b/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 3\n");
+  assert_look((struct cgroup_state){0, 0, 1200, 3, 0});
+  write_file("/sys/fs/cgroup/memory/a/memory.limit_in_bytes", "3200\n");
+  write_file("/sys/fs/cgroup/memory/a/memory.usage_in_bytes", "2000\n");
+  assert_look((struct cgroup_state){3200, 0, 2000, 3, 0});
+}
+
+static void a_group_that_cannot_be_read_reports_nothing(void **state) {
+  begin(state);
+  assert_blind();
+  write_process("0::/a\n", V2_MOUNT);
+  assert_blind();
+  write_v2("/a", "1\n", "2\n", "x\n", NULL);
+  assert_blind();
+  write_process("0::/a\n", "22 1 8:1 / / rw - ext4 /dev/sda rw\n");
+  write_v2("/a", NULL, NULL, "3\n", NULL);
+  assert_blind();
+}
+
+static void garbage_in_a_group_is_zero(void **state) {
+  begin(state);
+  static const char *const texts[] = {"",
+                                      "\n",
+                                      "max\n",
+                                      "-1\n",
+                                      "99999999999999999999999\n",
+                                      "oom_kill\n",
+                                      "oom_kill x\n",
+                                      "oom_killed 5\n",
+                                      "some\n",
+                                      "some total\n",
+                                      "some total=\n",
+                                      "some total=x\n",
+                                      "some xtotal=5\n",
+                                      "full total=5\n"};
+  write_process("0::/a\n", V2_MOUNT);
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    write_v2("/a", texts[i], texts[i], "100\n", NULL);
+    write_file("/sys/fs/cgroup/a/memory.events", texts[i]);
+    write_file("/sys/fs/cgroup/a/memory.pressure", texts[i]);
+    assert_look((struct cgroup_state){0, 0, 100, 0, 0});
+  }
+}
+
 /* ---- what cannot be read ---- */
 
 static void without_files_there_is_no_limit(void **state) { /* H7e */
@@ -300,6 +411,12 @@ int main(void) {
       cmocka_unit_test(a_mount_of_a_part_of_the_hierarchy_is_the_part_of_the_path),
       cmocka_unit_test(blanks_in_paths_are_read_as_the_kernel_writes_them),
       cmocka_unit_test(groups_of_version_1_have_their_own_files),
+      cmocka_unit_test(a_group_reports_its_limit_and_what_it_suffered),
+      cmocka_unit_test(the_least_limit_of_all_groups_above_counts),
+      cmocka_unit_test(a_group_without_files_of_memory_is_that_above),
+      cmocka_unit_test(a_group_of_version_1_reports_by_its_own_files),
+      cmocka_unit_test(a_group_that_cannot_be_read_reports_nothing),
+      cmocka_unit_test(garbage_in_a_group_is_zero),
       cmocka_unit_test(without_files_there_is_no_limit),
       cmocka_unit_test(what_is_no_number_is_no_limit),
       cmocka_unit_test(a_wrong_stat_takes_nothing_off),

@@ -1,12 +1,12 @@
 /* Finding the control groups of the process, and reading their files. */
-#include "gc/collect/cgroup.h"
+#include "base/cgroup.h"
 
 #include "base/metadata.h"
 #include "base/os.h"
 #include <stdio.h>
 #include <string.h>
 
-enum { HEADROOM = 16, MOUNTS_BYTES = 1 << 20, FILE_BYTES = 4096 };
+enum { HEADROOM = 16, MOUNTS_BYTES = 1 << 20, FILE_BYTES = 4096, SHORT_BYTES = 512 };
 
 static const uint64_t NONE = UINT64_MAX;
 static const uint64_t HUGE_LIMIT = UINT64_C(1) << 60; /* version 1 has a number near 2^63 for none */
@@ -105,8 +105,7 @@ static struct mount read_mount(struct span line) {
 
 /* The folder of the group, if this mount shows it: the path of the group goes on from the root of
  * the mount. */
-static bool make_path(struct cgroup *cgroup, const char *root, const struct mount *mount, struct span path,
-                      size_t *mounted) {
+static bool make_path(struct cgroup *cgroup, const char *root, const struct mount *mount, struct span path) {
   char shown[CGROUP_PATH_MOST], point[CGROUP_PATH_MOST];
   size_t length = unescape(mount->root, shown, sizeof shown);
   if (length == 1) length = 0; /* "/" */
@@ -116,18 +115,18 @@ static bool make_path(struct cgroup *cgroup, const char *root, const struct moun
   size_t begin = path.length - length == 1 ? path.length : length; /* no "/" at the end */
   int written = snprintf(cgroup->path, sizeof cgroup->path, "%s%s%.*s", root, point,
                          (int)(path.length - begin), path.at + begin);
-  *mounted = strlen(root) + strlen(point);
+  cgroup->mounted = (uint16_t)(strlen(root) + strlen(point));
   return written > 0 && (size_t)written < sizeof cgroup->path;
 }
 
-static bool find_folder(struct cgroup *cgroup, const char *root, struct span mounts, struct span path,
-                        size_t *mounted) {
+static bool find_folder(struct cgroup *cgroup, const char *root, struct span mounts, struct span path) {
   while (mounts.length) {
     struct mount mount = read_mount(take(&mounts, '\n'));
     bool fits = cgroup->is_v1 ? is(mount.type, "cgroup") && lists(mount.options, "memory")
                               : is(mount.type, "cgroup2");
-    if (fits && make_path(cgroup, root, &mount, path, mounted)) return true;
+    if (fits && make_path(cgroup, root, &mount, path)) return true;
   }
+  *cgroup->path = 0;
   return false;
 }
 
@@ -148,45 +147,90 @@ static uint64_t number_of(const struct cgroup *cgroup, size_t level, const char 
   return length > 0 && read_digits((struct span){text, (size_t)length}, &number) ? number : NONE;
 }
 
+/* A limit by its own file; NONE if there is none. */
+static uint64_t most_of(const struct cgroup *cgroup, size_t level) {
+  uint64_t most = number_of(cgroup, level, cgroup->is_v1 ? "memory.limit_in_bytes" : "memory.max");
+  return most >= HUGE_LIMIT ? NONE : most;
+}
+
+static uint64_t high_of(const struct cgroup *cgroup, size_t level) {
+  uint64_t high = cgroup->is_v1 ? NONE : number_of(cgroup, level, "memory.high");
+  return high >= HUGE_LIMIT ? NONE : high;
+}
+
+static uint64_t usage_of(const struct cgroup *cgroup, size_t level) {
+  return number_of(cgroup, level, cgroup->is_v1 ? "memory.usage_in_bytes" : "memory.current");
+}
+
 /* ALLOWED. NONE if there is no limit. */
 static uint64_t allowed_to(const struct cgroup *cgroup, size_t level) {
-  uint64_t high = cgroup->is_v1 ? NONE : number_of(cgroup, level, "memory.high");
-  uint64_t most = number_of(cgroup, level, cgroup->is_v1 ? "memory.limit_in_bytes" : "memory.max");
-  if (most >= HUGE_LIMIT) most = NONE;
+  uint64_t high = high_of(cgroup, level), most = most_of(cgroup, level);
   if (most != NONE) most -= most / HEADROOM;
-  if (high >= HUGE_LIMIT) high = NONE;
   return high < most ? high : most;
+}
+
+/* The number behind a word at the begin of a line; 0 if there is none. */
+static uint64_t number_in_line(struct span text, const char *word) {
+  uint64_t number = 0;
+  while (text.length) {
+    struct span line = take(&text, '\n');
+    if (is(take(&line, ' '), word) && read_digits(line, &number)) return number;
+  }
+  return 0;
 }
 
 /* 0 if it cannot be read. */
 static uint64_t inactive_of(const struct cgroup *cgroup, size_t level) {
   char text[FILE_BYTES];
   long length = read_file_of(cgroup, level, "memory.stat", text, sizeof text);
-  struct span rest = {text, length > 0 ? (size_t)length : 0};
-  uint64_t bytes = 0;
-  while (rest.length) {
-    struct span line = take(&rest, '\n');
-    if (is(take(&line, ' '), cgroup->is_v1 ? "total_inactive_file" : "inactive_file") &&
-        read_digits(line, &bytes))
-      return bytes;
+  return number_in_line((struct span){text, length > 0 ? (size_t)length : 0},
+                        cgroup->is_v1 ? "total_inactive_file" : "inactive_file");
+}
+
+/* 0 if it cannot be read. */
+static uint64_t kills_of(const struct cgroup *cgroup, size_t level) {
+  char text[SHORT_BYTES];
+  long length =
+      read_file_of(cgroup, level, cgroup->is_v1 ? "memory.oom_control" : "memory.events", text, sizeof text);
+  return number_in_line((struct span){text, length > 0 ? (size_t)length : 0}, "oom_kill");
+}
+
+/* "some avg10=0.00 avg60=0.00 avg300=0.00 total=0"; 0 if it cannot be read. */
+static uint64_t pressure_of(const struct cgroup *cgroup, size_t level) {
+  static const char total[] = "total=";
+  char text[SHORT_BYTES];
+  uint64_t us = 0;
+  long length = cgroup->is_v1 ? 0 : read_file_of(cgroup, level, "memory.pressure", text, sizeof text);
+  struct span rest = {text, length > 0 ? (size_t)length : 0}, line = take(&rest, '\n');
+  if (!is(take(&line, ' '), "some")) return 0;
+  while (line.length) {
+    struct span part = take(&line, ' ');
+    if (part.length < sizeof total || memcmp(part.at, total, sizeof total - 1) != 0) continue;
+    part.at += sizeof total - 1, part.length -= sizeof total - 1;
+    return read_digits(part, &us) ? us : 0;
   }
   return 0;
 }
 
 /* WORKING SET. NONE if it cannot be read. */
 static uint64_t used_by(const struct cgroup *cgroup, size_t level) {
-  uint64_t usage = number_of(cgroup, level, cgroup->is_v1 ? "memory.usage_in_bytes" : "memory.current");
+  uint64_t usage = usage_of(cgroup, level);
   uint64_t inactive = usage == NONE ? 0 : inactive_of(cgroup, level);
   return usage - (inactive < usage ? inactive : usage);
 }
 
+/* The group above; 0: none is mounted. */
+static size_t level_above(const struct cgroup *cgroup, size_t level) {
+  if (level <= cgroup->mounted) return 0;
+  while (--level > cgroup->mounted && cgroup->path[level] != '/') {}
+  return level;
+}
+
 /* The groups with a limit, the process's own first. */
-static void find_levels(struct cgroup *cgroup, size_t mounted) {
-  for (size_t level = strlen(cgroup->path); cgroup->count < CGROUP_LEVELS_MOST;) {
+static void find_levels(struct cgroup *cgroup) {
+  for (size_t level = strlen(cgroup->path); level && cgroup->count < CGROUP_LEVELS_MOST;
+       level = level_above(cgroup, level))
     if (allowed_to(cgroup, level) != NONE) cgroup->levels[cgroup->count++] = (uint16_t)level;
-    if (level <= mounted) break;
-    while (--level > mounted && cgroup->path[level] != '/') {}
-  }
 }
 
 /* ---- shared ---- */
@@ -194,7 +238,6 @@ static void find_levels(struct cgroup *cgroup, size_t mounted) {
 void cgroup_find(struct cgroup *cgroup, const char *root) {
   char name[CGROUP_PATH_MOST], groups[FILE_BYTES];
   struct span path;
-  size_t mounted = 0;
   *cgroup = (struct cgroup){.count = 0};
   snprintf(name, sizeof name, "%s/proc/self/cgroup", root);
   long length = os_read_file(name, groups, sizeof groups);
@@ -203,9 +246,31 @@ void cgroup_find(struct cgroup *cgroup, const char *root) {
   if (!mounts) return;
   snprintf(name, sizeof name, "%s/proc/self/mountinfo", root);
   length = os_read_file(name, mounts, MOUNTS_BYTES);
-  if (length > 0 && find_folder(cgroup, root, (struct span){mounts, (size_t)length}, path, &mounted))
-    find_levels(cgroup, mounted);
+  if (length > 0 && find_folder(cgroup, root, (struct span){mounts, (size_t)length}, path))
+    find_levels(cgroup);
   metadata_unmap(mounts, MOUNTS_BYTES);
+}
+
+/* A group without files of memory is counted in the one above. */
+bool cgroup_look(const struct cgroup *cgroup, struct cgroup_state *state) {
+  size_t own = strlen(cgroup->path), limiting;
+  uint64_t limit = NONE, high = NONE, current = NONE;
+  while (own && (current = usage_of(cgroup, own)) == NONE) own = level_above(cgroup, own);
+  *state = (struct cgroup_state){.limit = 0};
+  if (!own) return false;
+  limiting = own;
+  for (size_t level = own; level; level = level_above(cgroup, level)) {
+    uint64_t most = most_of(cgroup, level), slowed = high_of(cgroup, level);
+    if (most < limit) limit = most, limiting = level;
+    if (slowed < high) high = slowed;
+  }
+  if (limiting != own) current = usage_of(cgroup, limiting);
+  *state = (struct cgroup_state){.limit = limit == NONE ? 0 : limit,
+                                 .high = high == NONE ? 0 : high,
+                                 .current = current == NONE ? 0 : current,
+                                 .kills = kills_of(cgroup, own),
+                                 .pressure_us = pressure_of(cgroup, own)};
+  return true;
 }
 
 bool cgroup_read(const struct cgroup *cgroup, struct cgroup_room *room) {
