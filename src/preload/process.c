@@ -96,6 +96,8 @@ static bool settled;                     /* the loader has called our constructo
 static _Atomic(bool) filtered;           /* process_may_be_filtered */
 static bool follower;                    /* not the first process */
 
+static struct cgroup group; /* of this process when its recording began */
+
 static _Thread_local uint8_t forking; /* forks under way; they nest where a signal handler forks */
 static _Thread_local bool loading;    /* our constructor is under way */
 
@@ -207,6 +209,14 @@ static void spent(uint64_t *cost, uint64_t *processor) {
   *processor = cost_processor_ns();
 }
 
+static bool look_at_group(struct cgroup_state *found) {
+  if (process_is_filtered()) return false;
+  struct cost_work work = cost_work_begin();
+  bool known = cgroup_look(&group, found);
+  cost_work_end(work);
+  return known;
+}
+
 /* STRAY: a child that was made without our fork handlers, by clone, _Fork or a bare system call, is
  * not recorded: the locks of threads that it does not have may be taken. If children are to be
  * followed, it says so. A fork under way calls the handlers of other libraries first, and those may
@@ -239,6 +249,7 @@ static void start_recording(void) {
       .measure = measure,
       .ask = ask,
       .spent = spent,
+      .group = look_at_group,
       .stray = tell_of_stray,
   };
   struct recorder *opened;
@@ -257,6 +268,7 @@ static void start_recording(void) {
   }
   recorded_pid = getpid();
   if (inherits_filter()) commands_may_be_filtered();
+  cgroup_find(&group, "");
   pagemap_open();
   question_open();
   atomic_store_explicit(&recorder, opened, memory_order_release);

@@ -33,6 +33,7 @@
 #define MEMORY_INTERVAL ((uint64_t)10 * 1000 * 1000)
 #define MEMORY_SHORTEST ((uint64_t)2 * 1000 * 1000) /* at first */
 #define MEMORY_LONGEST  ((uint64_t)1000 * 1000 * 1000)
+#define GROUP_INTERVAL  ((uint64_t)1000 * 1000 * 1000)
 
 /* Measurements, each of some 100 us, take a part of the time; one that seems to take longer than
  * MEMORY_TOOK had lost its processor. In a long run they are a thousandth of its time apart. */
@@ -63,6 +64,22 @@ static bool measure(const struct recorder *recorder, struct trace_memory *memory
   return number[1] > 0;
 }
 
+/* Reads the process's memory control group, if that is due, and writes what it reports. */
+static void write_group(struct recorder *recorder, uint32_t thread, bool last) {
+  struct trace_group event = {.time_ns = recorder_now(recorder), .thread = thread};
+  struct cgroup_state state;
+  if (!recorder->group) return;
+  if (!last && event.time_ns < atomic_load_explicit(&recorder->group_due, memory_order_relaxed)) return;
+  atomic_store_explicit(&recorder->group_due, event.time_ns + GROUP_INTERVAL, memory_order_relaxed);
+  if (!recorder->group(&state)) return;
+  event.limit = state.limit;
+  event.high = state.high;
+  event.current = state.current;
+  event.kills = state.kills;
+  event.pressure_us = state.pressure_us;
+  trace_write_group(recorder->writer, &event);
+}
+
 /* Measures the process's memory, and writes it. `last`: the program ends, or becomes another one.
  * `may_ask`: the caller is in a place where the allocator may be asked. It is asked first, so that
  * what its answer takes is measured too. */
@@ -80,6 +97,7 @@ static void write_memory(struct recorder *recorder, uint32_t thread, bool last, 
   if (recorder->spent) recorder->spent(&memory.cost_ns, &memory.processor_ns);
   memory.time_ns = recorder_now(recorder);
   trace_write_memory(recorder->writer, &memory);
+  write_group(recorder, thread, last);
 }
 
 /* ---- records in callbacks ---- */
@@ -375,6 +393,7 @@ wn_status recorder_open(const struct recorder_options *options, struct recorder 
   recorder->measure = options->measure;
   recorder->spent = options->spent;
   recorder->ask = options->ask;
+  recorder->group = options->group;
   recorder->stray = options->stray;
   error = open_writer(recorder, options);
   if (error) goto unmap;

@@ -3,6 +3,7 @@
 #ifndef RECORD_RECORDER_H
 #define RECORD_RECORDER_H
 
+#include "base/cgroup.h"
 #include "base/image.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -52,6 +53,10 @@ struct recorder_options {
    * recording has taken so far, and that of the whole process. Leaves both as they are if it does not
    * know. NULL: nobody knows. */
   void (*spent)(uint64_t *cost_ns, uint64_t *processor_ns);
+
+  /* Called when the recorder measures the process's memory for the first and for the last time, and in
+   * between at most once a second: what the process's memory control group reports. False: it is not known. NULL: nobody knows. */
+  bool (*group)(struct cgroup_state *state);
 
   /* Called for each block that is sampled in a forked child (recorder_is_ours). NULL: nothing is
    * called. */

@@ -38,6 +38,7 @@ struct recorder {
   bool (*measure)(uint64_t rss_bytes, bool last);
   void (*spent)(uint64_t *cost_ns, uint64_t *processor_ns);
   void (*ask)(struct recorder_answer *answer, bool last);
+  bool (*group)(struct cgroup_state *state);
   void (*stray)(void);
   struct kept_file statm;
   /* Written by the thread that reports a collection. */
@@ -47,6 +48,7 @@ struct recorder {
   _Alignas(STRIPE_BYTES) _Atomic(uint64_t) numbers_taken; /* by stripes */
   _Atomic(uint64_t) memory_took;                          /* by the last measurement */
   _Atomic(uint64_t) memory_due; /* the time of the next measurement; the thread that moves it on measures */
+  _Atomic(uint64_t) group_due;  /* the time from which on the control group is read again */
   struct titles titles;
   _Atomic(uint64_t) hits;         /* sampled words, or a few less; counted up to HITS_COUNTED */
   _Atomic(bool) tells_of_another; /* the trace has a record of another process */

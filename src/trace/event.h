@@ -169,6 +169,16 @@ enum trace_end_kind {
   TRACE_END_LEFT    /* code is the exit status, but no exit handler ran: _exit, quick_exit, or a bare exec */
 };
 
+/* Why a signal ended the process, where that is known. */
+enum trace_end_cause {
+  TRACE_END_BY_ANYTHING,
+  TRACE_END_FOR_MEMORY /* the system killed it, for a limit of memory */
+};
+
+static inline bool trace_was_killed_for_memory(uint8_t kind, uint8_t cause) {
+  return kind == TRACE_END_SIGNAL && cause == TRACE_END_FOR_MEMORY;
+}
+
 enum trace_collection_kind {
   TRACE_COLLECTION_MINOR,
   TRACE_COLLECTION_MAJOR, /* a whole cycle */

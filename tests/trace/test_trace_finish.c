@@ -123,6 +123,17 @@ static void an_end_tells_the_most_that_was_resident(void **state) {
   }
 }
 
+static void an_end_has_its_cause(void **state) {
+  (void)state;
+  write_samples(100, 0);
+  struct trace_end end = {.kind = TRACE_END_SIGNAL, .code = 9, .cause = TRACE_END_FOR_MEMORY};
+  struct trace_totals totals;
+  assert_int_equal(trace_finish_with(fixture_path(), &(struct trace_finishing){.end = &end}, &totals), WN_OK);
+  end = read_content().end;
+  assert_true(trace_was_killed_for_memory(end.kind, end.cause));
+  unlink(fixture_path());
+}
+
 /* Fills the last chunk to its last byte with losses, which may use what is kept for them. */
 static void fill_the_last_chunk(void) {
   struct trace_writer *writer = fixture_open(fixture_path(), 2 * CHUNK_BYTES);
@@ -281,6 +292,7 @@ int main(void) {
       cmocka_unit_test(an_end_is_not_before_the_last_event),
       cmocka_unit_test(one_end_is_enough),
       cmocka_unit_test(an_end_tells_the_most_that_was_resident),
+      cmocka_unit_test(an_end_has_its_cause),
       cmocka_unit_test(a_full_chunk_is_followed_by_another),
       cmocka_unit_test(an_end_is_added_behind_damage),
       cmocka_unit_test(an_exec_that_succeeds_is_the_end),

@@ -174,6 +174,7 @@ static bool join_event(struct joined *joined, struct part *part, struct trace_ev
   case TRACE_MAP_TOUCHED: event->map_touched.mapping = event->map_touched.mapping * count + at; return true;
   case TRACE_THREAD_NAME:
   case TRACE_RATE:
+  case TRACE_GROUP:
   case TRACE_MEMORY: return true;
   case TRACE_END: keep_end(part, &event->end); return false;
   case TRACE_EXEC: keep_exec(part, &event->exec); return false;
