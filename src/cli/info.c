@@ -1,5 +1,6 @@
 /* winnow info: prints what a trace is and how complete it is, or for several traces a table that
  * tells them apart (overview.h); as text or JSON. */
+#include "analysis/load/memory_limit.h"
 #include "analysis/load/rates.h"
 #include "analysis/load/samples.h"
 #include "cli/ascii.h"
@@ -80,12 +81,36 @@ static const char *how_it_ended(const struct facts *facts, char buffer[64]) {
     return strcpy(buffer,
                   samples->became ? "yes: by exec it became " : "yes: it became another program by exec");
   case TRACE_END_SIGNAL:
+    if (killed_for_memory(samples)) {
+      snprintf(buffer, 64, "yes: signal %d: killed for memory", samples->end.code);
+      break;
+    }
     snprintf(buffer, 64, "yes: signal %d (%s)", samples->end.code, strsignal(samples->end.code));
     break;
   case TRACE_END_LEFT: snprintf(buffer, 64, "yes: left by _exit(%d)", samples->end.code); break;
   default: snprintf(buffer, 64, "yes: exit %d", samples->end.code);
   }
   return buffer;
+}
+
+/* The limit of memory, and what is known of the group that has it. */
+static void print_limit(const struct samples *samples) {
+  struct memory_limit group = memory_limit_of(samples);
+  char value[192] = "", text[64];
+  int length = 0;
+  if (!group.limit && !group.high) return;
+  if (group.limit)
+    length = snprintf(value, sizeof value, "%s of the control group", text_bytes(text, (double)group.limit));
+  if (group.high)
+    length += snprintf(value + length, sizeof value - (size_t)length, "%sslowed down beyond %s",
+                       length ? ", " : "", text_bytes(text, (double)group.high));
+  if (group.pressure_us)
+    length += snprintf(value + length, sizeof value - (size_t)length, ", waited %s for memory",
+                       text_time(text, group.pressure_us * 1000));
+  if (group.kills)
+    snprintf(value + length, sizeof value - (size_t)length, ", %s in it killed for memory",
+             text_number_of(text, (double)group.kills, "process"));
+  line("limit", value);
 }
 
 static void print_ending(const struct facts *facts) {
@@ -268,6 +293,7 @@ static void print_text(const struct facts *facts, struct json *json) {
   print_size(facts);
   print_cost(facts->samples);
   print_heap_records(facts->samples);
+  print_limit(facts->samples);
   print_ending(facts);
   print_missing(facts);
   snprintf(value, sizeof value, "Winnow %.64s", run->version.length ? run->version.bytes : "?");

@@ -1,6 +1,7 @@
 /* The stages of loading a trace share one line of a terminal. */
 #include "cli/load.h"
 
+#include "analysis/load/memory_limit.h"
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/input.h"
@@ -148,6 +149,7 @@ wn_status load_report(const struct report_options *options, const struct recordi
   if (error) return error;
   struct question question = {
       .where = options->where, .at = options->when[0].at, .at_ns = options->when[0].ns, .closing = true};
+  if (!options->at_text && killed_for_memory(recording->samples)) question.at = AT_END;
   if (question.at == AT_TIME && question.at_ns > recording->samples->end_ns)
     return load_refuse_time(options, recording->samples->end_ns);
   return report_ask(recording, &question, report);

@@ -227,6 +227,7 @@ wn_status report_write_json(FILE *out, const struct report *report,
     json_verdict(&json, report, &verdict);
     print_held(&json, report);
     print_memory(&json, report);
+    json_groups(&json, report->samples);
     json_heap(&json, &facts);
     error = json_resident(&json, &facts, options);
   }

@@ -23,6 +23,9 @@ wn_status report_write_json(FILE *out, const struct report *report,
 /* Writes a member that says which trace it is. */
 void json_trace(struct json *json, const char *name, const struct samples *samples);
 
+/* Writes the member `control_group`: what control groups reported, all of it or evenly spread records. */
+void json_groups(struct json *json, const struct samples *samples);
+
 /* Writes a row of a table as an object. */
 void json_row(struct json *json, struct table *table, const struct group *group, enum extent extent);
 

@@ -2,10 +2,11 @@
  * beside them what is no number: the run, its processes, the collections, the verdict. */
 #include "export/report_json.h"
 
+#include "analysis/load/memory_limit.h"
 #include <math.h>
 #include <string.h>
 
-enum { COLLECTION_POINTS = 1000 };
+enum { COLLECTION_POINTS = 1000, GROUP_POINTS = 1000 };
 
 static void print_exact(struct json *json, const char *name, double number) {
   if (number >= 0 && number < 0x1p63 && number == floor(number))
@@ -63,6 +64,8 @@ static void print_processes(struct json *json, const struct samples *samples) {
     json_bool(json, "ended", process->ended);
     json_string(json, "end", known ? ends[process->end_kind] : "");
     json_number(json, "code", process->code);
+    json_bool(json, "killed_for_memory",
+              known && trace_was_killed_for_memory(process->end_kind, process->end_cause));
     json_end(json, '}');
   }
   json_end(json, ']');
@@ -134,6 +137,23 @@ static void print_culprit(struct json *json, const struct report *report, const 
 
 /* ---- shared ---- */
 
+void json_groups(struct json *json, const struct samples *samples) {
+  size_t count = samples->group_count, points = count < GROUP_POINTS ? count : GROUP_POINTS;
+  json_begin(json, "control_group", '[');
+  for (size_t i = 0; i < points; i++) {
+    const struct trace_group *group = &samples->groups[points > 1 ? i * (count - 1) / (points - 1) : 0];
+    json_begin(json, NULL, '{');
+    json_integer(json, "time_ns", group->time_ns);
+    json_integer(json, "limit_bytes", group->limit);
+    json_integer(json, "high_bytes", group->high);
+    json_integer(json, "used_bytes", group->current);
+    json_integer(json, "kills", group->kills);
+    json_integer(json, "pressure_us", group->pressure_us);
+    json_end(json, '}');
+  }
+  json_end(json, ']');
+}
+
 void json_trace(struct json *json, const char *name, const struct samples *samples) {
   const struct trace_run *run = source_run(samples->source);
   const struct trace_damage *damage = source_damage(samples->source);
@@ -167,6 +187,7 @@ void json_trace(struct json *json, const char *name, const struct samples *sampl
   json_string(json, "lost_because", damage->records_lost ? trace_cause_word(damage->loss_cause) : "");
   json_bool(json, "partial", damage->records_lost || damage->chunks_damaged);
   json_bool(json, "complete", damage->complete && !damage->chunks_damaged && !damage->records_lost);
+  json_bool(json, "killed_for_memory", killed_for_memory(samples));
   if (samples->process_count > 1) print_processes(json, samples);
   json_end(json, '}');
 }

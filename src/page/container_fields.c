@@ -119,6 +119,7 @@ static void code_end(struct coding *coding, struct trace_end *end) {
   code_u8(coding, &end->kind);
   code_number(coding, &code, UINT32_MAX);
   code_number(coding, &end->peak_bytes, UINT64_MAX);
+  code_u8(coding, &end->cause);
   end->code = (int32_t)unzigzag(code);
 }
 

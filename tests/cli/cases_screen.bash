@@ -25,7 +25,7 @@ comparisons_are_as_they_were() {
 # 40 lines of as many columns as there are.
 screens_have_one_size() {
   local kind how columns
-  for kind in plain collected exact none one bare named odd killed zero hostile; do
+  for kind in plain collected exact none one bare named odd killed killed_for_memory zero hostile; do
     make $kind t
     for columns in 80 100 160; do
       for how in 'function --sort total' function line file module thread stack; do
@@ -57,6 +57,45 @@ the_screen_says_what_to_do() {
   succeeds report dhat
   says 'Allocated +[0-9.]+ MB +in [0-9,]+ '
   ! grep -q 'B/s' out || fail "a rate without times: $(cat out)"
+}
+
+# A program that the system killed for memory: what it held then comes first, unless another moment is asked for.
+the_screen_says_what_was_held_as_memory_ran_out() {
+  make killed_for_memory t
+  succeeds report --no-symbols t
+  says '^pro"gram +[0-9.]+ ms, killed for memory [(]limit 64[.]0 MB[)]'
+  grep -q '^  resident .* 61[.]0 MB of 64[.]0 MB$' out || fail "no limit: $(cat out)"
+  says ' HELD AT THE END, '
+  ! grep -q 'HELD AT THE PEAK' out || fail "$(cat out)"
+  [ "$(grep -nm1 'Never freed' out | cut -d: -f1)" -lt "$(grep -nm1 'Held at the peak' out | cut -d: -f1)" ] || fail "$(cat out)"
+  ! grep -q 'NO LEAK SEEN' out || fail "a promise: $(cat out)"
+  succeeds report --no-symbols --at peak t
+  says ' HELD AT THE PEAK, '
+  succeeds report --no-symbols --all t
+  fact 'Limit of the control group' '64[.]0 MB'
+  fact 'Slowed down beyond' '32[.]0 MB'
+  fact 'The group waited for memory' '2[.]00 ms'
+  fact 'Killed for memory in the group' 1
+  succeeds info t
+  says 'limit +64[.]0 MB of the control group, slowed down beyond 32[.]0 MB, waited 2[.]00 ms for memory, 1'
+  says 'ended +yes: signal 9: killed for memory '
+  succeeds report --no-symbols --json t
+  jq -e '.trace.killed_for_memory and .question == "at:end" and .resident.limit_bytes == 64000000 and .resident.kills == 1 and
+    .resident.pressure_ns == 2000000 and [.control_group[].limit_bytes] == [128000000, 64000000]' out >/dev/null || fail "$(head -c 3000 out)"
+  succeeds report --no-symbols --json --at peak t
+  jq -e '.question == "at:peak"' out >/dev/null || fail "$(head -c 3000 out)"
+  make killed_at_no_limit t
+  succeeds report --no-symbols t
+  says '^pro"gram +[0-9.]+ ms, killed for memory  '
+  ! grep -q ' MB of ' out || fail "a limit: $(cat out)"
+  succeeds info t
+  ! grep -q '^limit' out || fail "a limit: $(cat out)"
+  make killed t
+  succeeds report --no-symbols t
+  ! grep -Eq 'for memory|limit' out || fail "$(cat out)"
+  says ' HELD AT THE PEAK, '
+  succeeds report --no-symbols --json t
+  jq -e '(.trace.killed_for_memory | not) and .control_group == [] and (.resident | has("limit_bytes") | not)' out >/dev/null || fail "$(head -c 3000 out)"
 }
 
 # Of a script the trace has the shell alone: more samples of it would tell nothing.

@@ -5,6 +5,8 @@
  *   one        one sample
  *   bare       the first of each ten samples has no callstack
  *   killed, killed_none  without an end record
+ *   killed_for_memory  at a limit of 64 MB, below its peak; slowed down once, and another of its group was killed
+ *   killed_at_no_limit  the same, without a limit
  *   shrunk, exact_shrunk  short-lived blocks that realloc makes smaller, at a place of its own
  *   level      as large all the time, with ever new blocks
  *   level_freed  the same, and at the end most is freed
@@ -235,6 +237,28 @@ static void write_collected(struct trace_writer *writer, uint64_t count) {
   if (!count) trace_write_collection(writer, &end);
 }
 
+/* Some blocks are freed after the last birth: less is held at the end than at the peak. */
+static void write_kill(struct trace_writer *writer, uint64_t count, uint64_t limit) {
+  for (uint64_t i = count / 4; i <= count / 2; i++)
+    trace_write_free(writer,
+                     &(struct trace_free){.time_ns = count * 1000 + 100, .thread = 1, .block = i * 2 - 1});
+  struct trace_group group = {
+      .time_ns = 1000, .thread = 1, .limit = 2 * limit, .kills = 3, .pressure_us = 500};
+  trace_write_group(writer, &group);
+  group.time_ns = 500000;
+  group.limit = limit;
+  group.high = limit / 2;
+  group.current = 60000000;
+  group.kills = 4;
+  group.pressure_us = 2500;
+  trace_write_group(writer, &group);
+  trace_write_memory(writer, &(struct trace_memory){.time_ns = 500001, .rss_bytes = 61000000});
+  trace_write_end(writer, &(struct trace_end){.time_ns = 2000000 + count * 1000,
+                                              .kind = TRACE_END_SIGNAL,
+                                              .code = 9,
+                                              .cause = TRACE_END_FOR_MEMORY});
+}
+
 static uint64_t count_of(const char *kind, const char *given) {
   if (given) return strtoull(given, NULL, 10);
   return strstr(kind, "none") ? 0 : strstr(kind, "one") ? 1 : 1000;
@@ -293,6 +317,8 @@ int main(int argc, char **argv) {
     trace_write_memory(writer, &(struct trace_memory){.time_ns = 500000, .rss_bytes = 12000000});
   if (!strcmp(kind, "named_larger"))
     trace_write_memory(writer, &(struct trace_memory){.time_ns = 600000, .rss_bytes = 90000000});
+  if (!strncmp(kind, "killed_", 7) && !strstr(kind, "none"))
+    write_kill(writer, count, strstr(kind, "no_limit") ? 0 : 64000000);
   uint64_t end_ns = collected ? 1300000000 : 2000000 + count * 1000;
   if (strncmp(kind, "killed", 6) != 0)
     trace_write_end(writer, &(struct trace_end){.time_ns = end_ns, .kind = TRACE_END_EXIT});

@@ -1,6 +1,7 @@
 /* Finds the facts of a report: one line for each, in the order of the list. */
 #include "analysis/compare/facts.h"
 
+#include "analysis/load/memory_limit.h"
 #include "analysis/load/rates.h"
 #include <math.h>
 #include <string.h>
@@ -116,6 +117,15 @@ static void add_parts(struct facts *facts) {
   }
 }
 
+static void add_group(struct facts *facts) {
+  struct memory_limit group = memory_limit_of(facts->report->samples);
+  if (!facts->report->samples->group_count) return;
+  count(facts, FACT_RESIDENT_limit_bytes, group.limit);
+  count(facts, FACT_RESIDENT_high_bytes, group.high);
+  count(facts, FACT_RESIDENT_pressure_ns, group.pressure_us * 1000);
+  count(facts, FACT_RESIDENT_kills, group.kills);
+}
+
 /* There are no parts where records are missing, nor at a moment that is not that of the most. */
 static void add_resident(struct facts *facts) {
   const struct resident *resident = &facts->resident;
@@ -126,6 +136,7 @@ static void add_resident(struct facts *facts) {
   count(facts, FACT_RESIDENT_most_bytes, resident->most_bytes);
   count(facts, FACT_RESIDENT_counted, resident->counted);
   count(facts, FACT_RESIDENT_explained, resident->explained && !partial);
+  add_group(facts);
   known(facts, FACT_RESIDENT_asked_ns, (double)facts->parts.answered_ns, facts->parts.answered);
   exact(facts, FACT_RESIDENT_mapped_bytes, resident->mapped_bytes);
   known(facts, FACT_RESIDENT_mapped_private_bytes, resident->mapped_private, resident->measured);

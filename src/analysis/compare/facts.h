@@ -66,6 +66,10 @@ enum fact_unit {
   FACT(RESIDENT, mapped_bytes, BYTES, "Addresses mapped by the program")           \
   FACT(RESIDENT, mapped_private_bytes, BYTES, "Resident of these, private")        \
   FACT(RESIDENT, mapped_file_bytes, BYTES, "Resident of these, files or shared")   \
+  FACT(RESIDENT, limit_bytes, BYTES, "Limit of the control group")                 \
+  FACT(RESIDENT, high_bytes, BYTES, "Slowed down beyond")                          \
+  FACT(RESIDENT, pressure_ns, DURATION, "The group waited for memory")             \
+  FACT(RESIDENT, kills, COUNT, "Killed for memory in the group")                   \
   FACT(PARTS, blocks, BYTES, "malloc blocks")                                      \
   FACT(PARTS, garbage, BYTES, "garbage")                                           \
   FACT(PARTS, headers, BYTES, "block headers")                                     \

@@ -52,6 +52,7 @@ static bool read_one(struct samples *samples, struct process *process) {
                               .rate = run->rate,
                               .ended = samples->ended,
                               .end_kind = samples->end.kind,
+                              .end_cause = samples->end.cause,
                               .code = samples->end.code};
   return process->name;
 }
@@ -68,6 +69,7 @@ static bool read_part(const struct source *source, uint32_t index, struct proces
                               .ended = from->ended,
                               .writing = from->writing,
                               .end_kind = from->end.kind,
+                              .end_cause = from->end.cause,
                               .code = from->end.code};
   return process->name && (process->became || !from->became);
 }

@@ -27,6 +27,7 @@ struct process {
   bool ended;        /* its trace has an end record, of this kind and code */
   bool writing;      /* it still writes its trace */
   uint8_t end_kind;  /* enum trace_end_kind */
+  uint8_t end_cause; /* enum trace_end_cause */
   int32_t code;
 };
 

@@ -31,7 +31,7 @@ struct loading {
   struct trace_sample *born;
   struct change *changes;
   size_t born_count, born_capacity, change_count, change_capacity, memory_capacity, thread_capacity,
-      row_capacity, rate_capacity, rate_change_capacity;
+      row_capacity, rate_capacity, rate_change_capacity, group_capacity;
   uint16_t last_rate; /* the index that was found last */
 };
 
@@ -126,6 +126,8 @@ static bool keep(struct loading *loading, const struct trace_event *event) {
         source_process_of(event->memory.thread, source_process_count(samples->source))};
     return ARRAY_ADD(samples->memory, samples->memory_count, loading->memory_capacity, point);
   }
+  case TRACE_GROUP:
+    return ARRAY_ADD(samples->groups, samples->group_count, loading->group_capacity, event->group);
   case TRACE_THREAD_NAME: return keep_thread_name(loading, &event->thread_name);
   case TRACE_END:
     samples->ended = true;
@@ -187,6 +189,10 @@ static int by_time(const void *a, const void *b) {
 
 static int by_change(const void *a, const void *b) {
   return order_numbers(((const struct rate_change *)a)->time_ns, ((const struct rate_change *)b)->time_ns);
+}
+
+static int by_group_time(const void *a, const void *b) {
+  return order_numbers(((const struct trace_group *)a)->time_ns, ((const struct trace_group *)b)->time_ns);
 }
 
 static struct row first_row(const struct trace_sample *born) {
@@ -278,6 +284,7 @@ static bool join(struct loading *loading) {
   loading->changes = NULL;
   sort(samples->rows, samples->row_count, sizeof *samples->rows, samples_by_begin);
   sort(samples->memory, samples->memory_count, sizeof *samples->memory, by_time);
+  sort(samples->groups, samples->group_count, sizeof *samples->groups, by_group_time);
   sort(samples->rate_changes, samples->rate_change_count, sizeof *samples->rate_changes, by_change);
   return true;
 }

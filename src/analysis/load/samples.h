@@ -122,6 +122,8 @@ struct samples {
   size_t step_count, by_life_count;
   struct memory_point *memory; /* ordered by time */
   size_t memory_count;
+  struct trace_group *groups; /* what control groups reported, in order of time */
+  size_t group_count;
   struct thread_name *threads;
   size_t thread_count;
   double word_bytes;

@@ -144,6 +144,7 @@ void samples_free(struct samples *samples) {
   for (size_t i = 0; i < samples->thread_count; i++) free(samples->threads[i].name);
   free(samples->threads);
   free(samples->memory);
+  free(samples->groups);
   heap_life_destroy(&samples->life);
   mapped_destroy(&samples->mapped);
   processes_destroy(samples);

@@ -8,13 +8,16 @@
 #include "cli/record/record.h"
 
 #include "analysis/query/query.h"
+#include "base/cgroup.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/program.h"
 #include <getopt.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* ---- the command line ---- */
@@ -136,6 +139,16 @@ static int prepare(struct record *record) {
   return folder_begin(&record->folder, record->output) ? fail_job("%s", wn_last_error()) : 0;
 }
 
+/* Notes whether the system killed the program for memory: it ended by SIGKILL, and its control group
+ * has counted a kill since. The program begins in the group of this process. */
+static void note_kill(struct ending *ending, const struct cgroup *group, const struct cgroup_state *before) {
+  struct cgroup_state after;
+  int status = ending->wait_status;
+  if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL || !cgroup_look(group, &after)) return;
+  ending->for_memory = after.kills > before->kills;
+  ending->limit = after.limit;
+}
+
 /* ---- shared ---- */
 
 void record_print_options(FILE *out) {
@@ -153,11 +166,16 @@ void record_print_options(FILE *out) {
 int command_record(int argc, char **argv) {
   static struct record record;
   struct ending ending = {0};
+  struct cgroup group;
+  struct cgroup_state before;
   int code = parse(&record, argc, argv);
   if (!code) code = prepare(&record);
   if (code) return code;
+  cgroup_find(&group, "");
+  bool known = cgroup_look(&group, &before);
   code = record_run(&record, &ending);
   if (code) return folder_abandon(&record.folder), code;
+  if (known) note_kill(&ending, &group, &before);
   record_result(&record, &ending);
   folder_free(&record.folder);
   return record_pass_status(ending.wait_status);

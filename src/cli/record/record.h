@@ -32,6 +32,8 @@ struct ending {
   int wait_status;
   struct work work;
   struct left_behind left;
+  bool for_memory; /* the system killed it for memory */
+  uint64_t limit;  /* the limit of memory of its control group; 0: there is none, or it is not known */
 };
 
 static inline bool follows(const struct record *record) { return record->settings.of[SETTING_FOLLOW].whole; }

@@ -50,7 +50,8 @@ static struct trace_end end_of(const struct ending *ending) {
   return (struct trace_end){.time_ns = os_monotonic_ns(),
                             .kind = by_signal ? TRACE_END_SIGNAL : TRACE_END_LEFT,
                             .code = by_signal ? WTERMSIG(wait_status) : WEXITSTATUS(wait_status),
-                            .peak_bytes = ending->work.peak_bytes};
+                            .peak_bytes = ending->work.peak_bytes,
+                            .cause = ending->for_memory ? TRACE_END_FOR_MEMORY : TRACE_END_BY_ANYTHING};
 }
 
 /* A longer command line is cut. */
@@ -258,6 +259,16 @@ static void say_result(struct record *record, const struct ending *ending, struc
   say_which_are_there(folder, record->settings.of[SETTING_ASLEEP].whole);
 }
 
+static void say_if_killed(const struct record *record, const struct ending *ending) {
+  char limit[32];
+  if (!ending->for_memory || is_quiet(record)) return;
+  fputs("winnow: the system killed ", stderr);
+  text_name(stderr, record->called);
+  fputs(" for memory", stderr);
+  if (ending->limit) fprintf(stderr, " (limit %s)", text_bytes(limit, (double)ending->limit));
+  fputc('\n', stderr);
+}
+
 /* Whether the processes that were not recorded did enough work to mention. In a short run it must
  * be nearly all: wrapper scripts start a few programs before they become the intended one. */
 static bool others_worked(const struct work *work) {
@@ -313,6 +324,7 @@ static void say_if_a_shell_ran_it(const struct record *record, int wait_status) 
 void record_result(struct record *record, const struct ending *ending) {
   struct unrecorded unrecorded = {0};
   ascii_if_locale_asks(&stderr);
+  say_if_killed(record, ending);
   say_result(record, ending, &unrecorded);
   say_if_others_worked(record, &ending->work);
   say_if_others_go_on(record, &ending->left);

@@ -8,6 +8,7 @@
  * The process is measured where it allocates. Where it does not for long, nothing is known of it, and the column
  * has a dot, unless it is as large after that as before.
  */
+#include "analysis/load/memory_limit.h"
 #include "analysis/load/rates.h"
 #include "cli/report/report_text.h"
 #include "cli/text.h"
@@ -18,7 +19,7 @@
 enum { COLUMNS_MOST = 110, COLUMNS_LEAST = 16, WIDTH_LABEL = 15, WIDTH_BEHIND = 35 };
 
 /* Of the first screen. */
-enum { CHART_LABEL = 12, CHART_BEHIND = 11, CHART_COLUMNS = 76, NOTED_COLUMNS = 30 };
+enum { CHART_LABEL = 12, CHART_BEHIND = 11, CHART_LIMIT = 11, CHART_COLUMNS = 76, NOTED_COLUMNS = 30 };
 
 /* Mappings have a row if they had this part of the scale. */
 static const double MAPPED_LEAST = 0.1;
@@ -227,12 +228,16 @@ static size_t choose_width(void) {
 /* ---- the first screen ---- */
 
 /* One scale for all: what is between the rows is memory that malloc keeps, code and files. */
-static void print_row(const char *label, const struct series *series, size_t columns, double scale) {
-  char bytes[32];
+/* `limit`: as near_limit has it, of what is resident. */
+static void print_row(const char *label, const struct series *series, size_t columns, double scale,
+                      double limit) {
+  char bytes[32], most[32];
   fputs("  ", stdout);
   text_pad(stdout, label, CHART_LABEL - 2);
   print_bars(series, columns, scale);
-  printf("  %s\n", text_bytes(bytes, series->most));
+  printf("  %s", text_bytes(bytes, series->most));
+  if (limit > 0) printf(" of %s", text_bytes(most, limit));
+  putchar('\n');
 }
 
 static void print_axis(const struct view *view, size_t columns, bool several, bool unknown) {
@@ -246,11 +251,19 @@ static void print_axis(const struct view *view, size_t columns, bool several, bo
          several && end <= text_width() ? scale : "");
 }
 
+/* The limit of the control group, if the resident size came near to it; else 0. */
+static double near_limit(const struct view *view) {
+  static const double NEAR = 4;
+  double limit = (double)memory_limit_of(view->report->samples).limit;
+  return limit <= NEAR * facts_number(view->facts, FACT_TOTALS_peak_rss_bytes) ? limit : 0;
+}
+
 /* ---- shared ---- */
 
 int report_print_chart(const struct view *view) {
   struct series held = {.most = 0}, resident = {.most = 0}, mapped = {.most = 0};
-  int room = text_width() - CHART_LABEL - CHART_BEHIND;
+  double limit = near_limit(view);
+  int room = text_width() - CHART_LABEL - CHART_BEHIND - (limit > 0 ? CHART_LIMIT : 0);
   size_t columns = room > CHART_COLUMNS ? CHART_COLUMNS : room < COLUMNS_LEAST ? COLUMNS_LEAST : (size_t)room;
   bool unknown_held = fill_held(view, columns, &held),
        unknown = fill_measured(view, columns, &resident, rss_of),
@@ -258,9 +271,9 @@ int report_print_chart(const struct view *view) {
   double scale = held.most > resident.most ? held.most : resident.most;
   bool has_resident = resident.most > 0, has_mapped = has_resident && mapped.most >= MAPPED_LEAST * scale;
   putchar('\n');
-  if (has_resident) print_row("resident", &resident, columns, scale);
-  if (has_mapped) print_row("mapped", &mapped, columns, scale);
-  print_row("held", &held, columns, scale);
+  if (has_resident) print_row("resident", &resident, columns, scale, limit);
+  if (has_mapped) print_row("mapped", &mapped, columns, scale, 0);
+  print_row("held", &held, columns, scale, 0);
   print_axis(view, columns, has_resident,
              unknown_held || (has_resident && (unknown || (has_mapped && unknown_mapped))));
   return 3 + has_resident + has_mapped;

@@ -3,6 +3,7 @@
  * side of the interval in percent. */
 #include "cli/report/screen.h"
 
+#include "analysis/load/memory_limit.h"
 #include "analysis/load/rates.h"
 #include "base/error.h"
 #include "cli/heaps_of_file.h"
@@ -32,6 +33,7 @@ static const double MAPPED_LEAST = 0.1, PART_LEAST = 0.03;
 
 static void say_end(struct paragraph *paragraph, const struct view *view) {
   const struct samples *samples = view->report->samples;
+  char limit[32];
   if (report_has_processes(view)) return;
   if (view->options->growing)
     say(paragraph, ", still runs");
@@ -39,6 +41,11 @@ static void say_end(struct paragraph *paragraph, const struct view *view) {
     say(paragraph, source_is_foreign(samples->source) ? "" : ", no end recorded");
   else if (samples->end.kind == TRACE_END_EXIT)
     say(paragraph, ", exit %d", samples->end.code);
+  else if (killed_for_memory(samples) && memory_limit_of(samples).limit)
+    say(paragraph, ", killed for memory (limit %s)",
+        text_bytes(limit, (double)memory_limit_of(samples).limit));
+  else if (killed_for_memory(samples))
+    say(paragraph, ", killed for memory");
   else if (samples->end.kind == TRACE_END_SIGNAL)
     say(paragraph, ", signal %d (%s)", samples->end.code, strsignal(samples->end.code));
   else if (samples->end.kind == TRACE_END_LEFT)
@@ -209,6 +216,12 @@ static int print_left(const struct view *view) {
   if (report->alive_ns < report->samples->end_ns && closing > 0)
     say(&note, "%s%s was freed only at the exit", note.length ? "; " : "", text_bytes(text, closing));
   return print_known(view, FACT_TOTALS_live_at_end_bytes, note.text);
+}
+
+/* What a program held when it was killed for memory comes before its peak. */
+static int print_moments(const struct view *view) {
+  if (!killed_for_memory(view->report->samples)) return print_held(view) + print_left(view);
+  return print_left(view) + print_held(view);
 }
 
 static int print_allocated(const struct view *view) {
@@ -424,8 +437,8 @@ const char *screen_margin(char buffer[16], const struct estimate *estimate) {
 
 int screen_print_head(const struct view *view) {
   static int (*const head[])(const struct view *view) = {
-      print_title,     print_resident, print_held,   print_left,       print_allocated,
-      print_collected, print_missing,  print_asleep, print_other_heap, screen_print_verdict};
+      print_title,   print_resident, print_moments,    print_allocated,     print_collected,
+      print_missing, print_asleep,   print_other_heap, screen_print_verdict};
   int used = 0;
   for (size_t i = 0; i < sizeof head / sizeof *head; i++) used += head[i](view);
   return used;

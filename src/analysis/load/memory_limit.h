@@ -1,0 +1,19 @@
+/* What the memory control group of the processes reported over the run: its limits, its pressure, its
+ * kills. */
+#ifndef ANALYSIS_MEMORY_LIMIT_H
+#define ANALYSIS_MEMORY_LIMIT_H
+
+#include "analysis/load/samples.h"
+
+/* The limits are the last ones. Zeros: nothing is known, or processes with other limits have other groups. */
+struct memory_limit {
+  uint64_t limit, high;
+  uint64_t kills, pressure_us; /* since the first record */
+};
+struct memory_limit memory_limit_of(const struct samples *samples);
+
+/* Whether the process, the only one, was killed for memory. */
+bool killed_for_memory(const struct samples *samples);
+
+#endif
+/* SPDX-License-Identifier: MIT */
