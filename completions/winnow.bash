@@ -2,7 +2,7 @@
 _winnow() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]} i
   if [ "$COMP_CWORD" -eq 1 ]; then
-    mapfile -t COMPREPLY < <(compgen -W "record report html view export diff info dump status start stop rate help --version --help" -- "$current")
+    mapfile -t COMPREPLY < <(compgen -W "record report html view export diff info dump status start stop rate unit help --version --help" -- "$current")
     return
   fi
   case $command in
@@ -31,7 +31,7 @@ _winnow() {
         *) mapfile -t COMPREPLY < <(compgen -c -- "$current") ;;
       esac
       ;;
-    report | html | view | export | diff | info | dump | status | start | stop | rate)
+    report | html | view | export | diff | info | dump | status | start | stop | rate | unit)
       case $previous in
         -o | --output) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
         --max-size) mapfile -t COMPREPLY < <(compgen -W "4M 16M 64M" -- "$current"); return ;;
@@ -40,7 +40,7 @@ _winnow() {
         -d | --duration | -l | --loop) mapfile -t COMPREPLY < <(compgen -W "30s 5m 1h" -- "$current"); return ;;
         -r | --rate) mapfile -t COMPREPLY < <(compgen -W "1e-5 1e-4 1e-3 1e-2 1" -- "$current"); return ;;
         -b | --budget)
-          if [[ $previous = --budget || $command = @(start|rate) ]]; then
+          if [[ $previous = --budget || $command = @(start|rate|unit) ]]; then
             mapfile -t COMPREPLY < <(compgen -W "1% 2% 5%" -- "$current")
             return
           fi
@@ -77,7 +77,7 @@ _winnow() {
           ;;
       esac
       ;;
-    help) mapfile -t COMPREPLY < <(compgen -W "record report html view export diff info dump status start stop rate help" -- "$current") ;;
+    help) mapfile -t COMPREPLY < <(compgen -W "record report html view export diff info dump status start stop rate unit help" -- "$current") ;;
   esac
 }
 complete -F _winnow winnow

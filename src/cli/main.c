@@ -150,6 +150,21 @@ const struct command commands[] = {
      "LAMBDA is the probability of a sample for each word of 8 bytes: 1e-9 to 1, or 0. Numbers of reports\n"
      "stay right: each sample counts by the rate at which it was taken.\n",
      NULL},
+    {"unit", command_unit, "let systemd record a service", "unit [OPTION...] NAME|FILE",
+     "  -o, --output FILE      write the drop-in to this file; default: standard output\n"
+     "  -t, --traces FOLDER    the folder of the traces; default: /var/lib/winnow/NAME, which systemd makes\n"
+     "  -r, --rate LAMBDA      sample at this rate\n"
+     "  -b, --budget SHARE     processor time that recording may take: the rate follows; default 1%\n"
+     "  -a, --asleep           sample nothing until 'winnow start'\n"
+     "  -f, --follow-children  record the processes that the service starts, too\n"
+     "\n"
+     "Reads the unit as systemctl shows it, or the file of a service without its drop-ins, and says in a line each\n"
+     "what in it prevents recording, or needs attention. What prevents it leaves nothing written.\n"
+     "\n"
+     "Examples:\n"
+     "  winnow unit -o /etc/systemd/system/app.service.d/winnow.conf app\n"
+     "  winnow unit --asleep ./app.service\n",
+     NULL},
     {"help", command_help, "explain a command", "help [COMMAND]", "", NULL},
     {0},
 };

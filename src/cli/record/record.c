@@ -89,23 +89,6 @@ static int parse(struct record *record, int argc, char **argv) {
 
 /* ---- running ---- */
 
-/* Finds the preloaded library, by its soname: in src/preload of a build tree, or in the library folder of
- * the installation. */
-static bool find_library(char path[PATH_MAX]) {
-  static const char *const places[] = {"/../preload/" WN_LIBRARY, "/" WN_LIBDIR "/" WN_LIBRARY,
-                                       "/../lib/" WN_LIBRARY};
-  char self[PATH_MAX], candidate[PATH_MAX + 64];
-  ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-  if (length <= 0) return false;
-  self[length] = 0;
-  *strrchr(self, '/') = 0;
-  for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-    snprintf(candidate, sizeof candidate, "%s%s", self, places[i]);
-    if (realpath(candidate, path)) return true;
-  }
-  return false;
-}
-
 /* The program may change its working folder, so it gets the whole path of the folder of the traces. */
 static bool complete_output(struct record *record) {
   char folder[PATH_MAX] = "";
@@ -130,7 +113,7 @@ static int prepare(struct record *record) {
   for (int i = 0; i < 4 && program_through_env(record->program, &record->argv); i++) {}
   int code = program_check(record->program, &record->allocator);
   if (code) return code;
-  if (!find_library(record->library))
+  if (!record_find_library(record->library))
     return fail_job(WN_LIBRARY " is missing; is winnow installed completely?");
   if (strpbrk(record->library, ": "))
     return fail_job("%s cannot be preloaded, since its path has a blank or a colon; install winnow elsewhere",
@@ -150,6 +133,23 @@ static void note_kill(struct ending *ending, const struct cgroup *group, const s
 }
 
 /* ---- shared ---- */
+
+/* By its soname: in src/preload of a build tree, or in the library folder of
+ * the installation. */
+bool record_find_library(char path[PATH_MAX]) {
+  static const char *const places[] = {"/../preload/" WN_LIBRARY, "/" WN_LIBDIR "/" WN_LIBRARY,
+                                       "/../lib/" WN_LIBRARY};
+  char self[PATH_MAX], candidate[PATH_MAX + 64];
+  ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+  if (length <= 0) return false;
+  self[length] = 0;
+  *strrchr(self, '/') = 0;
+  for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+    snprintf(candidate, sizeof candidate, "%s%s", self, places[i]);
+    if (realpath(candidate, path)) return true;
+  }
+  return false;
+}
 
 void record_print_options(FILE *out) {
   for (const struct setting_row *row = setting_rows; row < setting_rows + SETTINGS; row++) {

@@ -40,6 +40,9 @@ static inline bool follows(const struct record *record) { return record->setting
 
 static inline bool is_quiet(const struct record *record) { return record->settings.of[SETTING_QUIET].whole; }
 
+/* record.c: the path of the library that is preloaded. False: it is missing. */
+bool record_find_library(char path[PATH_MAX]);
+
 /* run.c: runs the program, and waits for its end. Returns an exit code if no process could be started. */
 int record_run(const struct record *record, struct ending *ending);
 
