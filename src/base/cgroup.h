@@ -42,8 +42,8 @@ struct cgroup_room {
 
 /* Of the process's group. What cannot be read is 0. */
 struct cgroup_state {
-  uint64_t limit; /* the least that kills, of the group and of all above it; 0: there is none */
-  uint64_t high;  /* likewise the least that slows down (memory.high) */
+  uint64_t limit;   /* the least that kills, of the group and of all above it; 0: there is none */
+  uint64_t high;    /* likewise the least that slows down (memory.high) */
   uint64_t current; /* used by the group that has `limit`, file pages included; without a limit by its own */
   uint64_t kills;   /* so many processes of the group were killed for memory */
   uint64_t pressure_us; /* for so long in all some of its processes waited for memory; version 2 alone */
