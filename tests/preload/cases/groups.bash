@@ -7,13 +7,16 @@ make_group() { # BYTES
   [ -n "$own" ] || { own=$(sed -n 's/^0:://p' /proc/self/cgroup) root=/sys/fs/cgroup file=memory.max; }
   group=$root$own/winnow-test-$$
   mkdir "$group" 2>/dev/null || skip "no control group can be made"
-  trap 'cd /; rmdir "$group"; rm -rf "$work"' EXIT
+  trap 'cd /; leave_group; rm -rf "$work"' EXIT
   { echo "$1" >"$group/$file"; } 2>/dev/null || skip "no limit of memory can be set"
   [ ! -e "$group/memory.memsw.limit_in_bytes" ] || echo "$1" >"$group/memory.memsw.limit_in_bytes"
   [ ! -e "$group/memory.swap.max" ] || echo 0 >"$group/memory.swap.max"
   # shellcheck disable=SC2016
   in_group=(sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group")
 }
+
+# The last process may still be giving back its memory.
+leave_group() { local _; for _ in {1..200}; do rmdir "$group" 2>/dev/null && break; done; }
 
 events() { "$winnow" dump "${1:-trace}" | grep " $2 "; } # TRACE KIND
 
