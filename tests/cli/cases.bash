@@ -170,7 +170,7 @@ events_are_dumped_one_a_line() {
   run dump m
   [ "$code" = 0 ] && grep -q '^winnow: m is incomplete: 1 piece damaged' err || fail "$code: $(cat err)"
   refused 2 'which trace' dump
-  refused 2 'which trace' dump -o copy t m
+  refused 1 'no process records into it now' dump -o copy t m
   refused 2 "option '--nothing' is not known" dump --nothing m
   refused 1 'No such file' dump nowhere
   head -c 1000 /bin/sh >foreign

@@ -2,6 +2,7 @@
 # shellcheck shell=bash disable=SC2154
 
 unit() { # LINE...: a file with these settings of a service
+  need_recording
   printf '%s\n' '[X-Other]' 'User=of_no_service' '[Service]' "$@" >app.service
 }
 
