@@ -61,6 +61,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,7 +97,7 @@ static bool settled;                     /* the loader has called our constructo
 static _Atomic(bool) filtered;           /* process_may_be_filtered */
 static bool follower;                    /* not the first process */
 
-static struct cgroup group; /* of this process when its recording began */
+static struct cgroup group; /* of the program when its recording began */
 
 static _Thread_local uint8_t forking; /* forks under way; they nest where a signal handler forks */
 static _Thread_local bool loading;    /* our constructor is under way */
@@ -209,8 +210,10 @@ static void spent(uint64_t *cost, uint64_t *processor) {
   *processor = cost_processor_ns();
 }
 
+/* A signal handler's own stack may be too small for it. */
 static bool look_at_group(struct cgroup_state *found) {
-  if (process_is_filtered()) return false;
+  stack_t stack;
+  if (process_is_filtered() || sigaltstack(NULL, &stack) || stack.ss_flags & SS_ONSTACK) return false;
   struct cost_work work = cost_work_begin();
   bool known = cgroup_look(&group, found);
   cost_work_end(work);
@@ -268,7 +271,7 @@ static void start_recording(void) {
   }
   recorded_pid = getpid();
   if (inherits_filter()) commands_may_be_filtered();
-  cgroup_find(&group, "");
+  if (!is_copy) cgroup_find(&group, ""); /* a forked child is in its parent's */
   pagemap_open();
   question_open();
   atomic_store_explicit(&recorder, opened, memory_order_release);
