@@ -89,6 +89,7 @@ struct cost cost_until_now(void) {
 uint64_t cost_processor_ns(void) {
   bool by_file = atomic_load_explicit(&has_no_clocks, memory_order_relaxed);
   uint64_t now = by_file ? os_processor_ns_of("/proc/self/stat") : os_process_cpu_ns(), first = 0;
+  if (!now) now = 1; /* that differs from not asked */
   if (atomic_compare_exchange_strong_explicit(&first_processor_ns, &first, now, memory_order_relaxed,
                                               memory_order_relaxed))
     return 0;

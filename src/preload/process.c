@@ -271,6 +271,7 @@ static void start_recording(void) {
   }
   recorded_pid = getpid();
   if (inherits_filter()) commands_may_be_filtered();
+  cost_processor_ns();                   /* counts from now on */
   if (!is_copy) cgroup_find(&group, ""); /* a forked child is in its parent's */
   pagemap_open();
   question_open();

@@ -110,6 +110,7 @@ a_server_is_asleep_until_it_is_asked() {
   "$winnow" diff t t >report 2>/dev/null
   grep -q 'NOT KNOWN  *a part of a run is missing' report || fail "the comparison does not say it: $(cat report)"
   [ "$(figure '.trace.asleep_share > 0 and .trace.asleep_share < 1' t)" = true ] || fail "the JSON lacks the share"
+  [ "$(figure '.trace.cost_share > 0 and .trace.cost_share < 1' t)" = true ] || fail "the cost is $(figure .trace.cost_share t) of the processor time"
   [ "$(figure '.verdict.kind' t)" = none ] || fail "the verdict is $(figure '.verdict.kind' t)"
   [ "$(figure '.totals.allocated_bytes_per_second.estimate * (.trace.duration_ns - .trace.asleep_ns) / 1e9 / .totals.allocated_bytes.estimate | . > 0.999 and . < 1.001' t)" = true ] || fail "the rate per second has the wrong time"
   "$winnow" info t | grep -q '^missing *nothing' || fail "something is missing"
