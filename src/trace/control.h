@@ -50,8 +50,8 @@ enum { CONTROL_VERSION = 2, CONTROL_BYTES = 4096, CONTROL_PATH_MOST = PATH_MAX +
 /* How blocks are sampled. */
 struct control_sampling {
   double rate;   /* 0: nothing is sampled */
-  double budget; /* the part of the processor time that recording may take, and the rate is at most
-                  * that; 0: the rate is constant */
+  double budget; /* the part of the processor time that recording may take: the rate begins so, and
+                  * follows the load; 0: it is constant */
 };
 
 struct control_counts {
@@ -99,8 +99,8 @@ struct control {
   char path[CONTROL_PATH_MOST]; /* empty: there is no file to remove */
 };
 
-/* Creates the file of the trace at `trace_path`, of a process that samples so at first. False: it could not be created, and nothing can
- * be asked. Neither allocates nor takes a lock. */
+/* Creates the file of the trace at `trace_path`, of a process that samples so at first. False: it
+ * could not be created, and nothing can be asked. Neither allocates nor takes a lock. */
 bool control_create(struct control *control, const char *trace_path, const struct control_sampling *first,
                     const struct control_sampling *usual);
 

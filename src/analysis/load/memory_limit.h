@@ -1,11 +1,11 @@
-/* What the memory control group of the processes reported over the run: its limits, its pressure, its
- * kills. */
+/* What the memory control group of the processes reported over the run: limits, pressure, kills. */
 #ifndef ANALYSIS_MEMORY_LIMIT_H
 #define ANALYSIS_MEMORY_LIMIT_H
 
 #include "analysis/load/samples.h"
 
-/* The limits are the last ones. Zeros: nothing is known, or processes with other limits have other groups. */
+/* The limits are the last ones. Zeros: nothing is known, or several processes have groups with other
+ * limits. */
 struct memory_limit {
   uint64_t limit, high;
   uint64_t kills, pressure_us; /* since the first record */

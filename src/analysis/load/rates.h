@@ -8,8 +8,8 @@
  * sampled, the highest rate that there was. */
 double samples_typical_rate(const struct samples *samples);
 
-/* The processor time that recording took, and that of the processes, by their last measurements; 0: it
- * is not known. */
+/* The processor time that recording took, and that of the processes, by their last measurements; 0:
+ * it is not known. */
 void samples_cost(const struct samples *samples, uint64_t *cost_ns, uint64_t *processor_ns);
 
 /* Whether the rate followed a budget. */
