@@ -206,8 +206,9 @@ static void ask(struct recorder_answer *answer, bool last) {
 static void spent(uint64_t *cost, uint64_t *processor) {
   if (getpid() != recorded_pid) return;
   struct cost taken = cost_until_now();
-  *cost = taken.sampling_ns + taken.other_ns;
   *processor = cost_processor_ns();
+  *cost = taken.sampling_ns + taken.other_ns;
+  if (*cost > *processor) *cost = *processor; /* AFTERWARDS (cost.c) says too much at high rates */
 }
 
 /* A signal handler's own stack may be too small for it. */

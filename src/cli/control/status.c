@@ -111,7 +111,7 @@ static const char *held_text(char buffer[64], const struct state *state) {
 
 static void print_state(const struct state *state) {
   char since[32], rate[64], held[64], trace[32], samples[32], lost[32], cost[32] = "-", budget[32] = "-";
-  if (state->cpu_ns) text_share(cost, (double)state->cost_ns / (double)state->cpu_ns);
+  if (state->cpu_ns) text_share(cost, fmin((double)state->cost_ns / (double)state->cpu_ns, 1));
   if (state->budget > 0) snprintf(budget, sizeof budget, "%g %%", 100 * state->budget);
   printf("%7d  %8s  %11s  %7s  %15s  %8s  %6s  %6s  %8s  ", (int)state->process->pid,
          text_time(since, state->since_ns), state_text(rate, state),
