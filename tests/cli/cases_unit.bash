@@ -158,6 +158,7 @@ what_needs_attention_is_said() {
 
 # What systemctl prints: the file, and the drop-ins behind it, of which our own is not the unit's.
 units_are_read_as_systemctl_shows_them() {
+  need_recording
   mkdir bin
   cat >bin/systemctl <<'END'
 #!/bin/sh

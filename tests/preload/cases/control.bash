@@ -224,7 +224,7 @@ a_control_file_of_another_user_is_explained() {
   mkfifo input
   chmod 755 .
   install -d -o 65534 t
-  "${other[@]}" test -w t || skip "the folder of the test is not there for others"
+  "${other[@]}" test -w "$PWD/t" || skip "the folder of the test is not there for others"
   "${other[@]}" env LD_PRELOAD="$library" WINNOW_TRACE="$PWD/t/t" "$programs/serves" <input &
   process=$! pid=$!
   exec 9>input
