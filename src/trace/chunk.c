@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "base/os.h"
+#include "trace/event.h"
 #include <string.h>
 
 enum { ATTEMPTS = 100 };
@@ -42,6 +43,10 @@ static uint64_t commit_of(const void *chunk, size_t count) {
   return count < CHUNK_HEADER_BYTES ? 0 : ((const struct chunk_header *)chunk)->commit;
 }
 
+/* The kind of a SEAL record, its length, and bytes that the end of a record seldom has in this order. */
+static const unsigned char seal[SEAL_BYTES - 8] = {
+    TRACE_RECORD_SEAL | 128, SEAL_BYTES - 2, 0x9d, 0xe1, 0x5a, 0xb6};
+
 /* ---- shared ---- */
 
 uint32_t chunk_header_crc(const struct chunk_header *header) {
@@ -69,6 +74,18 @@ uint32_t chunk_begin(struct chunk_header *header, const struct chunk_header *fie
    * afterwards. */
   atomic_store_explicit(&header->commit, commit_word(0, crc), memory_order_release);
   return crc;
+}
+
+void chunk_seal_put(unsigned char bytes[SEAL_BYTES], uint64_t until_ns) {
+  memcpy(bytes, seal, sizeof seal);
+  memcpy(bytes + sizeof seal, &until_ns, sizeof until_ns);
+}
+
+bool chunk_is_sealed(const void *chunk, uint32_t used, uint64_t *until_ns) {
+  const unsigned char *end = (const unsigned char *)chunk + CHUNK_HEADER_BYTES + used;
+  if (used < SEAL_BYTES || memcmp(end - SEAL_BYTES, seal, sizeof seal) != 0) return false;
+  memcpy(until_ns, end - sizeof *until_ns, sizeof *until_ns);
+  return true;
 }
 
 enum chunk_state chunk_check(const void *bytes, size_t count, uint32_t *used) {

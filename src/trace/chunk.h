@@ -13,6 +13,7 @@
 
 #include "base/check.h"
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -56,6 +57,15 @@ uint32_t chunk_header_crc(const struct chunk_header *header);
 /* Fills in the constant part and publishes a chunk without records. `fields` gives word_bytes,
  * sequence, run_id, rate and base_time. Returns the checksum to continue. */
 uint32_t chunk_begin(struct chunk_header *header, const struct chunk_header *fields);
+
+/* The SEAL record, the last of a chunk to which nothing will be added: its mark, and the latest time of a
+ * record of the chunk. Without a seal the chunk may still be written as long as a process writes the
+ * file. */
+enum { SEAL_BYTES = 2 + 4 + 8 };
+void chunk_seal_put(unsigned char bytes[SEAL_BYTES], uint64_t until_ns);
+
+/* Whether a whole chunk with `used` bytes of records is sealed; then since when. */
+bool chunk_is_sealed(const void *chunk, uint32_t used, uint64_t *until_ns);
 
 /* What a reader may do with the bytes found at the place of a chunk. */
 enum chunk_state {

@@ -251,7 +251,8 @@ static enum step get_record(struct decoder *decoder, unsigned number, struct tra
   case TRACE_RECORD_STACK: return step_of(get_STACK(decoder));
   case TRACE_RECORD_MODULE: return step_of(get_MODULE(decoder));
   case TRACE_RECORD_PLACE: return step_of(get_PLACE(decoder));
-  case TRACE_RECORD_CHECKPOINT: return STEP_ON;
+  case TRACE_RECORD_CHECKPOINT:
+  case TRACE_RECORD_SEAL: return STEP_ON;
   case TRACE_RECORD_RUN: return get_RUN(decoder, run) == DECODER_RUN ? STEP_RUN : STEP_BAD;
   default: return STEP_UNKNOWN;
   }

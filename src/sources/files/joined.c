@@ -181,6 +181,8 @@ static bool join_event(struct joined *joined, struct part *part, struct trace_ev
   /* Of one process, or of a collected heap; the compiler asks for each new kind whether it is joined. */
   case TRACE_UNMAP:
   case TRACE_LOSS:
+  case TRACE_DROPPED:
+  case TRACE_REPLACES:
   case TRACE_TITLE:
   case TRACE_UNRECORDED:
   case TRACE_COLLECTION:

@@ -1,0 +1,40 @@
+/* Keeps a trace below a bound, while its program writes it or afterwards. Called by a process that is
+ * not the profiled one: `winnow record`, or `winnow compact`. */
+#ifndef COMPACT_COMPACT_H
+#define COMPACT_COMPACT_H
+
+#include "base/check.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <winnow/status.h>
+
+/* A trace takes at most MAX bytes of disk space with its history (trace/history.h), while a new history
+ * is written too: a history takes up to 3/8 of MAX, the trace 2/8. The trace is due for compaction when it
+ * takes 1/8. */
+static inline uint64_t compact_history_most(uint64_t max_bytes) { return max_bytes / 8 * 3; }
+static inline uint64_t compact_trace_most(uint64_t max_bytes) { return max_bytes / 4; }
+static inline uint64_t compact_trace_due(uint64_t max_bytes) { return max_bytes / 8; }
+
+/* The least bound. */
+#define COMPACT_LEAST ((uint64_t)(TINY ? 1 : 4) << 20)
+
+struct compact_result {
+  uint64_t bytes_before, bytes_after; /* disk space of the trace and its history */
+  uint64_t chunks;                    /* that were taken over; 0: nothing was to be done, and nothing was */
+  uint64_t samples_before, samples_after; /* in them and in the history */
+};
+
+/* Whether a trace that may take `max_bytes` is due for compaction: its disk space, not that of its
+ * history, is looked at. False if it cannot be looked at. */
+bool compact_is_due(const char *path, uint64_t max_bytes);
+
+/* Moves all chunks that their writer has left (all, if no process writes the trace) into the history, and
+ * leaves out samples so that it takes no more than its part of `max_bytes`. The trace is at every moment,
+ * also if this process is killed, as it was before or as it is afterwards. Reads the trace twice and takes
+ * about as much memory as the bound.
+ * WN_EBUSY: another process compacts it. WN_EINVAL: it is no trace of Winnow; WN_EIO, WN_ENOMEM likewise
+ * with wn_last_error. */
+wn_status compact_trace(const char *path, uint64_t max_bytes, struct compact_result *result);
+
+#endif
+/* SPDX-License-Identifier: MIT */
