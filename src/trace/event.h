@@ -103,9 +103,11 @@ struct trace_damage {
   uint64_t records_lost;    /* that the writer could not write */
   uint64_t stacks_lost;     /* samples whose stack was too large to write, or is in a lost part */
   uint64_t times_raised;    /* events whose time was raised, since the wall clock was set back */
-  uint8_t loss_cause;       /* why records are lost, the last that was told: enum trace_loss_cause */
-  bool complete;            /* the program's end was seen */
-  bool out_of_memory;       /* this process had too little memory to go on: the rest was not read */
+  uint64_t chunks_dropped;  /* that the writer took out, since the file had reached its bound */
+  uint64_t dropped_from_ns, dropped_until_ns; /* when what was in them was recorded */
+  uint8_t loss_cause; /* why records are lost, the last that was told: enum trace_loss_cause */
+  bool complete;      /* the program's end was seen */
+  bool out_of_memory; /* this process had too little memory to go on: the rest was not read */
 };
 
 /* Every event begins with these two. Time counts from the start of the run. */

@@ -7,7 +7,9 @@
 #include "base/words.h"
 #include "trace/chunk.h"
 #include "trace/decoder.h"
+#include "trace/history.h"
 #include "trace/remains.h"
+#include "trace/search.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -15,13 +17,6 @@
 #include <unistd.h>
 
 enum {
-  /* Where the first good chunk is looked for, if the first is damaged. */
-  SEARCH_STEP = 1 << CHUNK_LOG2_LEAST,
-  SEARCH_BYTES = 1 << 26,
-  /* Where segments are looked for, if no chunk is whole. */
-  REMAINS_BYTES = 1 << CHUNK_LOG2_MOST,
-  /* Checksums of segments may be tried over so many times the bytes that there are. */
-  SEGMENT_WORK = 4,
   RUN_TEXTS = 5,
   TEXTS_MOST = 2 /* of an event */
 };
@@ -39,12 +34,22 @@ struct rest {
   struct segment last;
 };
 
-struct trace_reader {
-  /* Set by trace_reader_open; constant afterwards. */
-  int descriptor;
+/* The trace, or its history, and where reading stands in it. */
+struct file {
+  int descriptor; /* negative: there is none */
   uint64_t size;
   uint64_t capacity;
   uint64_t run_id;
+  uint64_t next_chunk;
+};
+
+struct trace_reader {
+  /* The file that is read; and what is read behind it: the trace, while this is its history. */
+  struct file file, later;
+  bool has_history;
+  /* What the history has taken over. */
+  struct replaced replaced;
+  /* Set by trace_reader_open; constant afterwards. */
   struct trace_run run;
   char *run_texts[RUN_TEXTS];
   /* The last title, and when it was taken. */
@@ -55,7 +60,6 @@ struct trace_reader {
   unsigned char *buffer;
   char *text;
   /* Where reading stands. */
-  uint64_t next_chunk;
   uint64_t used_end;
   struct trace_tail tail;
   uint32_t used;     /* record bytes of the chunk at hand */
@@ -73,121 +77,16 @@ struct trace_reader {
 
 static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-/* ---- what kind of file it is ---- */
-
-struct search {
-  const char *path;
-  int descriptor;
-  uint64_t size;
-  bool header_known; /* of what was found */
-  bool begun;        /* a chunk with our magic was seen, however damaged */
-  uint16_t newer;    /* the version of a chunk that is too new; 0: none seen */
-};
-
-/* Whether all bytes are 0, as far as a header would be looked for: the file of a trace has its
- * space before its header is written. */
-static bool is_zero(const struct search *search) {
-  unsigned char bytes[4096];
-  uint64_t end = smaller(search->size, SEARCH_BYTES), offset = 0;
-  while (offset < end) {
-    size_t count = os_read_at(search->descriptor, bytes, sizeof bytes, offset);
-    if (!count || bytes[0] || memcmp(bytes, bytes + 1, count - 1) != 0) return false;
-    offset += count;
-  }
-  return true;
-}
-
-static wn_status explain(const struct search *search) {
-  if (search->newer)
-    return error_set(
-        WN_EFORMAT,
-        "%s was written by a newer version %u of the format, this winnow reads up to %u; update winnow",
-        search->path, search->newer, TRACE_VERSION);
-  if (is_zero(search))
-    return error_set(
-        WN_EFORMAT,
-        "%s holds nothing but zeros, as a Winnow trace does that was cut before its header; record again",
-        search->path);
-  if (search->begun) return remains_explain(search->descriptor, search->path, search->size);
-  return error_set(WN_EINVAL, "%s is not a Winnow trace; winnow record makes one", search->path);
-}
-
-/* Whether the chunk at `offset`, whose header this is, is good and has records. */
-static bool probe(struct search *search, uint64_t offset, const struct chunk_header *header) {
-  if (memcmp(header->magic, chunk_magic, sizeof chunk_magic)) return false;
-  search->begun = true;
-  if (header->version > TRACE_VERSION) search->newer = header->version;
-  if (header->version != TRACE_VERSION || header->capacity_log2 < CHUNK_LOG2_LEAST ||
-      header->capacity_log2 > CHUNK_LOG2_MOST || header->sequence << header->capacity_log2 != offset)
-    return false;
-  size_t bytes = (size_t)smaller((uint64_t)1 << header->capacity_log2, search->size - offset);
-  void *chunk = malloc(bytes);
-  if (!chunk) return false;
-  uint32_t used = 0;
-  bool good = chunk_read(search->descriptor, chunk, offset, &bytes, &used) == CHUNK_WHOLE && used;
-  free(chunk);
-  return good;
-}
-
-/* Whether one of the segments at the begin of the file is whole. If it tells that the first chunk's
- * header is right, that is what was found; else the chunks are taken for such as we write. */
-static bool find_segment(struct search *search, struct chunk_header *found) {
-  size_t count = (size_t)smaller(search->size, REMAINS_BYTES), work = SEGMENT_WORK * count, at = 0;
-  struct chunk_header *bytes = malloc(count + sizeof *bytes);
-  struct segment segment;
-  bool any = false;
-  if (!bytes) return false;
-  count = os_read_at(search->descriptor, bytes, count, 0);
-  if (count >= sizeof *bytes) {
-    uint32_t crc = chunk_header_crc(bytes);
-    while (!search->header_known && segment_find((const unsigned char *)bytes, count, at, &work, &segment)) {
-      any = true;
-      search->header_known = segment.checkpoint.chunk_crc == crc;
-      at = segment.end;
-    }
-  }
-  *found = (struct chunk_header){.capacity_log2 = CHUNK_LOG2};
-  if (search->header_known) memcpy(found, bytes, sizeof *found);
-  free(bytes);
-  return any;
-}
-
-/* Finds the first good chunk; its header says what the others must say too. */
-static wn_status find_chunk(struct search *search, struct chunk_header *found) {
-  struct chunk_header first;
-  size_t first_count = os_read_at(search->descriptor, &first, sizeof first, 0);
-  search->begun = first_count >= sizeof chunk_magic && !memcmp(&first, chunk_magic, sizeof chunk_magic);
-  uint64_t end = smaller(search->size, SEARCH_BYTES);
-  for (uint64_t offset = 0; offset < end; offset += SEARCH_STEP) {
-    if (os_read_at(search->descriptor, found, sizeof *found, offset) < sizeof *found) break;
-    search->header_known = probe(search, offset, found);
-    if (search->header_known) return WN_OK;
-  }
-  /* A version that a segment vouches for is no damage. */
-  if (find_segment(search, found) && !(search->newer && search->header_known)) return WN_OK;
-  return explain(search);
-}
-
-static wn_status examine_file(int descriptor, const char *path, uint64_t *size) {
-  struct stat found;
-  if (fstat(descriptor, &found)) return error_set(WN_EIO, "cannot examine %s: %s", path, strerror(errno));
-  if (S_ISDIR(found.st_mode)) return error_set(WN_EFORMAT, "%s is a directory, not a trace", path);
-  if (!S_ISREG(found.st_mode)) return error_set(WN_EFORMAT, "%s is not a regular file", path);
-  if (!found.st_size)
-    return error_set(WN_EFORMAT, "%s is empty: nothing was recorded into it, so record again", path);
-  *size = (uint64_t)found.st_size;
-  return WN_OK;
-}
-
 /* ---- chunks ---- */
 
 static enum chunk_state load_chunk(struct trace_reader *reader, uint64_t offset, size_t *count) {
   *count = reader->buffer_bytes; /* a chunk that is being written may have grown meanwhile */
-  enum chunk_state state = chunk_read(reader->descriptor, reader->buffer, offset, count, &reader->used);
+  enum chunk_state state = chunk_read(reader->file.descriptor, reader->buffer, offset, count, &reader->used);
   if (state != CHUNK_WHOLE) return state;
   const struct chunk_header *header = (const struct chunk_header *)reader->buffer;
-  bool fits = header->run_id == reader->run_id && (uint64_t)1 << header->capacity_log2 == reader->capacity &&
-              header->sequence * reader->capacity == offset;
+  bool fits = header->run_id == reader->file.run_id &&
+              (uint64_t)1 << header->capacity_log2 == reader->file.capacity &&
+              header->sequence * reader->file.capacity == offset;
   return fits ? CHUNK_WHOLE : CHUNK_DAMAGED;
 }
 
@@ -219,7 +118,7 @@ static bool accept(struct trace_reader *reader, const struct segment *segment, b
   const struct chunk_header *header = header_of(reader);
   const struct checkpoint *new = &segment->checkpoint, *old = &rest->last.checkpoint;
   bool known = rest->count >= sizeof *header && chunk_header_crc(header) == new->chunk_crc;
-  if (known && reader->header_known && header->run_id != reader->run_id) return false;
+  if (known && reader->header_known && header->run_id != reader->file.run_id) return false;
   uint32_t nodes = first ? 0 : old->nodes, modules = first ? 0 : old->modules;
   size_t more =
       (new->nodes > nodes ? new->nodes - nodes : 0) + (new->modules > modules ? new->modules - modules : 0);
@@ -278,26 +177,62 @@ static void end_rest(struct trace_reader *reader) {
 
 /* ---- pieces ---- */
 
+static bool in_history(const struct trace_reader *reader) { return reader->later.descriptor >= 0; }
+
+/* Notes where the used bytes end of what was found at `offset`, unless it belongs to the history. Without
+ * `whole` no record can be added there. */
+static void note_end(struct trace_reader *reader, uint64_t offset, uint64_t bytes, bool whole) {
+  if (in_history(reader)) return;
+  if (offset + bytes > reader->used_end) reader->used_end = offset + bytes;
+  if (whole) reader->tail = (struct trace_tail){.offset = offset, .capacity = reader->file.capacity};
+}
+
 static void begin_whole(struct trace_reader *reader, uint64_t offset) {
   reader->damage.chunks_read++;
-  reader->tail = (struct trace_tail){.offset = offset, .capacity = reader->capacity};
-  reader->used_end = offset + CHUNK_HEADER_BYTES + reader->used;
+  note_end(reader, offset, CHUNK_HEADER_BYTES + reader->used, true);
   decoder_begin(&reader->decoder, reader->buffer + CHUNK_HEADER_BYTES, reader->used,
                 header_of(reader)->base_time, rate_of_chunk(reader));
 }
 
+/* From the history to the trace, whose chunks up to the last that was taken over count as used. */
+static bool next_file(struct trace_reader *reader) {
+  if (!in_history(reader)) return false;
+  close(reader->file.descriptor);
+  reader->file = reader->later;
+  reader->later.descriptor = -1;
+  reader->used_end = smaller(replaced_end(&reader->replaced) * reader->file.capacity, reader->file.size);
+  return true;
+}
+
+/* Chunks that were taken over are holes: most of a file that was written for a month. */
+static void pass_hole(struct trace_reader *reader) {
+  struct file *file = &reader->file;
+  off_t data = lseek(file->descriptor, (off_t)(file->next_chunk * file->capacity), SEEK_DATA);
+  if (data < 0 && errno == ENXIO) data = (off_t)file->size;
+  if (data > 0 && (uint64_t)data / file->capacity > file->next_chunk)
+    file->next_chunk = (uint64_t)data / file->capacity;
+}
+
 /* Goes to the next chunk that has something to tell; false at the end of the file. */
 static bool next_chunk(struct trace_reader *reader) {
-  while (reader->next_chunk * reader->capacity < reader->size) {
-    uint64_t offset = reader->next_chunk++ * reader->capacity;
+  struct file *file = &reader->file;
+  while (file->next_chunk * file->capacity < file->size || next_file(reader)) {
+    uint64_t offset = file->next_chunk++ * file->capacity;
     size_t count;
     enum chunk_state state = load_chunk(reader, offset, &count);
-    if (state == CHUNK_UNUSED) continue;
+    if (state == CHUNK_UNUSED) {
+      pass_hole(reader);
+      continue;
+    }
+    if (!in_history(reader) && replaced_has(&reader->replaced, offset / file->capacity)) {
+      if (state == CHUNK_WHOLE && !reader->tail.capacity) note_end(reader, offset, count, true);
+      continue;
+    }
     if (state == CHUNK_WHOLE) {
       begin_whole(reader, offset);
       return true;
     }
-    reader->used_end = offset + count;
+    note_end(reader, offset, count, false);
     begin_rest(reader, count);
     return true;
   }
@@ -324,8 +259,10 @@ static void end_piece(struct trace_reader *reader, enum decoder_result result) {
     if (result == DECODER_BAD) reader->rest.good -= left;
     return;
   }
-  reader->tail.sound = reader->piece_sound;
-  reader->tail.last_time = reader->decoder.time;
+  if (!in_history(reader)) {
+    reader->tail.sound = reader->piece_sound;
+    reader->tail.last_time = reader->decoder.time;
+  }
   if (result == DECODER_BAD) count_damage(reader, left);
 }
 
@@ -339,6 +276,16 @@ static bool copy_text(struct trace_reader *reader, unsigned which, struct trace_
   reader->run_texts[which] = copy;
   text->bytes = copy;
   return true;
+}
+
+/* Reading starts at the first chunk of the file at hand, as if nothing had been read. */
+static void begin_again(struct trace_reader *reader) {
+  reader->file.next_chunk = 0;
+  reader->used_end = 0;
+  reader->tail = (struct trace_tail){0};
+  reader->rest.active = false;
+  reader->decoder.unknown = reader->decoder.stacks_lost = 0;
+  reader->damage = (struct trace_damage){0};
 }
 
 /* Takes the RUN record, which is the first of the first chunk, without moving the place of
@@ -361,19 +308,13 @@ static wn_status read_run(struct trace_reader *reader, const struct chunk_header
                 copy_text(reader, 2, &run->heap) && copy_text(reader, 3, &run->version) &&
                 copy_text(reader, 4, &run->context);
   if (!copied || result == DECODER_NO_MEMORY) return error_set(WN_ENOMEM, "no memory to read a trace");
-  reader->next_chunk = 0;
-  reader->used_end = 0;
-  reader->rest.active = false;
-  reader->decoder.unknown = reader->decoder.stacks_lost = 0;
-  reader->damage = (struct trace_damage){0};
+  begin_again(reader);
   return WN_OK;
 }
 
 static wn_status create(struct trace_reader *reader, const struct chunk_header *found, const char *path) {
-  reader->capacity = (uint64_t)1 << found->capacity_log2;
-  reader->run_id = found->run_id;
-  reader->buffer_bytes =
-      (size_t)smaller(reader->capacity, reader->size > CHUNK_BYTES ? reader->size : CHUNK_BYTES);
+  reader->buffer_bytes = (size_t)smaller(reader->file.capacity,
+                                         reader->file.size > CHUNK_BYTES ? reader->file.size : CHUNK_BYTES);
   reader->buffer = malloc(reader->buffer_bytes);
   reader->text = malloc(reader->buffer_bytes + TEXTS_MOST);
   reader->decoder.table = &reader->table;
@@ -406,6 +347,15 @@ static void keep_title(struct trace_reader *reader, const struct trace_title *ti
   end_text(end_text(copy, &reader->run.title), &reader->run.name);
 }
 
+/* A chunk that was taken over before it was dropped is not missing. */
+static void keep_dropped(struct trace_reader *reader, const struct trace_dropped *dropped) {
+  struct trace_damage *damage = &reader->damage;
+  if (replaced_has(&reader->replaced, dropped->chunk)) return;
+  if (!damage->chunks_dropped++ || dropped->from_ns < damage->dropped_from_ns)
+    damage->dropped_from_ns = dropped->from_ns;
+  if (dropped->until_ns > damage->dropped_until_ns) damage->dropped_until_ns = dropped->until_ns;
+}
+
 static void finish_event(struct trace_reader *reader, struct trace_event *event) {
   if (event->kind == TRACE_THREAD_NAME) {
     end_text(reader->text, &event->thread_name.name);
@@ -416,6 +366,10 @@ static void finish_event(struct trace_reader *reader, struct trace_event *event)
   } else if (event->kind == TRACE_TITLE) {
     end_text(end_text(reader->text, &event->title.title), &event->title.name);
     keep_title(reader, &event->title);
+  } else if (event->kind == TRACE_REPLACES) {
+    reader->damage.out_of_memory |= in_history(reader) && !replaced_add(&reader->replaced, &event->replaces);
+  } else if (event->kind == TRACE_DROPPED) {
+    keep_dropped(reader, &event->dropped);
   } else if (event->kind == TRACE_LOSS && event->loss.reason == TRACE_LOSS_STACK) {
     reader->stacks_left_out += event->loss.count;
   } else if (event->kind == TRACE_LOSS) {
@@ -426,43 +380,85 @@ static void finish_event(struct trace_reader *reader, struct trace_event *event)
   }
 }
 
+/* Whether the history belongs to the trace: the record behind its RUN says so. Leaves reading at its
+ * begin. */
+static bool is_of_trace(struct trace_reader *reader) {
+  struct trace_event event;
+  struct trace_run run;
+  bool found = next_piece(reader) && decoder_next(&reader->decoder, &event, &run) == DECODER_RUN &&
+               decoder_next(&reader->decoder, &event, &run) == DECODER_EVENT &&
+               event.kind == TRACE_REPLACES && event.replaces.run == reader->later.run_id;
+  begin_again(reader);
+  return found;
+}
+
+static struct file file_of(const struct search *search, const struct chunk_header *found) {
+  return (struct file){.descriptor = search->descriptor,
+                       .size = search->size,
+                       .capacity = (uint64_t)1 << found->capacity_log2,
+                       .run_id = found->run_id};
+}
+
+/* Looks for the history of the trace; if there is one, it is read first. */
+static void open_history(struct trace_reader *reader, const char *trace) {
+  char *path = history_path(trace, HISTORY_ENDING);
+  struct search search = {.path = path};
+  struct chunk_header found;
+  if (path && !search_open(&search)) {
+    reader->later = reader->file;
+    if (!search_chunk(&search, &found) && found.capacity_log2 <= CHUNK_LOG2) {
+      reader->file = file_of(&search, &found);
+      reader->has_history = is_of_trace(reader);
+    }
+    if (!reader->has_history) {
+      close(search.descriptor);
+      reader->file = reader->later;
+      reader->later.descriptor = -1;
+    }
+  }
+  free(path);
+}
+
 /* All is read. What remains to be asked, such as stacks, is in memory: of a thousand traces that are
  * joined none has its file open. */
 static void end_file(struct trace_reader *reader) {
-  if (reader->descriptor >= 0) close(reader->descriptor);
+  if (reader->file.descriptor >= 0) close(reader->file.descriptor);
+  if (in_history(reader)) close(reader->later.descriptor);
+  reader->later.descriptor = -1;
   free(reader->buffer);
-  reader->descriptor = -1;
+  reader->file.descriptor = -1;
   reader->buffer = NULL;
 }
 
 /* ---- shared ---- */
 
 wn_status trace_reader_open(const char *path, struct trace_reader **out) {
-  int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-  if (descriptor < 0) return error_set(WN_EIO, "cannot open %s: %s", path, strerror(errno));
-  struct search search = {.path = path, .descriptor = descriptor};
+  struct search search = {.path = path};
   struct chunk_header found;
-  wn_status status = examine_file(descriptor, path, &search.size);
-  if (!status) status = find_chunk(&search, &found);
+  wn_status status = search_open(&search);
+  if (status) return status;
+  status = search_chunk(&search, &found);
   if (status) goto close_descriptor;
   struct trace_reader *reader = calloc(1, sizeof *reader);
   status = error_set(WN_ENOMEM, "no memory to read a trace");
   if (!reader) goto close_descriptor;
-  reader->descriptor = descriptor;
-  reader->size = search.size;
+  reader->file = file_of(&search, &found);
+  reader->later.descriptor = -1;
   reader->header_known = search.header_known;
   status = create(reader, &found, path);
   if (status == WN_EFORMAT)
-    status = remains_explain(descriptor, path, search.size); /* nothing tells the rate */
+    status = remains_explain(search.descriptor, path, search.size); /* nothing tells the rate */
   if (status) {
     trace_reader_close(reader);
     return status == WN_EINVAL ? WN_EFORMAT : status;
   }
+  history_lock_for_reading(search.descriptor);
+  open_history(reader, path);
   *out = reader;
   return WN_OK;
 
 close_descriptor:
-  close(descriptor);
+  close(search.descriptor);
   return status;
 }
 
@@ -471,6 +467,7 @@ void trace_reader_close(struct trace_reader *reader) {
   for (int i = 0; i < RUN_TEXTS; i++) free(reader->run_texts[i]);
   free(reader->text);
   free(reader->title);
+  replaced_destroy(&reader->replaced);
   decoder_destroy(&reader->decoder);
   stack_table_destroy(&reader->table);
   free(reader);
@@ -478,7 +475,7 @@ void trace_reader_close(struct trace_reader *reader) {
 
 bool trace_reader_next(struct trace_reader *reader, struct trace_event *event) {
   struct trace_run ignored;
-  while (reader->descriptor >= 0 && !reader->damage.out_of_memory) {
+  while (reader->file.descriptor >= 0 && !reader->damage.out_of_memory) {
     if (!reader->in_piece && !(reader->in_piece = next_piece(reader))) break;
     enum decoder_result result = decoder_next(&reader->decoder, event, &ignored);
     reader->damage.records_unknown = reader->decoder.unknown;
@@ -515,8 +512,16 @@ struct trace_tail trace_reader_tail(const struct trace_reader *reader) {
   return reader->tail;
 }
 
+bool trace_reader_chunk(const struct trace_reader *reader, uint64_t *chunk) {
+  *chunk = reader->file.next_chunk - 1;
+  return !in_history(reader);
+}
+
 double trace_reader_position(const struct trace_reader *reader) {
-  return (double)smaller(reader->next_chunk * reader->capacity, reader->size) / (double)reader->size;
+  const struct file *file = &reader->file;
+  double read = (double)smaller(file->next_chunk * file->capacity, file->size) / (double)file->size;
+  if (!reader->has_history) return read;
+  return in_history(reader) ? read / 2 : (1 + read) / 2;
 }
 
 uint64_t trace_reader_used_end(const struct trace_reader *reader) { return reader->used_end; }

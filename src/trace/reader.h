@@ -6,6 +6,8 @@
  * which the first good chunk tells. Events come chunk by chunk: the times of one thread can go back
  * where its records lie in two streams.
  *
+ * A trace that has a history (history.h) is read with it as one.
+ *
  * Any bytes are survived: every length is bounded, every number checked, and memory stays in
  * proportion to the file. A trace may be read while it is being written: each chunk is then read as
  * it is at that moment, so of the records that are written meanwhile some are seen and some are
@@ -50,6 +52,9 @@ struct trace_tail {
   bool sound;         /* all of its records were understood */
 };
 struct trace_tail trace_reader_tail(const struct trace_reader *reader);
+
+/* The number of the chunk that the last event is from. False: it is from the trace's history. */
+bool trace_reader_chunk(const struct trace_reader *reader, uint64_t *chunk);
 
 /* How much of the file is read, from 0 to 1. */
 double trace_reader_position(const struct trace_reader *reader);
