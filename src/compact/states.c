@@ -1,0 +1,162 @@
+/* Which records of states stay. */
+#include "compact/states.h"
+
+#include "base/array.h"
+
+/* ---- what a record is about ---- */
+
+/* Mappings have one thing each, whatever the kind of the record. */
+static bool describe(const struct trace_event *event, struct state *state) {
+  *state = (struct state){.time_ns = event->at.time_ns, .kind = (uint8_t)event->kind, .thing = event->kind};
+  switch ((int)event->kind) {
+  case TRACE_MEMORY: state->value = event->memory.rss_bytes; return true;
+  case TRACE_GROUP: state->value = event->group.kills; return true;
+  case TRACE_RATE: state->value = event->rate.rate > 0; return true;
+  case TRACE_COLLECTION:
+    state->thing |= (uint64_t)event->collection.kind << 8;
+    state->value = event->collection.ns;
+    return true;
+  case TRACE_PAUSE:
+    state->thing |= (uint64_t)event->pause.kind << 8;
+    state->value = event->pause.ns;
+    return true;
+  case TRACE_MAP: state->thing = event->map.mapping; break;
+  case TRACE_MAP_SIZE: state->thing = event->map_size.mapping, state->value = event->map_size.bytes; break;
+  case TRACE_MAP_TOUCHED:
+    state->thing = event->map_touched.mapping, state->value = event->map_touched.bytes;
+    break;
+  default: return false;
+  }
+  state->thing |= UINT64_C(1) << 63;
+  return true;
+}
+
+static bool is_mapping(const struct state *state) { return state->thing >> 63; }
+
+/* ---- moments ---- */
+
+static int by_thing(const void *a, const void *b) {
+  const struct state *left = a, *right = b;
+  if (left->thing != right->thing) return left->thing < right->thing ? -1 : 1;
+  if (left->time_ns != right->time_ns) return left->time_ns < right->time_ns ? -1 : 1;
+  return (left->number > right->number) - (left->number < right->number);
+}
+
+static int by_number(const void *a, const void *b) {
+  const struct state *left = a, *right = b;
+  return (left->number > right->number) - (left->number < right->number);
+}
+
+static uint64_t part_of(uint64_t time_ns, uint64_t now_ns) { return time_ns / (now_ns / STATES_PARTS + 1); }
+
+/* Of the records of one thing, `first` to `end`, the last and the largest of each part stay. */
+static void keep_largest(struct state *first, struct state *end, uint64_t now_ns) {
+  for (struct state *begin = first, *next; begin < end; begin = next) {
+    struct state *largest = begin;
+    for (next = begin; next < end && part_of(next->time_ns, now_ns) == part_of(begin->time_ns, now_ns);
+         next++)
+      if (next->value > largest->value) largest = next;
+    largest->stays = next[-1].stays = true;
+  }
+}
+
+static bool note_moments(struct states *states, const struct state *first, const struct state *end) {
+  states->moments = malloc((size_t)(end - first + 1) * sizeof *states->moments);
+  if (!states->moments) return false;
+  for (const struct state *state = first; state < end; state++)
+    if (state->stays) states->moments[states->moment_count++] = state->time_ns;
+  return true;
+}
+
+/* Whether a moment lies in [from, until). */
+static bool has_moment(const struct states *states, uint64_t from, uint64_t until) {
+  size_t low = 0, high = states->moment_count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (states->moments[middle] < from)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < states->moment_count && states->moments[low] < until;
+}
+
+/* ---- one thing ---- */
+
+static bool is_gone(const struct state *last) { return last->kind == TRACE_MAP_SIZE && !last->value; }
+
+/* All that a moment sees of a mapping, with its begin and its end. */
+static void keep_mapping(const struct states *states, struct state *first, struct state *end) {
+  struct state *last = end - 1;
+  if (is_gone(last) && !has_moment(states, first->time_ns, last->time_ns)) return;
+  for (struct state *state = first; state < end; state++) {
+    struct state *next = state + 1;
+    while (next < end && next->kind != state->kind) next++;
+    uint64_t until = next < end ? next->time_ns : UINT64_MAX;
+    state->stays = state->kind == TRACE_MAP || is_gone(state) || next == end ||
+                   has_moment(states, state->time_ns, until);
+  }
+}
+
+static void keep_thing(const struct states *states, struct state *first, struct state *end, uint64_t now_ns) {
+  if (is_mapping(first)) {
+    keep_mapping(states, first, end);
+    return;
+  }
+  if (first->kind == TRACE_COLLECTION || first->kind == TRACE_PAUSE) keep_largest(first, end, now_ns);
+  first->stays = end[-1].stays = true;
+  for (struct state *state = first; state + 1 < end; state++) {
+    state->stays |= has_moment(states, state->time_ns, state[1].time_ns);
+    bool counts = state->kind == TRACE_RATE || state->kind == TRACE_GROUP;
+    if (counts && state->value != state[1].value) state->stays = state[1].stays = true;
+  }
+}
+
+static struct state *end_of_thing(struct states *states, struct state *first) {
+  struct state *end = states->items + states->count, *next = first;
+  while (next < end && next->thing == first->thing) next++;
+  return next;
+}
+
+/* ---- shared ---- */
+
+bool states_have(const struct trace_event *event) {
+  struct state state;
+  return describe(event, &state);
+}
+
+bool states_note(struct states *states, const struct trace_event *event) {
+  struct state state;
+  if (!describe(event, &state)) return true;
+  state.number = (uint32_t)states->count;
+  return ARRAY_ADD(states->items, states->count, states->capacity, state);
+}
+
+bool states_choose(struct states *states, uint64_t now_ns) {
+  struct state *end = states->items + states->count, *first, *next;
+  if (!states->count) return true;
+  qsort(states->items, states->count, sizeof *states->items, by_thing);
+  for (first = states->items; first < end; first = next) {
+    next = end_of_thing(states, first);
+    if (first->kind != TRACE_MEMORY || is_mapping(first)) continue;
+    keep_largest(first, next, now_ns);
+    first->stays = true;
+    if (!note_moments(states, first, next)) return false;
+  }
+  for (first = states->items; first < end; first = next) {
+    next = end_of_thing(states, first);
+    if (first->kind != TRACE_MEMORY || is_mapping(first)) keep_thing(states, first, next, now_ns);
+  }
+  qsort(states->items, states->count, sizeof *states->items, by_number);
+  return true;
+}
+
+bool states_keep(struct states *states) {
+  return states->next < states->count && states->items[states->next++].stays;
+}
+
+void states_destroy(struct states *states) {
+  free(states->items);
+  free(states->moments);
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,45 @@
+/* Which records stay that tell how the process was at a moment: its memory, its mappings, its control group,
+ * the rate, its collections and pauses.
+ *
+ * MOMENTS. The time since the trace began is divided into STATES_PARTS parts. Of each part those records of
+ * memory stay that are the last and the largest, and their times are the moments. Of the other kinds a
+ * record stays if it tells the state at a moment: if a moment lies between it and the next record of
+ * the same thing. A mapping that no moment saw is left out; pauses and collections stay too if they are the
+ * longest of their part; and rates if sampling stops or begins. */
+#ifndef COMPACT_STATES_H
+#define COMPACT_STATES_H
+
+#include "trace/event.h"
+
+enum { STATES_PARTS = 1024 };
+
+/* A record: of what thing, when, how large, and whether it stays. */
+struct state {
+  uint64_t thing, time_ns, value;
+  uint32_t number; /* in the order of reading */
+  uint8_t kind;
+  bool stays;
+};
+
+struct states {
+  struct state *items; /* in the order of `number` until states_choose was called, and afterwards again */
+  size_t count, capacity;
+  uint64_t *moments;
+  size_t moment_count;
+  size_t next; /* which one states_keep is asked of */
+};
+
+/* Notes an event if it is one of a state. False without memory. */
+bool states_note(struct states *states, const struct trace_event *event);
+
+/* Chooses, with all of them known. False without memory. */
+bool states_choose(struct states *states, uint64_t now_ns);
+
+/* Whether an event is one of a state; then whether it stays. Asked in the order of states_note. */
+bool states_have(const struct trace_event *event);
+bool states_keep(struct states *states);
+
+void states_destroy(struct states *states);
+
+#endif
+/* SPDX-License-Identifier: MIT */
