@@ -204,6 +204,10 @@ static void print_missing(const struct facts *facts) {
         between = ", ";
   if (damaged && damage->bytes_skipped)
     fprintf(out, ", %s left out", text_bytes(bytes, (double)damage->bytes_skipped));
+  if (damage->chunks_dropped)
+    fprintf(out, "%swhat was recorded from %s to %s, since the trace had reached its bound", between,
+            text_time(bytes, damage->dropped_from_ns), text_time(text, damage->dropped_until_ns)),
+        between = ", ";
   if (damage->stacks_lost)
     fprintf(out, "%s%s without a stack", between,
             text_number_of(text, (double)damage->stacks_lost, "record")),
@@ -268,7 +272,7 @@ static void print_text(const struct facts *facts, struct json *json) {
     print_rates(facts->samples, value, sizeof value);
   else if (run->rate >= 1)
     snprintf(value, sizeof value, "1: every block%s",
-             facts->damage->records_lost || facts->damage->chunks_damaged ? ", but records are missing" : "");
+             trace_is_partial(facts->damage) ? ", but records are missing" : "");
   else if (run->rate > 0)
     text_rate(value, run->rate, run->word_bytes);
   else
@@ -352,6 +356,11 @@ static void print_json(const struct facts *facts, struct json *json) {
   json_integer(json, "lost", facts->damage->records_lost);
   json_string(json, "lost_because",
               facts->damage->records_lost ? trace_cause_word(facts->damage->loss_cause) : "");
+  if (facts->damage->chunks_dropped) {
+    json_integer(json, "dropped_from_ns", facts->damage->dropped_from_ns);
+    json_integer(json, "dropped_until_ns", facts->damage->dropped_until_ns);
+  }
+  json_bool(json, "thinned", facts->damage->thinned);
   json_integer(json, "stacks_lost", facts->damage->stacks_lost);
   json_integer(json, "stacks_cut", facts->samples->cut);
   json_integer(json, "damaged_chunks", facts->damage->chunks_damaged);

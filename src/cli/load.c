@@ -63,7 +63,7 @@ size_t load_say_left_out(const struct inputs *inputs) {
 }
 
 void load_say_missing(const char *name, const struct trace_damage *damage) {
-  char lost[160] = "", pieces[160] = "", number[64], size[32];
+  char lost[160] = "", pieces[160] = "", dropped[160] = "", number[64], size[32], until[32];
   if (damage->records_lost)
     snprintf(lost, sizeof lost, "%s lost%s%s", text_number_of(number, (double)damage->records_lost, "record"),
              damage->loss_cause ? ", since " : "",
@@ -73,8 +73,13 @@ void load_say_missing(const char *name, const struct trace_damage *damage) {
              text_number_of(number, (double)damage->chunks_damaged, "piece"),
              damage->bytes_skipped ? ", left out: " : "",
              damage->bytes_skipped ? text_bytes(size, (double)damage->bytes_skipped) : "");
-  if (*lost || *pieces)
-    fail_job("%s is incomplete: %s%s%s", name, lost, *lost && *pieces ? "; " : "", pieces);
+  if (damage->chunks_dropped)
+    snprintf(dropped, sizeof dropped,
+             "%sthe records from %s to %s were dropped at its bound; winnow compact keeps them",
+             *lost || *pieces ? "; " : "", text_time(size, damage->dropped_from_ns),
+             text_time(until, damage->dropped_until_ns));
+  if (trace_is_partial(damage))
+    fail_job("%s is incomplete: %s%s%s%s", name, lost, *lost && *pieces ? "; " : "", pieces, dropped);
 }
 
 int load_files(struct report_options *options, const char *const *names, size_t count,

@@ -116,7 +116,7 @@ static void read_whole(struct entry *entry, struct progress *progress) {
     entry->samples = 0;
   }
   const struct trace_damage *damage = source_damage(samples->source);
-  entry->partial = damage->records_lost || damage->chunks_damaged;
+  entry->partial = trace_is_partial(damage);
   samples_free(samples);
 }
 

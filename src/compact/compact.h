@@ -16,7 +16,7 @@ static inline uint64_t compact_trace_most(uint64_t max_bytes) { return max_bytes
 static inline uint64_t compact_trace_due(uint64_t max_bytes) { return max_bytes / 8; }
 
 /* The least bound. */
-#define COMPACT_LEAST ((uint64_t)(TINY ? 1 : 4) << 20)
+#define COMPACT_LEAST ((uint64_t)(TINY ? 1 : 16) << 20)
 
 struct compact_result {
   uint64_t bytes_before, bytes_after; /* disk space of the trace and its history */

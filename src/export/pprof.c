@@ -135,7 +135,7 @@ static void put_comments(const struct exporting *exporting) {
   put_total(exporting, "alloc_space", &allocated);
   put_total(exporting, "inuse_objects", &held_blocks);
   put_total(exporting, "inuse_space", &held);
-  if (damage->records_lost || damage->chunks_damaged)
+  if (trace_is_partial(damage))
     put_comment(pprof, "Records are missing from the trace: the values are about the recorded part only.");
 }
 

@@ -185,8 +185,8 @@ void json_trace(struct json *json, const char *name, const struct samples *sampl
   facts_of_trace(samples, &facts);
   print_group(json, &facts, FACTS_TRACE);
   json_string(json, "lost_because", damage->records_lost ? trace_cause_word(damage->loss_cause) : "");
-  json_bool(json, "partial", damage->records_lost || damage->chunks_damaged);
-  json_bool(json, "complete", damage->complete && !damage->chunks_damaged && !damage->records_lost);
+  json_bool(json, "partial", trace_is_partial(damage));
+  json_bool(json, "complete", damage->complete && !trace_is_partial(damage));
   json_bool(json, "killed_for_memory", killed_for_memory(samples));
   if (samples->process_count > 1) print_processes(json, samples);
   json_end(json, '}');

@@ -106,9 +106,13 @@ static void code_damage(struct coding *coding, struct trace_damage *damage) {
   code_number(coding, &damage->records_unknown, UINT64_MAX);
   code_number(coding, &damage->records_lost, UINT64_MAX);
   code_number(coding, &damage->stacks_lost, UINT64_MAX);
+  code_number(coding, &damage->chunks_dropped, UINT64_MAX);
+  code_number(coding, &damage->dropped_from_ns, UINT64_MAX);
+  code_number(coding, &damage->dropped_until_ns, UINT64_MAX);
   code_number(coding, &damage->times_raised, UINT64_MAX);
   code_u8(coding, &damage->loss_cause);
   code_bool(coding, &damage->complete);
+  code_bool(coding, &damage->thinned);
   code_bool(coding, &damage->out_of_memory);
 }
 

@@ -107,8 +107,14 @@ struct trace_damage {
   uint64_t dropped_from_ns, dropped_until_ns; /* when what was in them was recorded */
   uint8_t loss_cause; /* why records are lost, the last that was told: enum trace_loss_cause */
   bool complete;      /* the program's end was seen */
+  bool thinned;       /* a history has left out samples: other records of their blocks may stand alone */
   bool out_of_memory; /* this process had too little memory to go on: the rest was not read */
 };
+
+/* Whether the trace lacks records of what happened. */
+static inline bool trace_is_partial(const struct trace_damage *damage) {
+  return damage->records_lost || damage->chunks_damaged || damage->chunks_dropped;
+}
 
 /* Every event begins with these two. Time counts from the start of the run. */
 struct trace_at {

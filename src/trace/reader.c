@@ -285,7 +285,7 @@ static void begin_again(struct trace_reader *reader) {
   reader->tail = (struct trace_tail){0};
   reader->rest.active = false;
   reader->decoder.unknown = reader->decoder.stacks_lost = 0;
-  reader->damage = (struct trace_damage){0};
+  reader->damage = (struct trace_damage){.thinned = reader->has_history};
 }
 
 /* Takes the RUN record, which is the first of the first chunk, without moving the place of
@@ -408,7 +408,7 @@ static void open_history(struct trace_reader *reader, const char *trace) {
     reader->later = reader->file;
     if (!search_chunk(&search, &found) && found.capacity_log2 <= CHUNK_LOG2) {
       reader->file = file_of(&search, &found);
-      reader->has_history = is_of_trace(reader);
+      reader->damage.thinned = reader->has_history = is_of_trace(reader);
     }
     if (!reader->has_history) {
       close(search.descriptor);

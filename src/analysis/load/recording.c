@@ -136,7 +136,7 @@ void recording_describe(struct recording *recording) {
                          : rate > 0 && rate < 1 ? recording->samples->word_bytes / rate
                                                 : 0;
   if (recording->kept <= 0) recording->kept = 1;
-  recording->partial = damage->records_lost || damage->chunks_damaged;
+  recording->partial = trace_is_partial(damage);
   struct peak peak;
   bool found = !peak_find(recording->samples, NULL, NULL, &peak);
   find_shared_names(recording);

@@ -278,7 +278,8 @@ static bool join(struct loading *loading) {
     samples->sampled_blocks++;
   }
   samples->unmatched += loading->change_count - change;
-  free(loading->born); /* before more memory is needed */
+  if (source_damage(samples->source)->thinned) samples->unmatched = 0; /* of blocks that were left out */
+  free(loading->born);                                                 /* before more memory is needed */
   free(loading->changes);
   loading->born = NULL;
   loading->changes = NULL;

@@ -262,7 +262,7 @@ static size_t main_of(const struct folder *folder, size_t from, size_t to) {
 
 /* Whether a trace tells more than its samples. */
 static bool is_telling(const struct trace_totals *totals) {
-  return totals->damage.records_lost || totals->damage.chunks_damaged || totals->changes ||
+  return trace_is_partial(&totals->damage) || totals->changes ||
          (totals->damage.complete && totals->end.kind == TRACE_END_SIGNAL);
 }
 

@@ -263,7 +263,7 @@ static int print_collected(const struct view *view) {
 static int print_missing(const struct view *view) {
   const struct trace_damage *damage = source_damage(view->report->samples->source);
   struct paragraph note = {.length = 0};
-  char count[64];
+  char count[64], from[32], until[32];
   if (!view->report->recording->partial) return 0;
   if (damage->records_lost)
     say(&note, "%s lost", text_number_of(count, (double)damage->records_lost, "record"));
@@ -271,6 +271,10 @@ static int print_missing(const struct view *view) {
   if (damage->chunks_damaged)
     say(&note, "%s%s of the trace damaged", note.length ? ", " : "",
         text_number_of(count, (double)damage->chunks_damaged, "piece"));
+  if (damage->chunks_dropped)
+    say(&note, "%swhat was recorded from %s to %s is gone, since the trace had reached its bound",
+        note.length ? ", " : "", text_time(from, damage->dropped_from_ns),
+        text_time(until, damage->dropped_until_ns));
   say(&note, ": the numbers are of a part of the run");
   text_style(stdout, STYLE_WARNING);
   text_pad(stdout, "  INCOMPLETE", CAUSE_INDENT);

@@ -241,6 +241,8 @@ static void add_damage(struct trace_damage *sum, const struct trace_damage *dama
   sum->records_unknown += damage->records_unknown;
   sum->records_lost += damage->records_lost;
   sum->stacks_lost += damage->stacks_lost;
+  sum->chunks_dropped += damage->chunks_dropped;
+  sum->thinned |= damage->thinned;
   sum->times_raised += damage->times_raised;
   if (damage->loss_cause) sum->loss_cause = damage->loss_cause;
   sum->complete = sum->complete && damage->complete;
