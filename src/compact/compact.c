@@ -5,6 +5,7 @@
  *    Nothing is ever added to them.
  * 2. The trace is read with its history, and a new history is written under a name of its own, and
  *    synchronised with the disk.
+ *    If a chunk has gone meanwhile, which the recorder took out at its bound, all begins again.
  * 3. It is renamed to be the history. Before, readers find the chunks; afterwards, they pass over them, since
  *    the history says that it has them.
  * 4. The chunks become holes, but for chunk 0, which tells what file this is. Readers that may still have the
@@ -42,7 +43,7 @@ struct compacting {
   int descriptor;
   struct stat found;
   char *history, *fresh; /* paths */
-  uint64_t capacity, run_seed;
+  uint64_t capacity, run_id, run_seed;
   uint64_t *chunks; /* to take over */
   size_t chunk_count, chunk_capacity;
 };
@@ -131,6 +132,17 @@ static wn_status write_history(struct compacting *job, struct rewrite *rewrite, 
   return status;
 }
 
+/* Whether all chunks are there that were read. The program's recorder takes the oldest ones out of a trace
+ * that has reached its bound; what was read of such a chunk may be nothing. */
+static bool are_there(const struct compacting *job) {
+  struct chunk_header header;
+  for (size_t i = 0; i < job->chunk_count; i++)
+    if (os_read_at(job->descriptor, &header, sizeof header, job->chunks[i] * job->capacity) < sizeof header ||
+        !header.commit)
+      return false;
+  return true;
+}
+
 static bool sync_folder(const char *path) {
   char *folder = strdup(path), *slash = folder ? strrchr(folder, '/') : NULL;
   if (slash) slash[slash == folder] = 0;
@@ -185,14 +197,20 @@ static uint64_t draws_of(const struct compacting *job) {
   return hash_combine(seed, job->chunk_count ? job->chunks[job->chunk_count - 1] : 0);
 }
 
-static wn_status take_over(struct compacting *job, struct rewrite *rewrite, uint64_t most) {
+/* Steps 2 to 4. `*again`: a chunk is gone; nothing was changed. */
+static wn_status take_over(struct compacting *job, struct rewrite *rewrite, uint64_t most, bool *again) {
   struct replaced ranges = {0};
   wn_status status = rewrite_read(rewrite);
+  if (status) return status;
   pass_over(job, &rewrite->before);
   rewrite->chunk_count = job->chunk_count;
-  bool writes = job->chunk_count || file_bytes(job->history) > most;
-  if (!status && writes) status = write_history(job, rewrite, most);
-  if (!status && writes) status = replace_history(job);
+  if (job->chunk_count || file_bytes(job->history) > most) {
+    status = write_history(job, rewrite, most);
+    *again = !status && !are_there(job);
+    if (*again) unlink(job->fresh);
+    if (status || *again) return status;
+    status = replace_history(job);
+  }
   if (!status && !rewrite_ranges(rewrite, &ranges))
     status = error_set(WN_ENOMEM, "not enough memory to compact %s", job->path);
   if (!status) status = make_holes(job, &ranges);
@@ -200,23 +218,31 @@ static wn_status take_over(struct compacting *job, struct rewrite *rewrite, uint
   return status;
 }
 
-static wn_status compact_locked(struct compacting *job, uint64_t max_bytes, struct compact_result *result) {
-  struct chunk_header header;
-  bool closed;
-  wn_status status = read_header(job, &header);
-  if (!status) status = is_closed(job, &closed);
-  if (status) return status;
-  job->capacity = (uint64_t)1 << header.capacity_log2;
+static wn_status compact_once(struct compacting *job, bool closed, uint64_t max_bytes,
+                              struct compact_result *result, bool *again) {
+  job->chunk_count = 0;
   if (!find_chunks(job, closed)) return error_set(WN_ENOMEM, "not enough memory to compact %s", job->path);
   struct rewrite rewrite = {
-      .path = job->path, .run_id = header.run_id, .chunks = job->chunks, .chunk_count = job->chunk_count};
+      .path = job->path, .run_id = job->run_id, .chunks = job->chunks, .chunk_count = job->chunk_count};
   rewrite.seed = draws_of(job);
-  unlink(job->fresh);
-  status = take_over(job, &rewrite, compact_history_most(max_bytes));
+  wn_status status = take_over(job, &rewrite, compact_history_most(max_bytes), again);
   result->chunks = job->chunk_count;
   result->samples_before = rewrite.samples;
   result->samples_after = rewrite.samples_left;
   rewrite_destroy(&rewrite);
+  return status;
+}
+
+static wn_status compact_locked(struct compacting *job, uint64_t max_bytes, struct compact_result *result) {
+  struct chunk_header header;
+  bool closed, again = true;
+  wn_status status = read_header(job, &header);
+  if (!status) status = is_closed(job, &closed);
+  if (status) return status;
+  job->capacity = (uint64_t)1 << header.capacity_log2;
+  job->run_id = header.run_id;
+  unlink(job->fresh);
+  while (!status && again) again = false, status = compact_once(job, closed, max_bytes, result, &again);
   return status;
 }
 
