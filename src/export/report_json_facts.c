@@ -126,6 +126,7 @@ static void print_culprit(struct json *json, const struct report *report, const 
   json_string(json, "module", strings_text(strings, culprit->function.module));
   json_string(json, "caller", strings_text(strings, culprit->caller.function));
   json_estimate(json, "bytes", &culprit->bytes);
+  json_estimate(json, "grown_bytes", &culprit->grown);
   json_estimate(json, "bytes_per_second", &culprit->rate);
   json_integer(json, "since_ns", culprit->since_ns);
   if (culprit->process != NO_PROCESS) {

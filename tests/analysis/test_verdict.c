@@ -137,7 +137,8 @@ static void run(const struct program *program, double rate, uint64_t seed) {
   trace_writer_close(writer);
 }
 
-static struct verdict verdict; /* the last one */
+static struct verdict verdict;            /* the last one */
+static char others[VERDICT_CULPRITS][64]; /* its culprits but the first */
 
 /* What a reader of the first lines would take for a contradiction. */
 static void nothing_exceeds_the_peak(const struct report *report) {
@@ -164,6 +165,9 @@ static enum verdict_kind judged(const struct program *program, double rate, uint
   const char *name =
       verdict.culprits ? strings_text(recording->names.strings, verdict.culprit[0].function.function) : "";
   snprintf(culprit, 64, "%s", name);
+  for (size_t i = 1; i < verdict.culprits; i++)
+    snprintf(others[i - 1], 64, "%s",
+             strings_text(recording->names.strings, verdict.culprit[i].function.function));
   report_destroy(&report);
   recording_free(recording);
   return verdict.kind;
@@ -235,7 +239,7 @@ static bool is_none(enum verdict_kind kind) { return kind == VERDICT_NONE || kin
 static void verdicts_are_right_or_not_there(void **state) {
   (void)state;
   static const double rates[] = {1e-4, 1e-3};
-  int wrong = 0, none = 0, all = 0;
+  int wrong = 0, none = 0, all = 0, more = 0;
   uint64_t seeds = (uint64_t)runs_of(seeds_asked);
   for (int i = 0; i < PROGRAMS; i++)
     for (int r = 0; r < 2; r++) {
@@ -252,6 +256,12 @@ static void verdicts_are_right_or_not_there(void **state) {
         else if (kind != VERDICT_FEW)
           wrong_here++;
         all++;
+        for (size_t other = 1; other < verdict.culprits; other++) {
+          bool grows = !strcmp(programs[i].name, "leaks_twice");
+          more += !grows;
+          if (!grows)
+            printf("  %s, seed %d: names %s, too\n", programs[i].name, (int)seed, others[other - 1]);
+        }
       }
       wrong += wrong_here;
       printf("  %-30s %g: %2d right, %2d wrong;", programs[i].name, rates[r], right_here, wrong_here);
@@ -259,8 +269,9 @@ static void verdicts_are_right_or_not_there(void **state) {
         if (seen[kind]) printf(" %s %d", verdict_word((enum verdict_kind)kind), seen[kind]);
       puts("");
     }
-  printf("  %d wrong and %d without a verdict of %d\n", wrong, none, all);
-  assert_true(50 * wrong <= all);
+  printf("  %d wrong and %d without a verdict of %d, %d functions beside the first that do not grow\n", wrong,
+         none, all, more);
+  assert_true(50 * (wrong + more) <= all);
 }
 
 /* What NO LEAK SEEN promises. */
@@ -324,6 +335,30 @@ static void the_blocks_have_their_verdict_beside_that_of_the_memory(void **state
   }
 }
 
+/* Chance makes the growth of some of them less sure than that of a smaller one. */
+static void what_grew_the_most_is_named_first(void **state) {
+  (void)state;
+  static const struct program grow[] = {{"", grows_in_four_places, LEAK | GROWING, "open_session"},
+                                        {"", grows_in_four_places_and_waits, LEAK | GROWING, "open_session"}};
+  for (size_t i = 0; i < sizeof grow / sizeof *grow; i++) {
+    int told = 0, first = 0, all = 0, vector = 0;
+    uint64_t seeds = 4 * (uint64_t)runs_of(seeds_asked);
+    for (uint64_t seed = 1; seed <= seeds; seed++) {
+      char culprit[64];
+      if (grow[i].right >> judged(&grow[i], 1e-4, seed, culprit) & 1) told++;
+      if (!verdict.culprits) continue;
+      first += !strcmp(culprit, grow[i].culprit);
+      all += verdict.culprits == 4;
+      for (size_t other = 1; other < verdict.culprits; other++)
+        vector += !strcmp(others[other - 1], "load_table");
+    }
+    printf("  %d of %d told: %d name the largest first, %d all four, %d the vector\n", told, (int)seeds,
+           first, all, vector);
+    assert_int_equal(first, told);
+    assert_true(10 * all >= 7 * told && 20 * vector <= told);
+  }
+}
+
 static void growth_of_a_process_that_has_just_begun_is_no_leak(void **state) {
   (void)state;
   static const struct program program = {"", leaks_each_session, LEAK, "open_session"};
@@ -351,6 +386,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(a_program_that_is_taken_down_is_judged_before_that),
       cmocka_unit_test(what_is_freed_at_the_exit_is_not_called_a_leak),
       cmocka_unit_test(a_part_of_a_function_is_not_its_caller),
+      cmocka_unit_test(what_grew_the_most_is_named_first),
       cmocka_unit_test(growth_of_a_process_that_has_just_begun_is_no_leak)};
   return RUN_TESTS(tests);
 }

@@ -229,6 +229,19 @@ static void leaks_as_sessions_do_not_end(void) {
 }
 static void leaks_nothing_else(void) { spread(LEAKS, 30 MB, 0, 1, 300, FOR_EVER); }
 
+/* As an interpreter that fills a table: open_session has the most, and the table's vector doubles. */
+static void grows_in_four_places(void) {
+  static const double room = 32 MB;
+  work(20), spread(LEAKS, 40 MB, 0, 1, 4000, FOR_EVER), spread(LOST, 22 MB, 0, 1, 40, FOR_EVER);
+  spread(CACHE, 18 MB, 0, 1, 300, FOR_EVER), spread(HELP_PARSE, 18 MB, 0, 1, 60, FOR_EVER);
+  for (int half = TICKS / 32; half < TICKS; half *= 2)
+    if (tick == half) hold(TABLE, (size_t)(room * half / TICKS), half);
+}
+/* One that stops for most of its time once it has much. */
+static void grows_in_four_places_and_waits(void) {
+  if (part() < 0.2 || tick % 1000 < 300) grows_in_four_places();
+}
+
 /* ---- programs that do not ---- */
 
 static void fills_a_cache_early(void) { work(60), spread(CACHE, 60 MB, 0, 0.2, 1000, FOR_EVER); }

@@ -59,6 +59,18 @@ the_screen_says_what_to_do() {
   ! grep -q 'B/s' out || fail "a rate without times: $(cat out)"
 }
 
+# Of more functions that grow than have room, those that grew the most have their names.
+the_screen_names_what_grew_the_most_and_counts_the_others() {
+  make four t
+  succeeds report --no-symbols t
+  says 'STILL GROWING +[^ ]+x40 [(][0-9.]+ GB/s[)], [^ ]+x30 [(][0-9.]+ GB/s[)] and 2 more to the end of a +run of less than a second'
+  [ "$(grep -c ' grows ' out)" = 4 ] || fail "$(cat out)"
+  ! grep -qE '^.{101}' out || fail "too wide: $(cat out)"
+  succeeds report --no-symbols --json t
+  jq -e '.verdict.culprits | [.[].function | .[-2:]] == ["40", "30", "20", "10"] and all(.grown_bytes.low > 0) and
+    ([.[].grown_bytes.low] | . == (sort | reverse))' out >/dev/null || fail "$(jq .verdict out)"
+}
+
 # A program that the system killed for memory: what it held then comes first, unless another moment is asked for.
 the_screen_says_what_was_held_as_memory_ran_out() {
   make killed_for_memory t

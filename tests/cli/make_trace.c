@@ -7,6 +7,7 @@
  *   killed, killed_none  without an end record
  *   killed_for_memory  at a limit of 64 MB, below its peak; slowed down once, and another of its group was killed
  *   killed_at_no_limit  the same, without a limit
+ *   four       four functions grow to the end, the last one the most
  *   shrunk, exact_shrunk  short-lived blocks that realloc makes smaller, at a place of its own
  *   level      as large all the time, with ever new blocks
  *   level_freed  the same, and at the end most is freed
@@ -166,6 +167,17 @@ static void write_samples(struct trace_writer *writer, uint64_t count, uint32_t 
   }
 }
 
+static void write_four(struct trace_writer *writer, uint64_t count) {
+  for (uint64_t i = 1; i <= count; i++) {
+    uint32_t which = (uint32_t)(i % 4);
+    struct trace_sample sample = {.time_ns = i * 1000, .thread = 1, .block = i, .stack = 1 + which};
+    sample.size = 1000 + 500 * which;
+    sample.words = malloc_words(sample.size);
+    sample.n_samples = 1;
+    if (!tree_write_sample(writer, &sample)) exit(1);
+  }
+}
+
 static void write_shrunk(struct trace_writer *writer) {
   for (uint64_t i = 1; i <= 200; i++) {
     struct trace_sample sample = {.time_ns = i * 1000, .thread = 1, .block = i, .size = 800, .stack = 300};
@@ -305,6 +317,8 @@ int main(int argc, char **argv) {
     write_collected(writer, count);
   else if (strstr(kind, "shrunk"))
     write_shrunk(writer);
+  else if (!strcmp(kind, "four"))
+    write_four(writer, count);
   else
     write_samples(writer, count, named || hostile || odd ? NAMED_NODES : NODES, strstr(kind, "level"),
                   strstr(kind, "bare"));
@@ -319,7 +333,7 @@ int main(int argc, char **argv) {
     trace_write_memory(writer, &(struct trace_memory){.time_ns = 600000, .rss_bytes = 90000000});
   if (!strncmp(kind, "killed_", 7) && !strstr(kind, "none"))
     write_kill(writer, count, strstr(kind, "no_limit") ? 0 : 64000000);
-  uint64_t end_ns = collected ? 1300000000 : 2000000 + count * 1000;
+  uint64_t end_ns = collected ? 1300000000 : (strcmp(kind, "four") ? 2000000 : 0) + count * 1000;
   if (strncmp(kind, "killed", 6) != 0)
     trace_write_end(writer, &(struct trace_end){.time_ns = end_ns, .kind = TRACE_END_EXIT});
   trace_writer_close(writer);

@@ -8,6 +8,7 @@
  * by that function together with its caller: a helper that everybody calls may leak for one caller alone.
  * A function is a culprit if its growth is sure (SURE in growth.c) and it has CULPRIT_LEAST of the peak.
  * Of a function and its callers, the pair is named only where the function as a whole is no culprit.
+ * Beside a culprit there can be others whose growth is less sure: BESIDE in culprits.c.
  *   LEAK: the program frees, in general (freed.h), not all culprits at its exit, and it is not BEGUN.
  * Culprits whose old blocks stay (REPLACED in growth.c) come first. If there are none, those whose old blocks go,
  * too, are GROWING: a cache that replaces its entries and is not full yet does the same.
@@ -61,26 +62,23 @@
 #include "analysis/report/verdict.h"
 
 #include "analysis/load/memory_limit.h"
-#include "analysis/load/order.h"
+#include "analysis/report/culprits.h"
 #include "analysis/report/freed.h"
 #include "analysis/report/resident.h"
 #include "base/error.h"
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Of the run nothing may be sampled for so much of it: what was born then is not known. */
 static const double ASLEEP_MOST = 0.05;
 static const double CULPRIT_LEAST = 0.1, BRIEF_PART = 0.01, BRIEF_SHARE = 0.9, FEW_WIDTH = 0.4, BIG = 4e6,
-                    CALLER_SHARE = 0.9, LEVEL_WITHIN = 0.1, LEVEL_SLACK = 0.8, LATE_LAST = 1, LATE_LOW = 0.5,
-                    LATE_RISEN = 0.75, MIDDLE = (double)(JUDGED - QUARTER) / AGE_CLASSES,
+                    LEVEL_WITHIN = 0.1, LEVEL_SLACK = 0.8, MIDDLE = (double)(JUDGED - QUARTER) / AGE_CLASSES,
                     NET = (double)(AGE_CLASSES - WARM_UP) / AGE_CLASSES;
 
 static const uint64_t LEAK_RUN_NS = 1000000000;
 
-/* A stretch begins after so many quarters of the run. The latest one that tells a leak, and growth;
- * and the one of which LEVEL asks nothing. */
-enum { STRETCHES = 4, LEAK_LATEST = 1, GROWING_LATEST = 2, LEVEL_SKIPS = 1 };
+/* The latest stretch that tells a leak, and growth; and the one of which LEVEL asks nothing. */
+enum { LEAK_LATEST = 1, GROWING_LATEST = 2, LEVEL_SKIPS = 1 };
 
 /* SEVERAL: at least this part of what all held, so at most so many processes; and of the longest's
  * time. */
@@ -93,217 +91,6 @@ static const struct {
     VERDICTS(VERDICT_KIND)
 #undef VERDICT_KIND
 };
-
-/* ---- functions and their callers ---- */
-
-/* The functions, and the functions with their callers. */
-struct suspects {
-  struct report report;   /* its since_ns is the begin of the stretch that is judged */
-  bool late;              /* it is later than the run's: LATE */
-  struct table table;     /* of this report and all of its rows: those that are gone belong to growth, too */
-  uint32_t *pair_of_node; /* numbers the pairs of a function and its caller */
-  uint32_t *node_of_pair; /* a node of each pair */
-  size_t pairs;
-  struct growth *functions, *paths; /* by label, by pair */
-  struct growth all;
-};
-
-/* The label of the function that calls a node's: of itself, or of a part that the compiler made of
- * it, a function is no caller. */
-static uint32_t caller_of(const struct call_tree *tree, uint32_t node) {
-  uint32_t at = tree->nodes[node].parent;
-  while (at && tree->nodes[at].label == tree->nodes[node].label) at = tree->nodes[at].parent;
-  return tree->nodes[at].label;
-}
-
-static wn_status number_pairs(struct suspects *suspects) {
-  const struct call_tree *tree = &suspects->table.tree;
-  struct keyed *keyed = malloc(tree->node_count * sizeof *keyed);
-  suspects->pair_of_node = malloc(tree->node_count * sizeof *suspects->pair_of_node);
-  suspects->node_of_pair = malloc(tree->node_count * sizeof *suspects->node_of_pair);
-  bool done = keyed && suspects->pair_of_node && suspects->node_of_pair;
-  for (uint32_t i = 0; done && i < tree->node_count; i++) {
-    uint64_t label = tree->nodes[i].label;
-    keyed[i] = (struct keyed){label << 32 | caller_of(tree, i), i};
-  }
-  done = done && order_by_key(keyed, tree->node_count);
-  for (size_t i = 0; done && i < tree->node_count; i++) {
-    if (!i || keyed[i].key != keyed[i - 1].key) suspects->node_of_pair[suspects->pairs++] = keyed[i].item;
-    suspects->pair_of_node[keyed[i].item] = (uint32_t)suspects->pairs - 1;
-  }
-  free(keyed);
-  return done ? WN_OK : error_set(WN_ENOMEM, "not enough memory for the verdict");
-}
-
-/* Judges the stretch that begins after so many STRETCHES of the run. No rule asks of what holds less than
- * half of a `leak`, so that has no intervals. */
-static wn_status judge(struct suspects *suspects, const struct report *report, int stretch, double leak) {
-  uint64_t run_ns = report->alive_ns - report->since_ns;
-  suspects->late = stretch > 0;
-  suspects->report.since_ns = report->since_ns + run_ns / STRETCHES * (uint64_t)stretch;
-  size_t labels = suspects->table.tree.label_count;
-  uint32_t *one = calloc(suspects->table.tree.node_count + 1, sizeof *one);
-  wn_status error =
-      one ? table_order_resized(&suspects->table) : error_set(WN_ENOMEM, "not enough memory for the verdict");
-  if (!error) error = table_growths(&suspects->table, NULL, labels, leak / 2, suspects->functions);
-  if (!error)
-    error =
-        table_growths(&suspects->table, suspects->pair_of_node, suspects->pairs, leak / 2, suspects->paths);
-  if (!error) error = table_growths(&suspects->table, one, 1, 0, &suspects->all);
-  free(one);
-  return error;
-}
-
-static void suspects_destroy(struct suspects *suspects) {
-  free(suspects->pair_of_node);
-  free(suspects->node_of_pair);
-  free(suspects->functions);
-  free(suspects->paths);
-  table_destroy(&suspects->table);
-}
-
-static wn_status suspects_find(const struct report *report, struct suspects *suspects) {
-  *suspects = (struct suspects){.report = *report};
-  wn_status error =
-      report_table(&suspects->report, MEASURE_ALLOCATED, BY_FUNCTION, TABLE_TREE_ONLY, &suspects->table);
-  if (error) return error;
-  error = number_pairs(suspects);
-  suspects->functions = calloc(suspects->table.tree.label_count + 1, sizeof *suspects->functions);
-  suspects->paths = calloc(suspects->pairs + 1, sizeof *suspects->paths);
-  if (!error && (!suspects->functions || !suspects->paths))
-    error = error_set(WN_ENOMEM, "not enough memory for the verdict");
-  if (error) suspects_destroy(suspects);
-  return error;
-}
-
-static uint32_t label_of_pair(const struct suspects *suspects, size_t pair) {
-  return suspects->table.tree.nodes[suspects->node_of_pair[pair]].label;
-}
-
-static uint32_t caller_of_pair(const struct suspects *suspects, size_t pair) {
-  return caller_of(&suspects->table.tree, suspects->node_of_pair[pair]);
-}
-
-/* ---- culprits ---- */
-
-/* A function, or a pair: a key of the tree's nodes. */
-struct key {
-  const struct suspects *suspects;
-  const uint32_t *of_node; /* NULL: the key is a label */
-  uint32_t key;
-};
-
-static bool is_of_key(const struct row *row, void *context) {
-  const struct key *key = context;
-  const struct call_tree *tree = &key->suspects->table.tree;
-  uint32_t node = tree->node_of_row[row - key->suspects->report.samples->rows];
-  return node != NO_NODE && (key->of_node ? key->of_node[node] : tree->nodes[node].label) == key->key;
-}
-
-static double judged_bytes(const struct growth *growth) {
-  double bytes = 0;
-  for (int i = WARM_UP; i < WARM_UP + JUDGED; i++) bytes += growth->alive[i];
-  return bytes;
-}
-
-/* LATE: the first class that has its part. */
-static uint64_t since_of(const struct suspects *suspects, const struct growth *growth) {
-  const struct report *report = &suspects->report;
-  double part = judged_bytes(growth) / JUDGED;
-  int class = 1;
-  if (!suspects->late) return 0;
-  while (class < WARM_UP + QUARTER && growth->alive[class] < part / 2) class ++;
-  return report->since_ns + (report->alive_ns - report->since_ns) / AGE_CLASSES * (uint64_t) class;
-}
-
-/* LATE: the most that it held before it began to grow. */
-static double held_before(struct key *key, const struct growth *growth) {
-  enum { MOMENTS = 128 };
-  struct moment moments[MOMENTS];
-  const struct report *report = &key->suspects->report;
-  uint64_t class_ns = (report->alive_ns - report->since_ns) / AGE_CLASSES;
-  double most = 0;
-  timeline_curve(report->samples, is_of_key, key, moments, MOMENTS);
-  for (size_t i = 0; i < MOMENTS && moments[i].time_ns <= since_of(key->suspects, growth) + class_ns; i++)
-    most = fmax(most, moments[i].live.bytes.total);
-  return most;
-}
-
-/* LATE */
-static bool grows_late(struct key *key, const struct growth *growth, double least) {
-  double quarter = judged_bytes(growth) / QUARTERS;
-  return growth->lately.estimate >= LATE_LAST * quarter && growth->lately.low >= LATE_LOW * quarter &&
-         growth->bytes.estimate - held_before(key, growth) >= LATE_RISEN * least;
-}
-
-static bool is_culprit(struct key key, const struct growth *growth, double least, bool replaced) {
-  if (!growth->sure || growth->replaced != replaced || growth->bytes.estimate < least) return false;
-  return !key.suspects->late || grows_late(&key, growth, least);
-}
-
-static void add_culprit(struct verdict *verdict, const struct culprit *culprit) {
-  size_t at = verdict->culprits < VERDICT_CULPRITS ? verdict->culprits++ : VERDICT_CULPRITS;
-  for (; at && verdict->culprit[at - 1].rate.estimate < culprit->rate.estimate; at--)
-    if (at < VERDICT_CULPRITS) verdict->culprit[at] = verdict->culprit[at - 1];
-  if (at < VERDICT_CULPRITS) verdict->culprit[at] = *culprit;
-}
-
-/* The caller of nearly all that a function holds; 0 if there is none. */
-static uint32_t main_caller(const struct suspects *suspects, uint32_t label) {
-  double whole = suspects->functions[label].bytes.estimate;
-  for (size_t pair = 0; pair < suspects->pairs; pair++)
-    if (label_of_pair(suspects, pair) == label &&
-        suspects->paths[pair].bytes.estimate >= CALLER_SHARE * whole)
-      return caller_of_pair(suspects, pair);
-  return 0;
-}
-
-/* What calls main, a reader knows; and a call in a function without a name is called by nobody. */
-static bool has_caller(const struct suspects *suspects, uint32_t number) {
-  const struct label *label = &suspects->table.tree.labels[number];
-  return !label->call && strcmp(strings_text(suspects->report.names->strings, label->function), "main") != 0;
-}
-
-static void add_suspect(struct verdict *verdict, struct key key, const struct growth *growth, uint32_t label,
-                        uint32_t caller) {
-  const struct suspects *suspects = key.suspects;
-  const struct label *labels = suspects->table.tree.labels;
-  struct culprit culprit = {.function = labels[label],
-                            .caller =
-                                caller && has_caller(suspects, label) ? labels[caller] : (struct label){0},
-                            .bytes = growth->bytes,
-                            .rate = growth->rate,
-                            .since_ns = since_of(suspects, growth),
-                            .process = suspects->report.process - 1, /* or NO_PROCESS */
-                            .processes = 1};
-  verdict->freed =
-      (!verdict->culprits || verdict->freed) && freed_at_exit(&suspects->report, is_of_key, &key);
-  add_culprit(verdict, &culprit);
-}
-
-/* Label 0 is that of stacks without frames, which name no culprit. */
-static void add_culprits(struct verdict *verdict, const struct suspects *suspects, double least,
-                         bool replaced) {
-  for (uint32_t label = 1; label < suspects->table.tree.label_count; label++) {
-    struct key key = {suspects, NULL, label};
-    if (is_culprit(key, &suspects->functions[label], least, replaced))
-      add_suspect(verdict, key, &suspects->functions[label], label, main_caller(suspects, label));
-  }
-  for (uint32_t pair = 0; pair < suspects->pairs; pair++) {
-    uint32_t label = label_of_pair(suspects, pair);
-    struct key key = {suspects, suspects->pair_of_node, pair};
-    if (label && is_culprit(key, &suspects->paths[pair], least, replaced) &&
-        !is_culprit((struct key){suspects, NULL, label}, &suspects->functions[label], least, replaced))
-      add_suspect(verdict, key, &suspects->paths[pair], label, caller_of_pair(suspects, pair));
-  }
-}
-
-static void find_culprits(struct verdict *verdict, const struct suspects *suspects, double least) {
-  add_culprits(verdict, suspects, least, false);
-  if (verdict->culprits) return;
-  add_culprits(verdict, suspects, least, true);
-  verdict->replaced = verdict->culprits > 0;
-}
 
 /* ---- level ---- */
 
@@ -421,8 +208,8 @@ static wn_status judge_growth(const struct report *report, double peak, struct v
   *is_sure = true;
   for (int stretch = 0; !error && stretch < STRETCHES && !verdict->culprits; stretch++) {
     if (stretch > GROWING_LATEST && !*is_sure) break;
-    error = judge(&suspects, report, stretch, least);
-    if (!error && stretch <= GROWING_LATEST) find_culprits(verdict, &suspects, least);
+    error = suspects_judge(&suspects, report, stretch, least);
+    if (!error && stretch <= GROWING_LATEST) culprits_find(&suspects, least, verdict);
     if (!error && stretch != LEVEL_SKIPS) *is_sure = *is_sure && is_level(&suspects, least);
     if (!verdict->culprits) continue;
     verdict->begun = report->alive_ns - report->since_ns < LEAK_RUN_NS;
@@ -528,10 +315,11 @@ static void add_up(const struct verdict *found, size_t count, enum verdict_kind 
       }
       add_estimate(&sums[at].bytes, &culprit->bytes);
       add_estimate(&sums[at].rate, &culprit->rate);
+      add_estimate(&sums[at].grown, &culprit->grown);
       sums[at].processes++;
     }
   for (size_t i = 0; i < functions; i++)
-    if (sums[i].bytes.estimate >= least) add_culprit(verdict, &sums[i]);
+    if (sums[i].bytes.estimate >= least) culprit_add(verdict, &sums[i]);
   if (verdict->culprits) verdict->kind = kind;
   for (size_t i = 0; i < count; i++) {
     verdict->begun = verdict->begun || (found[i].kind == kind && found[i].begun);

@@ -38,18 +38,20 @@ struct culprit {
   struct label function;
   struct label caller;   /* that nearly all of its bytes have in common; a function of 0: there is none */
   struct estimate bytes; /* that it holds, at the end for leaks, and else at the moment of the verdict */
+  struct estimate grown; /* LEAK, GROWING: by how much, since the warm-up of the stretch that was judged */
   struct estimate rate;  /* LEAK, GROWING: bytes a second */
   uint64_t since_ns;     /* LEAK, GROWING: it grows since then; 0: from the start of its process */
   uint32_t process;      /* of several: the first of them; else NO_PROCESS */
   uint32_t processes;    /* in so many processes */
 };
 
-enum { VERDICT_CULPRITS = 2 };
+/* Each has a tenth of the peak, so there are hardly more; people are shown the names of the first ones. */
+enum { VERDICT_CULPRITS = 10, VERDICT_NAMED = 2 };
 struct verdict {
   enum verdict_kind kind;
   enum verdict_kind
       blocks; /* KEPT, UNWRITTEN, MAPPED: LEAK, GROWING or LEVEL, as malloc's blocks are; else NONE */
-  struct culprit culprit[VERDICT_CULPRITS]; /* largest first */
+  struct culprit culprit[VERDICT_CULPRITS]; /* those that surely grew the most first */
   size_t culprits;
   bool begun;       /* GROWING: in a process that ran for less than a second */
   bool replaced;    /* GROWING: the culprits' old blocks are freed, too (REPLACED in growth.c) */

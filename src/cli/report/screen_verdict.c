@@ -14,10 +14,15 @@
 
 enum { CAUSE_INDENT = 21, CULPRIT_COLUMNS = 60 };
 
+/* How many culprits have their names in the verdict. */
+static size_t named_in(const struct verdict *verdict) {
+  return verdict->culprits < VERDICT_NAMED ? verdict->culprits : VERDICT_NAMED;
+}
+
 /* Two culprits have two texts. */
 static void fit_functions(const struct view *view, const struct verdict *verdict, struct fitted_rows *texts) {
   int room = text_width() - CAUSE_INDENT - 1;
-  for (size_t i = 0; i < verdict->culprits; i++)
+  for (size_t i = 0; i < named_in(verdict); i++)
     if (name_rows_add(
             texts, strings_text(view->report->names->strings, verdict->culprit[i].function.function), "", ""))
       return;
@@ -51,14 +56,16 @@ static void say_growth(struct paragraph *text, const struct view *view, const st
   char bytes[32];
   struct fitted_rows texts = {.row = NULL};
   fit_functions(view, verdict, &texts);
-  for (size_t i = 0; i < verdict->culprits; i++) {
-    if (i) say(text, " and ");
+  size_t named = named_in(verdict), more = verdict->culprits - named;
+  for (size_t i = 0; i < named; i++) {
+    if (i) say(text, more ? ", " : " and ");
     say_culprit(text, view, &verdict->culprit[i],
                 i < texts.count && texts.row[i].text ? texts.row[i].text : "?");
     say(text, verdict->culprits > 1 ? " (%s/s)" : ": %s/s",
         text_bytes(bytes, verdict->culprit[i].rate.estimate));
   }
   name_rows_free(&texts);
+  if (more) say(text, " and %zu more", more);
   if (verdict->culprit[0].since_ns)
     say(text, " since %s", text_time(bytes, verdict->culprit[0].since_ns));
   else

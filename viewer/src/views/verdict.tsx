@@ -91,6 +91,8 @@ const NO_TREND = '?';
 
 /** A function with a smaller part of the peak is not named. */
 const LEAST = 0.1;
+/** So many functions that grow are. */
+const NAMED = 2;
 
 export function VerdictLine({ head, totals }: { head: Head; totals: Totals }) {
   const { verdict } = totals;
@@ -99,13 +101,15 @@ export function VerdictLine({ head, totals }: { head: Head; totals: Totals }) {
   const peak = totals.totals[no_peak ? 'live_at_end_bytes' : 'peak_bytes']?.estimate ?? 0;
   const part = (of: number) => Math.min(1, of / peak);
   const isGrowing = verdict.culprits.length > 0;
-  const named = new Set(verdict.culprits.map(textOf));
+  const culprits = verdict.culprits.slice(0, NAMED);
+  const more = verdict.culprits.length - culprits.length;
+  const named = new Set(culprits.map(textOf));
   const holders = (totals.holders ?? []).filter(({ text, bytes: { estimate } }) => !named.has(text) && part(estimate) >= LEAST);
-  const parts: ComponentChildren[] = verdict.culprits.map((culprit, index) => (
+  const parts: ComponentChildren[] = culprits.map((culprit, index) => (
     <>
       <CulpritName of={culprit} place={totals.places?.[index]} />
       {isGrowing && `${culprit.caller || culprit.process ? ': ' : ' '}${share(part(culprit.bytes.estimate))}${index ? '' : ' of the peak'}, grows ${bytes(culprit.bytes_per_second.estimate)}/s`}
-      {isGrowing && index === verdict.culprits.length - 1 && ` ${sinceText(verdict)}`}
+      {isGrowing && index === culprits.length - 1 && `${more ? ` and ${more} more` : ''} ${sinceText(verdict)}`}
     </>
   ));
   const reason = reasonOf(verdict, totals, head);
