@@ -101,15 +101,16 @@ export function VerdictLine({ head, totals }: { head: Head; totals: Totals }) {
   const peak = totals.totals[no_peak ? 'live_at_end_bytes' : 'peak_bytes']?.estimate ?? 0;
   const part = (of: number) => Math.min(1, of / peak);
   const isGrowing = verdict.culprits.length > 0;
-  const culprits = verdict.culprits.slice(0, NAMED);
-  const more = verdict.culprits.length - culprits.length;
+  const more = Math.max(0, verdict.culprits.length - NAMED);
+  /* Where there are more, the line has no room for callers, which the table has. */
+  const culprits = verdict.culprits.slice(0, NAMED).map((one) => (more ? { ...one, caller: '' } : one));
   const named = new Set(culprits.map(textOf));
   const holders = (totals.holders ?? []).filter(({ text, bytes: { estimate } }) => !named.has(text) && part(estimate) >= LEAST);
   const parts: ComponentChildren[] = culprits.map((culprit, index) => (
     <>
       <CulpritName of={culprit} place={totals.places?.[index]} />
       {isGrowing && `${culprit.caller || culprit.process ? ': ' : ' '}${share(part(culprit.bytes.estimate))}${index ? '' : ' of the peak'}, grows ${bytes(culprit.bytes_per_second.estimate)}/s`}
-      {isGrowing && index === culprits.length - 1 && `${more ? ` and ${more} more` : ''} ${sinceText(verdict)}`}
+      {isGrowing && index === culprits.length - 1 && `${more ? `, and ${more} more,` : ''} ${sinceText(verdict)}`}
     </>
   ));
   const reason = reasonOf(verdict, totals, head);
