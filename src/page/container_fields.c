@@ -342,6 +342,20 @@ void code_rates(struct coding *coding, struct samples *samples) {
               samples->end_ns);
 }
 
+void code_groups(struct coding *coding, struct samples *samples) {
+  ARRAY(coding, samples->groups, samples->group_count, 7);
+  struct trace_group *groups = samples->groups;
+  size_t count = samples->group_count;
+  CODE_COLUMN(coding, groups, count, time_ns, COLUMN_DELTA);
+  CODE_COLUMN(coding, groups, count, thread, COLUMN_PLAIN);
+  CODE_COLUMN(coding, groups, count, limit, COLUMN_DELTA);
+  CODE_COLUMN(coding, groups, count, high, COLUMN_DELTA);
+  CODE_COLUMN(coding, groups, count, current, COLUMN_DELTA);
+  CODE_COLUMN(coding, groups, count, kills, COLUMN_DELTA);
+  CODE_COLUMN(coding, groups, count, pressure_us, COLUMN_DELTA);
+  check_times(coding, groups, count, sizeof *groups, samples->end_ns);
+}
+
 void code_processes(struct coding *coding, struct samples *samples, uint64_t unit_ns) {
   size_t count = samples->process_count;
   ARRAY(coding, samples->processes, count, 18);

@@ -35,6 +35,7 @@ void code_meta(struct coding *coding, struct container_facts *facts, struct samp
 void code_processes(struct coding *coding, struct samples *samples, uint64_t unit_ns);
 void code_times(struct coding *coding, struct samples *samples);
 void code_rates(struct coding *coding, struct samples *samples);
+void code_groups(struct coding *coding, struct samples *samples);
 void code_heap(struct coding *coding, struct samples *samples);
 
 /* MAPS. Stacks of rows are numbers of the container. */

@@ -109,11 +109,16 @@ static wn_status read_all_rows(struct reading *reading) {
 static wn_status read_others(struct reading *reading) {
   struct samples *samples = reading->recording->samples;
   struct coding times = section(reading, "TIME"), heap = section(reading, "HEAP"),
-                maps = section(reading, "MAPS"), rates = section(reading, "RATE");
+                maps = section(reading, "MAPS"), rates = section(reading, "RATE"),
+                groups = section(reading, "GRPS");
   code_times(&times, samples);
   code_rates(&rates, samples);
   wn_status error = coding_end(&times);
   if (!error) error = coding_end(&rates);
+  if (!error && find(reading, "GRPS")) {
+    code_groups(&groups, samples);
+    error = coding_end(&groups);
+  }
   if (!error) {
     code_heap(&heap, samples);
     error = coding_end(&heap);

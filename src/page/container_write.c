@@ -119,7 +119,8 @@ static wn_status write_maps(struct writing *writing) {
 
 static wn_status write_others(struct writing *writing) {
   struct samples samples = *writing->recording->samples;
-  struct coding times = begin("TIME"), processes = begin("PROC"), heap = begin("HEAP"), rates = begin("RATE");
+  struct coding times = begin("TIME"), processes = begin("PROC"), heap = begin("HEAP"), rates = begin("RATE"),
+                groups = begin("GRPS");
   code_times(&times, &samples);
   wn_status error = finish(writing, &times);
   if (error) return error;
@@ -129,6 +130,11 @@ static wn_status write_others(struct writing *writing) {
   if (samples.process_count > 1) {
     code_processes(&processes, &samples, writing->unit_ns);
     error = finish(writing, &processes);
+    if (error) return error;
+  }
+  if (samples.group_count) {
+    code_groups(&groups, &samples);
+    error = finish(writing, &groups);
     if (error) return error;
   }
   code_heap(&heap, &samples);

@@ -1,5 +1,6 @@
 /* The views `head`, what the trace is, `totals`, the numbers that a person reads first, and
  * `query`, which has no members: only whether there is an error. */
+#include "analysis/load/memory_limit.h"
 #include "analysis/report/trend.h"
 #include "export/report_json.h"
 #include "page/labels.h"
@@ -171,6 +172,7 @@ wn_status view_head(struct answers *answers, const struct request *request, stru
     json_string(json, "became", recording->samples->became ? recording->samples->became : "");
   json_number(json, "kept", recording->kept);
   json_integer(json, "closing_ns", recording->closing_ns);
+  json_integer(json, "limit_bytes", memory_limit_of(recording->samples).limit);
   write_limits(json, source_limits(recording->samples->source));
   write_source(json, &recording->listing);
   if (answers->before) {

@@ -164,6 +164,14 @@ static inline void tale_step(struct tale *tale, uint64_t block) {
                                                             .asked = TRACE_GLIBC,
                                                             .in_use_bytes = 300000 + block,
                                                             .free_bytes = 100000});
+  if (block % 96 == 0 && tale->kind & TALE_KILLED)
+    trace_write_group(tale->writer, &(struct trace_group){.time_ns = tale->time,
+                                                          .thread = 1,
+                                                          .limit = 4000000 - 1000 * block,
+                                                          .high = block,
+                                                          .current = 1000000,
+                                                          .kills = block / 200,
+                                                          .pressure_us = 3 * block});
   if (block == 100 && tale->kind & TALE_LOST)
     trace_write_loss(tale->writer, &(struct trace_loss){.time_ns = tale->time,
                                                         .reason = TRACE_LOSS_SPACE,

@@ -99,6 +99,8 @@ export interface Head {
     partial: boolean;
     /** The trace has its end, and nothing is missing. */
     complete: boolean;
+    /** By the system, as `winnow record` saw it. */
+    killed_for_memory: boolean;
     /** Of several traces, which the page shows as one. */
     processes?: { pid: number; name: string }[];
   };
@@ -120,6 +122,8 @@ export interface Head {
   kept: number;
   /** When the program began to free what it had as it ended; else the end. */
   closing_ns: number;
+  /** Beyond it the system kills a process of the control group; 0: there is none, or it is not known. */
+  limit_bytes: number;
   /** The run that is before, if there is one to compare with. */
   before?: { trace: Head['trace']; kept: number };
   /** Of so many files the page has lines of source; null: none were asked for. */
@@ -169,6 +173,7 @@ export interface Totals {
 export interface Verdict {
   kind: string;
   title: string;
+  /** Those that grew the most first. */
   culprits: Culprit[];
   /** Beside a verdict on resident memory: the kind of verdict on the blocks, or "none". */
   blocks?: string;
@@ -186,6 +191,7 @@ export interface Culprit {
   /** Of nearly all of its bytes; or empty. */
   caller: string;
   bytes: Estimate;
+  grown_bytes: Estimate;
   bytes_per_second: Estimate;
   /** It grows since then; 0: from the start on. */
   since_ns: number;

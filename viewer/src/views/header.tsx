@@ -103,10 +103,11 @@ function dateOf(ns: number): string {
 }
 
 function Facts({ head }: { head: Head }) {
-  const { trace, before } = head;
+  const { trace, before, limit_bytes: limit } = head;
   const facts = [
     trace.started_ns > 0 && dateOf(trace.started_ns),
     !trace.totals && `ran ${trace.complete || running.value ? '' : 'at least '}${duration(trace.duration_ns)}`,
+    trace.killed_for_memory && `killed for memory${limit ? ` (limit ${bytes(limit)})` : ''}`,
     !trace.totals && numberOf(trace.samples, 'sampled block'),
     trace.writer && `by ${trace.writer}`,
     trace.processes && `${trace.processes.length} processes`,

@@ -228,6 +228,12 @@ const isDwarfing = computed(() => {
   return held > 0 && largestResident.value > DWARFING * held;
 });
 const residentShown = computed(() => wantsResident.value ?? !isDwarfing.value);
+/** The limit of the control group, if the resident size came near to it. */
+const NEAR = 2;
+const limitShown = computed(() => {
+  const limit = head.value?.limit_bytes ?? 0;
+  return residentShown.value && hasResident.value && limit <= NEAR * largestResident.value ? limit : 0;
+});
 const hasResident = computed(() => !isOfRate.value && (time.value.answer?.columns.memory_time.length ?? 0) > 0);
 
 function Resident() {
@@ -335,7 +341,7 @@ const description = computed(() => {
   const { answer } = time.value;
   if (!answer) return 'What was held over time';
   const most = answer.columns.held.reduce((sofar, value) => Math.max(sofar, value), 0);
-  return `What was held over ${duration(head.value?.trace.duration_ns ?? 0)}: at most ${bytes(most)}, after ${duration(answer.peak_ns)}`;
+  return `What was held over ${duration(head.value?.trace.duration_ns ?? 0)}: at most ${bytes(most)}, after ${duration(answer.peak_ns)}${limitShown.value ? `; resident at most ${bytes(largestResident.value)} of ${bytes(limitShown.value)}` : ''}`;
 });
 
 function rangeInSeconds(): [number, number] | null {
@@ -387,7 +393,7 @@ function followChart(chart: TimeChart, host: HTMLElement, section: HTMLElement):
   effect(() => {
     const { answer } = time.value;
     if (!answer?.columns.time.length) return;
-    chart.show({ answer, layers: layers.value, isOfRate: isOfRate.value, chosen: chosenCurve.value?.values ?? null, resident: hasResident.value && residentShown.value });
+    chart.show({ answer, layers: layers.value, isOfRate: isOfRate.value, chosen: chosenCurve.value?.values ?? null, resident: hasResident.value && residentShown.value, limit: limitShown.value });
   });
   effect(() => {
     const { answer } = time.value;

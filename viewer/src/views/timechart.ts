@@ -2,7 +2,7 @@
 import uPlot from 'uplot';
 import type { Time } from '../engine/answers.ts';
 import { cssColour, type Rgb } from '../flame/colours.ts';
-import { axisBytes, axisMoment } from '../numbers.ts';
+import { axisBytes, axisMoment, bytes } from '../numbers.ts';
 
 export interface Marks {
   /** The moment that is shown, the peak, and the range that the query sets; all in seconds. */
@@ -36,6 +36,8 @@ export interface Picture {
   /** A curve of its own over the layers. */
   chosen: Curve | null;
   resident: boolean;
+  /** The limit of what is resident, where it is drawn; else 0. */
+  limit: number;
 }
 
 const HEIGHT = 112; // with the moments below it
@@ -220,7 +222,7 @@ export class TimeChart {
         points: { show: false },
         drag: { x: true, y: false, setScale: false, dist: CLICK },
       },
-      scales: { x: { time: false }, y: { range: (_, __, most) => [0, (most || 1) * HEADROOM] } },
+      scales: { x: { time: false }, y: { range: (_, __, most) => [0, Math.max(most || 1, this.picture!.limit) * HEADROOM] } },
       series: [{}, ...series],
       bands: isOfRate ? [] : [{ series: [low + 1, low], fill: this.colours.band }],
       axes: [
@@ -282,7 +284,9 @@ export class TimeChart {
     const { ctx, bbox } = chart;
     const ratio = devicePixelRatio;
     ctx.save();
+    ctx.textAlign = 'left'; // the axes leave another one
     if (!this.picture!.isOfRate) {
+      this.drawLimit(chart, ratio);
       this.drawNames(chart, ratio);
       this.drawPeak(chart, ratio);
     }
@@ -308,6 +312,19 @@ export class TimeChart {
       const [bottom, top] = [low, high].map((value) => chart.valToPos(value, 'y', true)) as [number, number];
       if (name && bottom - top >= NAME_HEIGHT * ratio) ctx.fillText(name, chart.valToPos(chart.data[0][from]!, 'x', true) + MARGIN * ratio, (bottom + top) / 2);
     });
+  }
+
+  private drawLimit(chart: uPlot, ratio: number): void {
+    const { limit } = this.picture!;
+    if (!limit) return;
+    const { ctx, bbox } = chart;
+    const y = Math.round(chart.valToPos(limit, 'y', true));
+    ctx.fillStyle = this.colours.rest[0];
+    ctx.fillRect(bbox.left, y, bbox.width, ratio);
+    ctx.font = this.colours.font(ratio);
+    ctx.fillStyle = this.colours.muted;
+    ctx.textBaseline = 'top';
+    ctx.fillText(`limit ${bytes(limit)}`, bbox.left + MARGIN * ratio, y + 3 * ratio);
   }
 
   private drawPeak(chart: uPlot, ratio: number): void {

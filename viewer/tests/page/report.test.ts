@@ -56,6 +56,22 @@ test('a peak of which no block was sampled is its upper bound, as in the report'
     await page.close();
   }));
 
+for (const [kind, words, limit] of [['killed_for_memory', 'killed for memory (limit 64.0 MB)', '61.0 MB of 64.0 MB'], ['killed_at_no_limit', 'killed for memory', '']] as const)
+  test(`a page of a ${kind} trace says so in the words of the report, and draws the limit`, { skip: without }, () =>
+    inFolder(async (folder) => {
+      const { trace, page: file } = makePage(folder, [kind]);
+      const report = execFileSync(program('src/cli/winnow'), ['report', '--no-symbols', trace], { encoding: 'utf8' });
+      assert.ok(report.includes(words) && (limit ? report.includes(limit) : !report.includes(' MB of ')), report);
+      const { page, faults } = await openFile(file);
+      assert.ok((await textOf(page, '.facts')).split(' · ').includes(words), await textOf(page, '.facts'));
+      const drawn = () => page.locator('#time-chart').getAttribute('aria-label').then((said) => said!.replace(/\u202f/g, ' '));
+      assert.doesNotMatch(await drawn(), / of /); // of what is not drawn there is no limit
+      await page.getByRole('button', { name: 'Show the resident size' }).click();
+      assert.equal(/; resident at most (.*)$/.exec(await drawn())?.[1] ?? '', limit);
+      assert.deepEqual(faults, []);
+      await page.close();
+    }));
+
 test('the first view needs no engine: its answers are in the file, letter by letter as the page asks', { skip: without }, () =>
   inFolder(async (folder) => {
     const { page: file } = makePage(folder, ['named']);
