@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "cli/history_file.h"
 #include "sources/files/open.h"
 #include "trace/control.h"
 #include <dirent.h>
@@ -98,6 +99,7 @@ static wn_status add_folder(struct inputs *inputs, const char *folder, int depth
 static wn_status add_found(struct inputs *inputs, char *name, int depth) {
   wn_status error = WN_OK;
   if (!name) return no_memory();
+  if (history_is_one(name)) return free(name), WN_OK; /* it is read with its trace */
   if (is_trace(name)) return add(inputs, name);
   if (!is_folder(name))
     inputs->passed_over += !control_name_of(name);

@@ -5,6 +5,7 @@
 #include "base/os.h"
 #include "cli/ascii.h"
 #include "cli/command.h"
+#include "cli/history_file.h"
 #include "cli/process_name.h"
 #include "cli/recordings.h"
 #include "cli/text.h"
@@ -68,7 +69,8 @@ static uint64_t before(uint64_t now, uint64_t then) { return then < now ? now - 
 
 static struct state state_of(const struct recording_process *process) {
   const struct control_page *page = &process->page;
-  uint64_t now = os_monotonic_ns(), until = LOAD(page->until_ns), counted = LOAD(page->counts.time_ns);
+  uint64_t now = os_monotonic_ns(), until = LOAD(page->until_ns), counted = LOAD(page->counts.time_ns),
+           on_disk = history_disk_bytes(process->path);
   struct state state = {.process = process,
                         .program = program_of(process),
                         .since_ns = before(now, page->began_ns),
@@ -79,7 +81,7 @@ static struct state state_of(const struct recording_process *process) {
                         .samples = LOAD(page->counts.samples),
                         .live = LOAD(page->counts.live),
                         .lost = LOAD(page->counts.lost),
-                        .trace_bytes = LOAD(page->counts.trace_bytes),
+                        .trace_bytes = on_disk ? on_disk : LOAD(page->counts.trace_bytes),
                         .cost_ns = LOAD(page->counts.cost_ns),
                         .cpu_ns = processor_ns(process->pid)};
   if (state.samples) read_held(&state);

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/os.h"
+#include "cli/history_file.h"
 #include "sources/files/open.h"
 #include "trace/chunk_file.h"
 #include "trace/control.h"
@@ -59,14 +60,17 @@ static bool is_our_name(const char *name) {
   return pid && time && !strcmp(name + pid + 1 + time, CHUNK_FILE_ENDING);
 }
 
-static bool is_our_control(const char *name) {
+/* Whether the first `length` bytes of a name, 0 if there are none, are such a name. */
+static bool begins_as_ours(const char *name, size_t length) {
   char trace[NAME_MAX + 1];
-  size_t length = control_name_of(name);
   if (!length || length > NAME_MAX) return false;
   memcpy(trace, name, length);
   trace[length] = 0;
   return is_our_name(trace);
 }
+
+static bool is_our_control(const char *name) { return begins_as_ours(name, control_name_of(name)); }
+static bool is_our_history(const char *name) { return begins_as_ours(name, history_name_of(name)); }
 
 /* A control file is of no use without the process that has its trace locked. */
 static wn_status remove_control(const struct folder *folder, const char *name) {
@@ -82,15 +86,26 @@ static wn_status remove_control(const struct folder *folder, const char *name) {
   return WN_OK;
 }
 
+/* A history is of no use without its trace. */
+static wn_status remove_left_history(const struct folder *folder, const char *name) {
+  char *path = path_in(folder, name);
+  if (!path) return error_set(WN_ENOMEM, "not enough memory");
+  if (!history_is_one(path)) unlink(path);
+  free(path);
+  return WN_OK;
+}
+
 static wn_status remove_trace(const char *path) {
   wn_status status = chunk_file_check(path);
   if (!status && unlink(path)) status = fail_to_make(path);
+  if (!status) history_remove_own(path);
   return status;
 }
 
 /* OTHERS' FILES. In the first round nothing is removed. */
 static wn_status look_at_old(const struct folder *folder, const char *name, bool remove) {
   if (is_our_control(name)) return remove ? remove_control(folder, name) : WN_OK;
+  if (is_our_history(name)) return remove ? remove_left_history(folder, name) : WN_OK;
   if (!is_our_name(name))
     return error_set(WN_EINVAL, "%s is a folder with other files, such as %s; choose another name",
                      folder->path, name);
@@ -193,6 +208,22 @@ static bool is_alive(uint32_t pid) {
   return name_end && name_end[1] && !strchr("ZX", name_end[2]);
 }
 
+/* The totals of a trace whose history has a part of its samples. */
+static void count_history(struct folder_trace *trace) {
+  struct source *source;
+  struct trace_event event;
+  if (!history_exists(trace->path) || source_open(trace->path, &source)) return;
+  struct trace_totals *totals = &trace->totals;
+  totals->changes = true;
+  totals->samples = totals->hits = 0;
+  while (source_next(source, &event)) {
+    if (event.kind != TRACE_SAMPLE) continue;
+    totals->samples++;
+    totals->hits += event.sample.n_samples;
+  }
+  source_close(source);
+}
+
 static void finish(struct folder_trace *trace, const struct trace_finishing *finishing,
                    struct unrecorded *unrecorded) {
   trace->status = WN_EBUSY;
@@ -201,6 +232,7 @@ static void finish(struct folder_trace *trace, const struct trace_finishing *fin
     trace->status = unrecorded_finish(unrecorded, trace->path, finishing, &trace->totals);
   }
   trace->after = unrecorded->own;
+  if (!trace->status) count_history(trace);
   bool became = !trace->status && trace->totals.end.kind == TRACE_END_EXEC;
   if (became && !trace->is_first) unrecorded_count_own(unrecorded);
   if (became && !trace->is_first && is_alive(trace->pid)) trace->status = WN_EBUSY;
@@ -243,6 +275,7 @@ static void remove_at(struct folder *folder, size_t i) {
   if (!same) {
     trace->status = WN_EBUSY;
   } else if (!unlink(trace->path)) {
+    history_remove(trace->path);
     free(trace->path);
     trace->path = NULL;
   }
@@ -346,11 +379,13 @@ static void count_kept(struct folder *folder) {
   }
 }
 
-static void remove_controls(const struct folder *folder) {
+/* Removes the files of traces that are not there, or that no process writes any more. */
+static void remove_left(const struct folder *folder) {
   struct dirent **entries;
   int count = scandir(folder->path, &entries, is_visible, NULL);
   for (int i = 0; i < count; i++) {
     if (is_our_control(entries[i]->d_name)) remove_control(folder, entries[i]->d_name);
+    if (is_our_history(entries[i]->d_name)) remove_left_history(folder, entries[i]->d_name);
     free(entries[i]);
   }
   if (count >= 0) free(entries);
@@ -376,22 +411,41 @@ static bool take_place(const char *beside, const char *folder) {
   return !rmdir(folder) && rename_to_free(beside, folder);
 }
 
+/* Moves the history of a trace, if there is one, to another name of the trace. One that was being written is
+ * given up. */
+static bool move_history(const char *from, const char *to) {
+  char *history = history_path(from), *moved = history_path(to);
+  bool done = history && moved && (!history_exists(from) || rename_to_free(history, moved));
+  if (done) history_remove(from);
+  free(history);
+  free(moved);
+  return done;
+}
+
+/* The trace's file takes the place of the folder, in which nothing else is. */
+static bool move_trace(const struct folder *folder, const struct folder_trace *trace) {
+  char *beside;
+  if (asprintf(&beside, "%s.%d", folder->path, (int)getpid()) < 0) return false;
+  bool moved = rename_to_free(trace->path, beside), done = moved && take_place(beside, folder->path);
+  if (moved && !done) rename_to_free(beside, trace->path);
+  free(beside);
+  return done;
+}
+
 /* Makes the only trace the file FILE. */
 static void become_file(struct folder *folder) {
   struct folder_trace *trace = &folder->traces[folder->main];
-  char *beside, *path = strdup(folder->path);
-  if (asprintf(&beside, "%s.%d", folder->path, (int)getpid()) < 0) beside = NULL;
-  if (beside && path && rename_to_free(trace->path, beside)) {
-    folder->exists = !take_place(beside, path);
+  char *path = strdup(folder->path);
+  if (path && move_history(trace->path, path)) {
+    folder->exists = !move_trace(folder, trace);
     if (folder->exists) {
-      rename_to_free(beside, trace->path);
+      move_history(path, trace->path);
     } else {
       free(trace->path);
       trace->path = path;
       path = NULL;
     }
   }
-  free(beside);
   free(path);
 }
 
@@ -407,6 +461,8 @@ wn_status folder_begin(struct folder *folder, const char *output) {
   bool made = folder->exists;
   if (!status) status = lock(folder);
   if (!status && !made) status = empty(folder);
+  if (!status) history_remove_own(folder->path); /* of a trace FILE that was removed without it */
+
   folder->exists = !status;
   if (status && status != WN_EBUSY && made) rmdir(folder->path);
   return status;
@@ -423,7 +479,7 @@ wn_status folder_finish(struct folder *folder, pid_t pid, const struct trace_fin
   thin_processes(folder);
   remove_small(folder);
   count_kept(folder);
-  remove_controls(folder);
+  remove_left(folder);
   if (!folder->kept) {
     folder_abandon(folder);
     return error_set(WN_EFORMAT, "%s has no trace", folder->path);

@@ -10,7 +10,8 @@
  *   if it also had less than a tenth of the resident memory of another one, or little;
  * - that of a process that has only a few samples and little resident memory, unless all such traces
  *   together have more than a twentieth of all samples; without any sample it is removed all the same.
- * The trace of a program that was ended by a signal is kept, and one that is damaged or has lost records.
+ * The trace of a program that was ended by a signal is kept, and one that is damaged or has lost records, or
+ * that has a history.
  * One trace is always kept. If no more than one is, and no process writes it, FILE becomes that file;
  * otherwise it remains a folder. It does also if its name was given with a slash at its end.
  *
@@ -20,6 +21,8 @@
  * LIVING. A trace is removed under its lock, if it is still what was read. A process that has become
  * another program may be about to write over the trace (OVER in preload/process.c): as long as it
  * lives, its trace counts as being written.
+ *
+ * HISTORIES. The history of a trace (cli/history_file.h) is moved and removed with it.
  *
  * LOCK. `winnow record` holds a lock of the folder (flock) until it ends: a second recording is refused,
  * and a reader knows that traces may still come.

@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "cli/heaps_of_file.h"
 #include "cli/hints.h"
+#include "cli/history_file.h"
 #include "cli/program.h"
 #include "cli/record/record.h"
 #include "cli/text.h"
@@ -123,7 +124,8 @@ static struct written written_to(const struct folder *folder) {
     if (!folder->traces[i].path) continue;
     written.growing += folder->traces[i].status == WN_EBUSY;
     written.unread += folder->traces[i].status && folder->traces[i].status != WN_EBUSY;
-    written.bytes += totals->file_bytes;
+    written.bytes += history_exists(folder->traces[i].path) ? history_disk_bytes(folder->traces[i].path)
+                                                            : totals->file_bytes;
     written.samples += totals->samples;
     written.lost += totals->damage.records_lost;
     if (totals->damage.loss_cause) written.cause = totals->damage.loss_cause;
