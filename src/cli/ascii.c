@@ -25,6 +25,7 @@ static char letter_of(uint32_t character) {
   case 0x2026:
   case 0x2248:
   case 0x00b1: return '~'; /* ellipsis, almost equal, plus-minus; '?' is a margin that is not known */
+  case 0x2192: return '>'; /* an arrow */
   default: return '?';     /* the middle dot too, which stands for what is not known */
   }
 }

@@ -115,6 +115,24 @@ const struct command commands[] = {
      "  winnow dump -o now.trace $(pidof server) && winnow report now.trace\n"
      "  winnow dump --loop 1h -o 'server-%t.trace' server.trace\n",
      NULL},
+    {"compact", command_compact, "make traces fit a bound", "compact [OPTION...] PID|TRACE...",
+     "  -m, --max-trace SIZE   a trace and its history may take so much disk space; default "
+     "$WINNOW_MAX_TRACE,\n"
+     "                         or 64M\n"
+     "  -q, --quiet            say nothing when all goes well\n"
+     "\n"
+     "Old parts of a trace move to a history beside it, TRACE.history, with fewer samples; what is estimated "
+     "from\n"
+     "them stays right, with wider ranges. All commands read the history with its trace. The program may go "
+     "on\n"
+     "writing: then the trace is compacted when it takes an eighth of SIZE, otherwise if it takes more than "
+     "SIZE.\n"
+     "TRACE can be a folder with traces, or a pattern. 'winnow record --max-trace' does this by itself.\n"
+     "\n"
+     "Examples:\n"
+     "  winnow compact server.trace\n"
+     "  winnow compact -q --max-trace 256M /var/lib/winnow/app    # called by a timer\n",
+     NULL},
     {"status", command_status, "list the processes that are recorded now",
      "status [OPTION...] [PID|TRACE...]",
      "  -j, --json             print a JSON array\n"

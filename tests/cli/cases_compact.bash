@@ -68,3 +68,99 @@ histories_are_no_traces_of_their_own() {
   succeeds info .
   says 'b.trace.history'
 }
+
+compact_refuses_what_is_no_trace() {
+  refused 2 'which trace' compact
+  refused 2 'which trace' compact ''
+  refused 2 '--max-trace 10: it must be a size of . MiB or more' compact -m 10 t
+  refused 2 '--max-trace much: it must be' compact --max-trace much t
+  WINNOW_MAX_TRACE=much refused 2 'WINNOW_MAX_TRACE=much: it must be' compact t
+  refused 2 "option '--max-trace' needs a value" compact --max-trace
+  refused 1 'cannot open t: No such file' compact t
+  refused 1 'there is no process 4194399' compact 4194399
+  mkdir folder
+  refused 1 'folder: no file in it is a trace' compact folder
+  refused 1 'no file of such a name is a trace' compact 'folder/*'
+  echo text >text
+  refused 1 '^winnow: text is no trace of Winnow$' compact text
+  : >empty
+  refused 1 '^winnow: empty is no trace of Winnow$' compact empty
+  make plain t
+  cp t t.history
+  refused 1 't.history is the history of a trace' compact t.history
+  "$build/tests/cli/make_memtrace" m 600 1 || fail "no Memtrace file"
+  refused 1 '^winnow: m is no trace of Winnow$' compact m
+}
+
+compact_has_nothing_to_do_with_small_traces() {
+  make plain t
+  cp t before
+  succeeds compact t
+  grep -Eqx 'winnow: t: nothing to do: it takes [0-9.]+ k?B of 64[.]0 MB' out || fail "$(cat out)"
+  succeeds compact -q t
+  [ ! -s out ] || fail "$(cat out)"
+  mkdir folder
+  cp t folder/a.trace
+  cp t folder/b.trace
+  WINNOW_MAX_TRACE=128M succeeds compact folder
+  grep -qx 'winnow: nothing to do: none of 2 traces is too large for 128 MB' out || fail "$(cat out)"
+  succeeds compact t 'folder/*'
+  grep -q 'none of 3 traces' out || fail "$(cat out)"
+  cmp -s t before && cmp -s folder/a.trace before || fail "a trace has changed"
+  [ "$(find . -name '*.history*' | wc -l)" = 0 ] || fail "$(find .)"
+  # One that fails does not keep the others from being looked at.
+  run compact none t
+  [ "$code" = 1 ] && [ "$(wc -l <err)" = 1 ] && [ ! -s out ] || fail "code $code: $(cat out err)"
+}
+
+# A trace that is larger than the least bound.
+make_large() { make many "$1" 600000; }
+disk() { du -B1 -c "$@" | tail -n 1 | cut -f 1; } # FILE...: what they take
+
+compacted_traces_fit_their_bound() {
+  need_many_blocks
+  local bound=4194304 line='[0-9.]+ MB → [0-9.]+ [kM]B, [0-9,]+ chunks?, [0-9.]+( million|,[0-9]+)? samples → [0-9.,]+( million)?'
+  mkdir folder
+  make_large folder/a.trace
+  make plain folder/b.trace
+  cp folder/b.trace before
+  local large
+  large=$(disk folder/a.trace)
+  [ "$large" -gt $bound ] || fail "the trace takes only $large"
+  succeeds compact -m $bound folder
+  grep -Eqx "winnow: folder/a[.]trace: $line" out && [ "$(wc -l <out)" = 1 ] || fail "$(cat out)"
+  [ "$(disk folder/a.trace folder/a.trace.history)" -le $bound ] || fail "it takes $(disk folder/*)"
+  [ ! -e folder/b.trace.history ] && cmp -s folder/b.trace before || fail "a small trace was changed"
+  [ ! -e folder/a.trace.history.new ] || fail "a half history is left"
+  succeeds report folder/a.trace
+  succeeds compact -m $bound folder
+  grep -q 'nothing to do: none of 2 traces' out || fail "$(cat out)"
+  make_large t.trace
+  succeeds compact -q --max-trace $bound t.trace
+  [ ! -s out ] && [ -e t.trace.history ] || fail "$(cat out)"
+}
+
+# One of two takes the trace; the other one says so, and changes nothing.
+two_compactions_of_a_trace_do_no_harm() {
+  need_many_blocks
+  local attempt i busy=0
+  make_large whole
+  for attempt in $(seq 20); do
+    cp whole t
+    rm -f t.history*
+    for i in 1 2 3 4; do
+      ("$winnow" compact -m 4194304 t >out.$i 2>err.$i; echo $? >code.$i) &
+    done
+    wait
+    for i in 1 2 3 4; do
+      case $(cat code.$i) in
+        0) [ ! -s err.$i ] || fail "$(cat err.$i)" ;;
+        1) [ "$(wc -l <err.$i)" = 1 ] && [ ! -s out.$i ] && grep -q '^winnow: .*t.*another process' err.$i && busy=1 || fail "$(cat err.$i out.$i)" ;;
+        *) fail "code $(cat code.$i)" ;;
+      esac
+    done
+    [ "$(disk t t.history)" -le 4194304 ] || fail "it takes $(disk t t.history)"
+    [ $busy = 0 ] || return 0
+  done
+  skip "no two ran at once"
+}

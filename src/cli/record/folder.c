@@ -462,7 +462,6 @@ wn_status folder_begin(struct folder *folder, const char *output) {
   if (!status) status = lock(folder);
   if (!status && !made) status = empty(folder);
   if (!status) history_remove_own(folder->path); /* of a trace FILE that was removed without it */
-
   folder->exists = !status;
   if (status && status != WN_EBUSY && made) rmdir(folder->path);
   return status;
