@@ -2,6 +2,7 @@
 #include "cli/history_file.h"
 
 #include "trace/chunk_file.h"
+#include "trace/history.h"
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 #include <unistd.h>
 
 /* Of the history, and of one that is being written. */
-static const char *const endings[] = {".history", ".history.new"};
+static const char *const endings[] = {HISTORY_ENDING, HISTORY_NEW};
 enum { ENDINGS = sizeof endings / sizeof *endings };
 
 static bool file_of(char path[PATH_MAX], const char *trace, int i) {
@@ -54,11 +55,6 @@ uint64_t history_disk_bytes(const char *trace) {
   for (int i = 0; i < ENDINGS; i++)
     if (file_of(path, trace, i)) bytes += disk_bytes(path);
   return bytes;
-}
-
-char *history_path(const char *trace) {
-  char *path;
-  return asprintf(&path, "%s%s", trace, endings[0]) < 0 ? NULL : path;
 }
 
 bool history_exists(const char *trace) {

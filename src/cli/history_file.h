@@ -18,8 +18,6 @@ bool history_is_one(const char *path);
  * it cannot be looked at. */
 uint64_t history_disk_bytes(const char *trace);
 
-/* The path of the history, from malloc. NULL: not enough memory. */
-char *history_path(const char *trace);
 bool history_exists(const char *trace);
 
 /* Removes the history of a trace that was removed. history_remove_own removes only files that are this

@@ -8,6 +8,7 @@
 #include "sources/files/open.h"
 #include "trace/chunk_file.h"
 #include "trace/control.h"
+#include "trace/history.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -414,7 +415,7 @@ static bool take_place(const char *beside, const char *folder) {
 /* Moves the history of a trace, if there is one, to another name of the trace. One that was being written is
  * given up. */
 static bool move_history(const char *from, const char *to) {
-  char *history = history_path(from), *moved = history_path(to);
+  char *history = history_path(from, HISTORY_ENDING), *moved = history_path(to, HISTORY_ENDING);
   bool done = history && moved && (!history_exists(from) || rename_to_free(history, moved));
   if (done) history_remove(from);
   free(history);
