@@ -67,17 +67,33 @@ static uint64_t behind_hole(const struct compacting *job, uint64_t chunk) {
   return found > chunk ? found : chunk;
 }
 
+/* Whether the process of the trace may still write to it: whether it has the file mapped, if that can be
+ * seen, or else whether it lives. */
+static bool process_may_write(const struct compacting *job, uint32_t pid) {
+  char path[40], *line = NULL;
+  size_t room = 0;
+  unsigned long inode;
+  bool mapped = false;
+  snprintf(path, sizeof path, "/proc/%u/maps", pid);
+  FILE *maps = fopen(path, "re");
+  if (!maps) return errno != ENOENT && (!kill((pid_t)pid, 0) || errno == EPERM);
+  while (!mapped && getline(&line, &room, maps) > 0)
+    mapped = sscanf(line, "%*s %*s %*s %*s %lu", &inode) == 1 && inode == job->found.st_ino;
+  free(line);
+  fclose(maps);
+  return mapped;
+}
+
 /* Whether no process writes the trace. A program that closes all descriptors loses the lock until its recorder
- * opens the trace again, so its process must have ended too. */
+ * opens the trace again, so the process is asked for too. */
 static wn_status is_closed(struct compacting *job, bool *closed) {
   struct trace_reader *reader;
   bool locked = flock(job->descriptor, LOCK_EX | LOCK_NB);
   wn_status status = trace_reader_open(job->path, &reader);
   if (status) return status;
   const struct trace_run *run = trace_reader_run(reader);
-  uint32_t pid = run->pid;
   job->run_seed = hash_combine(hash_combine(run->seed, run->pid), run->monotonic_ns);
-  *closed = !locked && (!pid || (kill((pid_t)pid, 0) && errno == ESRCH));
+  *closed = !locked && (!run->pid || !process_may_write(job, run->pid));
   trace_reader_close(reader);
   return WN_OK;
 }

@@ -16,7 +16,7 @@ static inline uint64_t compact_trace_most(uint64_t max_bytes) { return max_bytes
 static inline uint64_t compact_trace_due(uint64_t max_bytes) { return max_bytes / 8; }
 
 /* The least bound. */
-#define COMPACT_LEAST ((uint64_t)(TINY ? 1 : 16) << 20)
+#define COMPACT_LEAST ((uint64_t)(TINY ? 1000000 : 16000000))
 
 struct compact_result {
   uint64_t bytes_before, bytes_after; /* disk space of the trace and its history */
@@ -30,8 +30,8 @@ bool compact_is_due(const char *path, uint64_t max_bytes);
 
 /* Moves all chunks that their writer has left (all, if no process writes the trace) into the history, and
  * leaves out samples so that it takes no more than its part of `max_bytes`. The trace is at every moment,
- * also if this process is killed, as it was before or as it is afterwards. Reads the trace twice and takes
- * about as much memory as the bound.
+ * also if this process is killed, as it was before or as it is afterwards. Reads the trace twice, and takes
+ * some 80 bytes of memory for each block that has a record in it: twice to four times the bound.
  * WN_EBUSY: another process compacts it. WN_EINVAL: it is no trace of Winnow; WN_EIO, WN_ENOMEM likewise
  * with wn_last_error. */
 wn_status compact_trace(const char *path, uint64_t max_bytes, struct compact_result *result);

@@ -179,8 +179,8 @@ static int parse(struct job *job, int argc, char **argv) {
     if (option == '?' || option == ':') return fail_option("compact", option, argv, known);
   }
   if (!read_bound(bound, &job->max_bytes))
-    return fail_usage("compact", "%s%s: it must be a size of %u MiB or more, such as 64M", from, bound,
-                      (unsigned)(COMPACT_LEAST >> 20));
+    return fail_usage("compact", "%s%s: it must be a size of %u MB or more, such as 64M", from, bound,
+                      (unsigned)(COMPACT_LEAST / 1000000));
   if (optind == argc || !*argv[optind])
     return fail_usage("compact", "which trace? usage: winnow compact [OPTION...] PID|TRACE...");
   return 0;
