@@ -47,20 +47,20 @@ static int by_number(const void *a, const void *b) {
   return (left->number > right->number) - (left->number < right->number);
 }
 
-static uint64_t part_of(uint64_t time_ns, uint64_t now_ns) { return time_ns / (now_ns / STATES_PARTS + 1); }
-
 /* Of the records of one thing, `first` to `end`, the last and the largest of each part stay. */
-static void keep_largest(struct state *first, struct state *end, uint64_t now_ns) {
+static void keep_largest(const struct states *states, struct state *first, struct state *end) {
   for (struct state *begin = first, *next; begin < end; begin = next) {
+    uint64_t part = begin->time_ns / states->part_ns;
     struct state *largest = begin;
-    for (next = begin; next < end && part_of(next->time_ns, now_ns) == part_of(begin->time_ns, now_ns);
-         next++)
+    for (next = begin; next < end && next->time_ns / states->part_ns == part; next++)
       if (next->value > largest->value) largest = next;
     largest->stays = next[-1].stays = true;
   }
 }
 
 static bool note_moments(struct states *states, const struct state *first, const struct state *end) {
+  free(states->moments);
+  states->moment_count = 0;
   states->moments = malloc((size_t)(end - first + 1) * sizeof *states->moments);
   if (!states->moments) return false;
   for (const struct state *state = first; state < end; state++)
@@ -98,12 +98,12 @@ static void keep_mapping(const struct states *states, struct state *first, struc
   }
 }
 
-static void keep_thing(const struct states *states, struct state *first, struct state *end, uint64_t now_ns) {
+static void keep_thing(const struct states *states, struct state *first, struct state *end) {
   if (is_mapping(first)) {
     keep_mapping(states, first, end);
     return;
   }
-  if (first->kind == TRACE_COLLECTION || first->kind == TRACE_PAUSE) keep_largest(first, end, now_ns);
+  if (first->kind == TRACE_COLLECTION || first->kind == TRACE_PAUSE) keep_largest(states, first, end);
   first->stays = end[-1].stays = true;
   for (struct state *state = first; state + 1 < end; state++) {
     state->stays |= has_moment(states, state->time_ns, state[1].time_ns);
@@ -116,6 +116,26 @@ static struct state *end_of_thing(struct states *states, struct state *first) {
   struct state *end = states->items + states->count, *next = first;
   while (next < end && next->thing == first->thing) next++;
   return next;
+}
+
+/* Chooses with parts of this length. False without memory. */
+static bool choose(struct states *states, size_t *left) {
+  struct state *end = states->items + states->count, *first, *next;
+  *left = 0;
+  for (first = states->items; first < end; first++) first->stays = false;
+  for (first = states->items; first < end; first = next) {
+    next = end_of_thing(states, first);
+    if (first->kind != TRACE_MEMORY || is_mapping(first)) continue;
+    keep_largest(states, first, next);
+    first->stays = true;
+    if (!note_moments(states, first, next)) return false;
+  }
+  for (first = states->items; first < end; first = next) {
+    next = end_of_thing(states, first);
+    if (first->kind != TRACE_MEMORY || is_mapping(first)) keep_thing(states, first, next);
+  }
+  for (first = states->items; first < end; first++) *left += first->stays;
+  return true;
 }
 
 /* ---- shared ---- */
@@ -133,22 +153,15 @@ bool states_note(struct states *states, const struct trace_event *event) {
 }
 
 bool states_choose(struct states *states, uint64_t now_ns) {
-  struct state *end = states->items + states->count, *first, *next;
-  if (!states->count) return true;
+  bool done = true;
   qsort(states->items, states->count, sizeof *states->items, by_thing);
-  for (first = states->items; first < end; first = next) {
-    next = end_of_thing(states, first);
-    if (first->kind != TRACE_MEMORY || is_mapping(first)) continue;
-    keep_largest(first, next, now_ns);
-    first->stays = true;
-    if (!note_moments(states, first, next)) return false;
-  }
-  for (first = states->items; first < end; first = next) {
-    next = end_of_thing(states, first);
-    if (first->kind != TRACE_MEMORY || is_mapping(first)) keep_thing(states, first, next, now_ns);
+  size_t left = SIZE_MAX;
+  for (unsigned parts = STATES_PARTS; done && parts && left > STATES_MOST; parts /= 2) {
+    states->part_ns = now_ns / parts + 1;
+    done = choose(states, &left);
   }
   qsort(states->items, states->count, sizeof *states->items, by_number);
-  return true;
+  return done;
 }
 
 bool states_keep(struct states *states) {

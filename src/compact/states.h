@@ -1,7 +1,8 @@
 /* Which records stay that tell how the process was at a moment: its memory, its mappings, its control group,
  * the rate, its collections and pauses.
  *
- * MOMENTS. The time since the trace began is divided into STATES_PARTS parts. Of each part those records of
+ * MOMENTS. The time since the trace began is divided into STATES_PARTS parts, or fewer if more than STATES_MOST
+ * records would stay: those of thousands of mappings that change all the time. Of each part those records of
  * memory stay that are the last and the largest, and their times are the moments. Of the other kinds a
  * record stays if it tells the state at a moment: if a moment lies between it and the next record of
  * the same thing. A mapping that no moment saw is left out; pauses and collections stay too if they are the
@@ -11,7 +12,7 @@
 
 #include "trace/event.h"
 
-enum { STATES_PARTS = 1024 };
+enum { STATES_PARTS = 1024, STATES_MOST = 100000 };
 
 /* A record: of what thing, when, how large, and whether it stays. */
 struct state {
@@ -26,7 +27,8 @@ struct states {
   size_t count, capacity;
   uint64_t *moments;
   size_t moment_count;
-  size_t next; /* which one states_keep is asked of */
+  uint64_t part_ns; /* the length of a part */
+  size_t next;      /* which one states_keep is asked of */
 };
 
 /* Notes an event if it is one of a state. False without memory. */
