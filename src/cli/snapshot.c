@@ -5,10 +5,12 @@
 #include "base/error.h"
 #include "base/os.h"
 #include "cli/command.h"
+#include "cli/history_file.h"
 #include "cli/input.h"
 #include "cli/output.h"
 #include "cli/recordings.h"
 #include "cli/text.h"
+#include "compact/compact.h"
 #include "trace/copy.h"
 #include "trace/finish.h"
 #include <stdbool.h>
@@ -82,7 +84,8 @@ static wn_status copy_to(const char *path, const char *name, bool goes_on) {
   if (!status) status = output_open(&output, name);
   if (status) return status;
   output_make_private(&output);
-  status = trace_copy(path, fileno(output.file));
+  status =
+      history_exists(path) ? compact_copy(path, output_temporary()) : trace_copy(path, fileno(output.file));
   if (!status && goes_on) status = complete(output_temporary());
   if (!status) return output_finish(&output);
   output_abandon(&output);

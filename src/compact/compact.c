@@ -294,4 +294,12 @@ wn_status compact_trace(const char *path, uint64_t max_bytes, struct compact_res
   free(job.chunks);
   return status;
 }
+
+wn_status compact_copy(const char *path, const char *target) {
+  struct rewrite rewrite = {.path = path, .all = true};
+  wn_status status = rewrite_read(&rewrite);
+  if (!status) status = rewrite_write(&rewrite, SIZE_MAX, target);
+  rewrite_destroy(&rewrite);
+  return status;
+}
 /* SPDX-License-Identifier: MIT */

@@ -36,5 +36,9 @@ bool compact_is_due(const char *path, uint64_t max_bytes);
  * with wn_last_error. */
 wn_status compact_trace(const char *path, uint64_t max_bytes, struct compact_result *result);
 
+/* Writes a trace and its history as one trace, of which nothing is left out, over `target`, which is empty or
+ * a trace. Errors as above; then the target is gone. */
+wn_status compact_copy(const char *path, const char *target);
+
 #endif
 /* SPDX-License-Identifier: MIT */

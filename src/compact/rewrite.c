@@ -22,7 +22,7 @@ static wn_status no_memory(const char *path) {
 /* Whether the last event is of what is taken over. */
 static bool is_taken(const struct rewrite *rewrite, const struct trace_reader *reader) {
   uint64_t chunk;
-  if (!trace_reader_chunk(reader, &chunk)) return true;
+  if (!trace_reader_chunk(reader, &chunk) || rewrite->all) return true;
   size_t low = 0, high = rewrite->chunk_count;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
@@ -180,7 +180,7 @@ static bool keeps(struct pass *pass, struct trace_event *event) {
   case TRACE_RESIZE:
   case TRACE_FREE:
   case TRACE_PROMOTE: return blocks_keep(&pass->rewrite->blocks, event);
-  default: return !states_have(event) || states_keep(&pass->rewrite->states);
+  default: return pass->rewrite->all || !states_have(event) || states_keep(&pass->rewrite->states);
   }
 }
 
@@ -211,7 +211,7 @@ static bool write_ranges(struct pass *pass) {
 
 static bool write_all(struct pass *pass) {
   struct trace_event event;
-  bool done = write_ranges(pass);
+  bool done = pass->rewrite->all || write_ranges(pass);
   while (done && trace_reader_next(pass->reader, &event))
     if (is_taken(pass->rewrite, pass->reader) && keeps(pass, &event)) done = write_event(pass, &event);
   if (done) write_sums(pass);

@@ -23,6 +23,7 @@ struct rewrite {
   const uint64_t *chunks; /* that are taken over, in ascending order */
   size_t chunk_count;
   uint64_t seed;
+  bool all; /* all chunks are taken, nothing is left out, and what is written is a trace of its own */
   /* Set by rewrite_read. */
   struct replaced before; /* what the history had taken over before */
   struct blocks blocks;

@@ -142,6 +142,24 @@ static void a_kill_at_any_call_leaves_a_whole_trace(void **state) {
   unlink(history);
 }
 
+/* A copy is one file, with all that the trace and its history have. */
+static void a_copy_is_whole(void **state) {
+  (void)state;
+  struct compact_result result;
+  char copy[80], kept[64];
+  snprintf(copy, sizeof copy, "%s.copy", path);
+  record();
+  assert_int_equal(compact_trace(path, BOUND, &result), WN_OK);
+  assert_int_equal(compact_copy(path, copy), WN_OK);
+  unlink(path);
+  unlink(history);
+  memcpy(kept, path, sizeof kept);
+  memcpy(path, copy, sizeof path);
+  check_trace();
+  memcpy(path, kept, sizeof path);
+  unlink(copy);
+}
+
 /* A file that only looks like the history of this trace is passed over. */
 static void the_history_of_another_trace_does_not_count(void **state) {
   (void)state;
@@ -164,6 +182,7 @@ static void the_history_of_another_trace_does_not_count(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(a_kill_at_any_call_leaves_a_whole_trace),
+                                     cmocka_unit_test(a_copy_is_whole),
                                      cmocka_unit_test(the_history_of_another_trace_does_not_count)};
   snprintf(path, sizeof path, "test_compact_kill.%d.trace", (int)getpid());
   snprintf(history, sizeof history, "%s" HISTORY_ENDING, path);
