@@ -8,7 +8,8 @@
  *
  * Only the commit word checks the bytes behind the last checkpoint: the last running checksum,
  * continued over them, must be the commit word's. A reader needs the segment before them to decode
- * them. Chunks that the writer has left, or that have an END, have no such bytes.
+ * them. Chunks that the writer has left have only their seal there, and those that have an END
+ * nothing, if their reserve had room for a checkpoint.
  *
  * A lost segment takes with it the nodes that it defined. Modules and names are not missed, since
  * the writer forgets them at each checkpoint and defines them again when it needs them.

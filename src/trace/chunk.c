@@ -81,11 +81,15 @@ void chunk_seal_put(unsigned char bytes[SEAL_BYTES], uint64_t until_ns) {
   memcpy(bytes + sizeof seal, &until_ns, sizeof until_ns);
 }
 
+bool chunk_seal_get(const unsigned char bytes[SEAL_BYTES], uint64_t *until_ns) {
+  if (memcmp(bytes, seal, sizeof seal) != 0) return false;
+  memcpy(until_ns, bytes + sizeof seal, sizeof *until_ns);
+  return true;
+}
+
 bool chunk_is_sealed(const void *chunk, uint32_t used, uint64_t *until_ns) {
   const unsigned char *end = (const unsigned char *)chunk + CHUNK_HEADER_BYTES + used;
-  if (used < SEAL_BYTES || memcmp(end - SEAL_BYTES, seal, sizeof seal) != 0) return false;
-  memcpy(until_ns, end - sizeof *until_ns, sizeof *until_ns);
-  return true;
+  return used >= SEAL_BYTES && chunk_seal_get(end - SEAL_BYTES, until_ns);
 }
 
 enum chunk_state chunk_check(const void *bytes, size_t count, uint32_t *used) {

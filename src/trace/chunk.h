@@ -64,6 +64,9 @@ uint32_t chunk_begin(struct chunk_header *header, const struct chunk_header *fie
 enum { SEAL_BYTES = 2 + 4 + 8 };
 void chunk_seal_put(unsigned char bytes[SEAL_BYTES], uint64_t until_ns);
 
+/* Whether these bytes, the last of a chunk, are a seal; then the time. */
+bool chunk_seal_get(const unsigned char bytes[SEAL_BYTES], uint64_t *until_ns);
+
 /* Whether a whole chunk with `used` bytes of records is sealed; then since when. */
 bool chunk_is_sealed(const void *chunk, uint32_t used, uint64_t *until_ns);
 

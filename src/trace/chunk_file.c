@@ -178,36 +178,54 @@ static bool take_allocated(struct chunk_file *file, bool small, struct taken_chu
   return true;
 }
 
-/* Zeros must be written by the chunk's only owner, lest they fall on records. */
-static bool take_written(struct chunk_file *file, bool small, struct taken_chunk *chunk) {
-  uint64_t next = atomic_load_explicit(&file->next, memory_order_relaxed);
-  int descriptor;
-  chunk->space = first_space(small);
-  if (!may_grow(file, next * CHUNK_BYTES + chunk->space, &descriptor)) return false;
-  chunk->sequence = atomic_fetch_add_explicit(&file->next, 1, memory_order_relaxed);
-  uint64_t from = chunk->sequence * CHUNK_BYTES, to = from + chunk->space;
-  return may_grow(file, to, &descriptor) && write_zeros(file, descriptor, from, to);
-}
-
-static bool take(struct chunk_file *file, bool small, struct taken_chunk *chunk) {
-  if (atomic_load_explicit(&file->can_allocate, memory_order_relaxed)) {
-    if (take_allocated(file, small, chunk)) return true;
-    if (errno != EOPNOTSUPP && errno != ENOSYS) return false;
-    atomic_store_explicit(&file->can_allocate, false, memory_order_relaxed);
-  }
-  return take_written(file, small, chunk);
-}
-
-static bool extend(struct chunk_file *file, const struct taken_chunk *chunk, uint32_t space) {
-  uint64_t from = chunk->sequence * CHUNK_BYTES + chunk->space, to = chunk->sequence * CHUNK_BYTES + space;
-  int descriptor;
-  if (!may_grow(file, to, &descriptor)) return false;
+/* Space for a part of a chunk that is the caller's. */
+static bool fill(struct chunk_file *file, int descriptor, uint64_t from, uint64_t to) {
   if (atomic_load_explicit(&file->can_allocate, memory_order_relaxed)) {
     if (allocate(file, descriptor, from, to)) return true;
     if (errno != EOPNOTSUPP && errno != ENOSYS) return false;
     atomic_store_explicit(&file->can_allocate, false, memory_order_relaxed);
   }
   return write_zeros(file, descriptor, from, to);
+}
+
+/* Zeros must be written by the chunk's only owner, lest they fall on records; and under a bound space must
+ * be allocated by it, lest it falls on a chunk that was dropped meanwhile. */
+static bool take_owned(struct chunk_file *file, bool small, struct taken_chunk *chunk,
+                       struct dropped_chunks *dropped) {
+  uint64_t next = atomic_load_explicit(&file->next, memory_order_relaxed);
+  int descriptor;
+  chunk->space = first_space(small);
+  if (!may_grow(file, next * CHUNK_BYTES + chunk->space, &descriptor) ||
+      !disk_bound_make_room(&file->bound, descriptor, chunk->space, dropped))
+    return false;
+  chunk->sequence = atomic_fetch_add_explicit(&file->next, 1, memory_order_relaxed);
+  uint64_t from = chunk->sequence * CHUNK_BYTES, to = from + chunk->space;
+  bool filled = may_grow(file, to, &descriptor) && fill(file, descriptor, from, to);
+  disk_bound_has_grown(&file->bound, chunk->space);
+  return filled;
+}
+
+static bool take(struct chunk_file *file, bool small, struct taken_chunk *chunk,
+                 struct dropped_chunks *dropped) {
+  bool bound = file->bound.most_bytes;
+  if (!bound && atomic_load_explicit(&file->can_allocate, memory_order_relaxed)) {
+    if (take_allocated(file, small, chunk)) return true;
+    if (errno != EOPNOTSUPP && errno != ENOSYS) return false;
+    atomic_store_explicit(&file->can_allocate, false, memory_order_relaxed);
+  }
+  return take_owned(file, small, chunk, dropped);
+}
+
+static bool extend(struct chunk_file *file, const struct taken_chunk *chunk, uint32_t space,
+                   struct dropped_chunks *dropped) {
+  uint64_t begin = chunk->sequence * CHUNK_BYTES, more = space - chunk->space;
+  int descriptor;
+  if (!may_grow(file, begin + space, &descriptor) ||
+      !disk_bound_make_room(&file->bound, descriptor, more, dropped))
+    return false;
+  bool extended = fill(file, descriptor, begin + chunk->space, begin + space);
+  disk_bound_has_grown(&file->bound, more);
+  return extended;
 }
 
 static enum trace_loss_cause cause_of(int error) {
@@ -378,6 +396,7 @@ wn_status chunk_file_open(struct chunk_file *file, const char *path, uint64_t li
   if (status) return status;
   file->fresh = fresh;
   file->limit_bytes = limit_bytes;
+  file->bound = (struct disk_bound){0};
   atomic_init(&file->descriptor, raised(descriptor));
   atomic_init(&file->can_allocate, true);
   atomic_init(&file->next, 0);
@@ -398,26 +417,38 @@ wn_status chunk_file_check(const char *path) {
   return status;
 }
 
-bool chunk_file_take(struct chunk_file *file, bool small, struct taken_chunk *chunk) {
+bool chunk_file_bind(struct chunk_file *file, uint64_t bound_bytes) {
+  return disk_bound_create(&file->bound, bound_bytes, &file->next, file->device, file->inode);
+}
+
+bool chunk_file_take(struct chunk_file *file, bool small, struct taken_chunk *chunk,
+                     struct dropped_chunks *dropped) {
   if (refused(file)) return false;
   int saved = errno;
-  bool taken = take(file, small, chunk);
+  bool taken = take(file, small, chunk, dropped);
   if (!taken) note_refusal(file);
   errno = saved;
   return taken;
 }
 
-bool chunk_file_extend(struct chunk_file *file, struct taken_chunk *chunk) {
+bool chunk_file_extend(struct chunk_file *file, struct taken_chunk *chunk, struct dropped_chunks *dropped) {
   if (chunk->space == CHUNK_BYTES || refused(file)) return false;
   int saved = errno;
   uint32_t space = chunk->space < CHUNK_BYTES / 2 ? 2 * chunk->space : CHUNK_BYTES;
-  bool extended = extend(file, chunk, space);
+  bool extended = extend(file, chunk, space, dropped);
   if (extended)
     chunk->space = space;
   else
     note_refusal(file);
   errno = saved;
   return extended;
+}
+
+void chunk_file_give_back(struct chunk_file *file, uint64_t sequence) {
+  int saved = errno;
+  int descriptor = descriptor_of(file);
+  if (descriptor >= 0) disk_bound_give_back(&file->bound, descriptor, sequence);
+  errno = saved;
 }
 
 void *chunk_file_map(struct chunk_file *file, uint64_t sequence) {
@@ -457,6 +488,8 @@ void chunk_file_close(struct chunk_file *file) {
   if (descriptor >= 0) raw_close(descriptor);
   errno = saved;
 }
+
+void chunk_file_free(struct chunk_file *file) { disk_bound_destroy(&file->bound); }
 
 void chunk_file_give_up(struct chunk_file *file) {
   int saved = errno;

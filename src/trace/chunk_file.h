@@ -31,6 +31,7 @@
 #ifndef TRACE_CHUNK_FILE_H
 #define TRACE_CHUNK_FILE_H
 
+#include "trace/dropping.h"
 #include <limits.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -59,6 +60,7 @@ struct chunk_file {
   _Atomic(uint8_t) cause;
   /* Set by chunk_file_close: the file is not to be opened again. */
   _Atomic(bool) closed;
+  struct disk_bound bound;
   /* How often to say no before the system is asked again after a failure. */
   _Atomic(unsigned) refusals;
 };
@@ -71,6 +73,10 @@ struct chunk_file {
  * always new, and `file->path` tells its name. Follows no symbolic link there. Sets wn_last_error. */
 wn_status chunk_file_open(struct chunk_file *file, const char *path, uint64_t limit_bytes);
 
+/* Between chunk_file_open and the first chunk: the file never takes more disk space (dropping.h). False if
+ * there is no memory. */
+bool chunk_file_bind(struct chunk_file *file, uint64_t bound_bytes);
+
 struct taken_chunk {
   uint64_t sequence;
   uint32_t space; /* so many of its bytes, from the first on, have space behind them */
@@ -80,11 +86,16 @@ struct taken_chunk {
 wn_status chunk_file_check(const char *path);
 
 /* Takes the next chunk, all zeros. `small`: with space for its first page, unless there is more in
- * advance. False, at once most times, if there is no room. Any thread, signal handlers too. */
-bool chunk_file_take(struct chunk_file *file, bool small, struct taken_chunk *chunk);
+ * advance. Chunks that are dropped for it are added to `dropped` (NULL: none may be). False, at once most
+ * times, if there is no room. Any thread, signal handlers too. */
+bool chunk_file_take(struct chunk_file *file, bool small, struct taken_chunk *chunk,
+                     struct dropped_chunks *dropped);
 
 /* Doubles the space of a chunk, which is the caller's. False if it has all, or there is no room. */
-bool chunk_file_extend(struct chunk_file *file, struct taken_chunk *chunk);
+bool chunk_file_extend(struct chunk_file *file, struct taken_chunk *chunk, struct dropped_chunks *dropped);
+
+/* A chunk that was taken will not be used: under a bound its space is given back. */
+void chunk_file_give_back(struct chunk_file *file, uint64_t sequence);
 
 /* Maps a chunk that was taken; NULL if the address space is exhausted. Unmapped by munmap. */
 void *chunk_file_map(struct chunk_file *file, uint64_t sequence);
@@ -95,6 +106,9 @@ bool chunk_file_is_whole(struct chunk_file *file, bool look);
 
 /* Closes the descriptor, if it is still ours, and gives no more chunks. */
 void chunk_file_close(struct chunk_file *file);
+
+/* Frees what chunk_file_bind took; nothing else may follow. */
+void chunk_file_free(struct chunk_file *file);
 
 /* Closes it too; where nothing could be written: a file that was created is removed again. */
 void chunk_file_give_up(struct chunk_file *file);

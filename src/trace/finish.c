@@ -112,9 +112,11 @@ static bool add_end(int descriptor, const struct trace_tail *tail, uint64_t file
   struct last_chunk *last = calloc(1, sizeof *last);
   if (!last) return false;
   uint32_t used = 0;
+  uint64_t until;
   ssize_t count = pread(descriptor, last->bytes, sizeof last->bytes, (off_t)tail->offset);
   bool whole = count > 0 && chunk_check(last->bytes, (size_t)count, &used) == CHUNK_WHOLE;
-  bool added = whole && ((tail->sound && add_to_chunk(descriptor, last, tail, used, end)) ||
+  bool open = whole && tail->sound && !chunk_is_sealed(last->bytes, used, &until);
+  bool added = whole && ((open && add_to_chunk(descriptor, last, tail, used, end)) ||
                          add_chunk(descriptor, last, file_bytes, end));
   free(last);
   return added;

@@ -2,24 +2,20 @@
 #include "trace/writer.h"
 
 #include "base/error.h"
-#include "base/hash.h"
 #include "base/metadata.h"
 #include "base/os.h"
 #include "base/words.h"
-#include "trace/checkpoint.h"
-#include "trace/chunk.h"
 #include "trace/chunk_file.h"
-#include "trace/encoder.h"
+#include "trace/stream.h"
 #include <errno.h>
-#include <sys/mman.h>
 
 enum {
   STREAMS_MOST = 64,
   STREAMS_LEAST = 4,
-  /* At the end of a chunk's space, for LOSS and END; and what of it is kept for the very last
-   * ones. */
-  RESERVE_BYTES = 256,
-  LAST_BYTES = 128,
+  /* A stream lags if its chunk was taken so many chunks ago. */
+  LAG_CHUNKS = 64,
+  /* Open chunks, which cannot be dropped, take one in so many bytes of a bound at most. */
+  OPEN_PART = 2,
   COMMAND_MOST = CHUNK_BYTES / 4
 };
 
@@ -29,34 +25,6 @@ enum {
  * follow, or records by pwrite, which no cut could harm, would take 0.3 to 2.5 us a record: many
  * times the cost of a record (bench_trace_writer). */
 #define LOOK_INTERVAL ((uint64_t)200 * 1000)
-
-/* How far a chunk is written. */
-struct written {
-  unsigned char *published; /* where the bytes end that the commit word covers */
-  uint32_t crc;             /* of the header and of all until there */
-  unsigned char *segment;   /* where the segment begins that the next checkpoint closes */
-  unsigned char *due;       /* and where it is long enough for that */
-  struct checkpoint checkpoint;
-};
-
-struct stream {
-  /* 1 while a thread writes here; 0 pairs with the next claim, so that streams pass from thread to
-   * thread whole. */
-  _Alignas(64) _Atomic(uint32_t) busy;
-  /* The rest belongs to the thread that holds `busy`. */
-  bool full;            /* a record did not fit: the next one goes into another chunk, or nowhere */
-  unsigned char *chunk; /* NULL until the first */
-  struct taken_chunk taken;
-  struct written written;
-  struct encoder encoder;
-  /* While an exec is tried: what the stream was before its END. */
-  struct {
-    struct byte_sink sink;
-    struct coding_state state;
-    uint64_t commit;
-    struct written written;
-  } before;
-};
 
 struct trace_writer {
   /* Set by trace_writer_open; constant afterwards. */
@@ -86,46 +54,16 @@ static _Thread_local unsigned favourite;
 
 /* ---- streams ---- */
 
-static bool claim_stream(struct stream *stream) {
-  uint32_t expected = 0;
-  return atomic_compare_exchange_strong_explicit(&stream->busy, &expected, 1, memory_order_acquire,
-                                                 memory_order_relaxed);
-}
-
 static struct stream *claim(struct trace_writer *writer) {
   for (unsigned i = 0; i < writer->stream_count; i++) {
     unsigned at = (favourite + i) % writer->stream_count;
     struct stream *stream = &writer->streams[at];
-    if (!atomic_load_explicit(&stream->busy, memory_order_relaxed) && claim_stream(stream)) {
+    if (!atomic_load_explicit(&stream->busy, memory_order_relaxed) && stream_claim(stream)) {
       if (i) favourite = at;
       return stream;
     }
   }
   return NULL;
-}
-
-static void release(struct stream *stream) { atomic_store_explicit(&stream->busy, 0, memory_order_release); }
-
-static unsigned char *space_end(const struct stream *stream) { return stream->chunk + stream->taken.space; }
-
-static void begin_segment(struct stream *stream) {
-  unsigned char *begin = stream->encoder.sink.at;
-  size_t most = SEGMENT_LEAST + (size_t)(begin - stream->chunk - CHUNK_HEADER_BYTES) / SEGMENT_GROWTH;
-  stream->written.segment = begin;
-  stream->written.due = begin + (most < SEGMENT_MOST ? most : SEGMENT_MOST);
-  stream->written.checkpoint.crc = stream->written.crc;
-  encoder_resumption(&stream->encoder, &stream->written.checkpoint);
-}
-
-/* Puts the stream's chunk, which has no record, under the encoder. */
-static void begin_records(struct stream *stream) {
-  unsigned char *first = stream->chunk + CHUNK_HEADER_BYTES;
-  stream->full = false;
-  encoder_begin(&stream->encoder, first, space_end(stream) - RESERVE_BYTES,
-                (struct chunk_header *)stream->chunk);
-  stream->written = (struct written){
-      .published = first, .crc = stream->written.crc, .checkpoint.chunk_crc = stream->written.crc};
-  begin_segment(stream);
 }
 
 static void unmap_chunk(unsigned char *chunk) { metadata_give_back(chunk, CHUNK_BYTES); }
@@ -135,96 +73,83 @@ static void note_begun(struct trace_writer *writer, struct stream *stream) {
   atomic_fetch_or_explicit(&writer->begun, UINT64_C(1) << (stream - writer->streams), memory_order_relaxed);
 }
 
-static void add_to_checksum(struct stream *stream) {
-  struct written *written = &stream->written;
-  unsigned char *end = stream->encoder.sink.at;
-  written->crc = crc32c(written->crc, written->published, (size_t)(end - written->published));
-  written->published = end;
+/* The stream has a chunk. */
+static void leave_chunk(struct trace_writer *writer, struct stream *stream) {
+  unmap_chunk(stream_leave_chunk(stream));
+  disk_bound_note_sealed(&writer->file.bound, stream->taken.sequence);
 }
 
-static void publish(struct stream *stream) {
-  add_to_checksum(stream);
-  uint32_t used = (uint32_t)(stream->written.published - stream->chunk) - CHUNK_HEADER_BYTES;
-  struct chunk_header *header = (struct chunk_header *)stream->chunk;
-  /* Pairs with the reader's load of the word: the bytes are there before it covers them. */
-  atomic_store_explicit(&header->commit, commit_word(used, stream->written.crc), memory_order_release);
+static bool lags(const struct stream *stream, uint64_t newest) {
+  uint64_t open = atomic_load_explicit(&stream->open, memory_order_relaxed);
+  return open && open - 1 + LAG_CHUNKS <= newest;
 }
 
-/* Closes the segment, if there is room; to be published. */
-static void close_segment(struct stream *stream) {
-  struct written *written = &stream->written;
-  struct byte_sink *sink = &stream->encoder.sink;
-  add_to_checksum(stream);
-  written->checkpoint.bytes = (uint64_t)(sink->at - written->segment);
-  if (!checkpoint_put(sink, &written->checkpoint, &written->crc)) return;
-  written->published = sink->at;
-  stack_encoder_pass_checkpoint(&stream->encoder.stacks);
-  begin_segment(stream);
+/* So that no stream that is seldom used keeps an old chunk open for ever. Streams that are in use are
+ * passed over: the next chunk may find them free. */
+static void leave_lagging(struct trace_writer *writer, uint64_t newest) {
+  uint64_t begun = atomic_load_explicit(&writer->begun, memory_order_relaxed);
+  for (; begun; begun &= begun - 1) {
+    struct stream *stream = &writer->streams[__builtin_ctzll(begun)];
+    if (!lags(stream, newest) || !stream_claim(stream)) continue;
+    if (lags(stream, newest)) leave_chunk(writer, stream);
+    stream_release(stream);
+  }
 }
 
-/* Closes the last segment of a chunk that nothing will be added to. */
-static void close_chunk(struct stream *stream) {
-  if (!stream->chunk || stream->encoder.sink.at == stream->written.segment) return;
-  stream->encoder.sink.end = space_end(stream);
-  close_segment(stream);
-  publish(stream);
+static bool is_forgotten(struct trace_writer *writer) {
+  return atomic_load_explicit(&writer->forgotten, memory_order_relaxed);
+}
+
+/* The next chunk of the file, mapped. NULL if the file cannot grow. */
+static unsigned char *take_chunk(struct trace_writer *writer, struct stream *stream,
+                                 struct taken_chunk *taken) {
+  if (!chunk_file_take(&writer->file, !stream->chunk, taken, &stream->dropped)) return NULL;
+  unsigned char *chunk = chunk_file_map(&writer->file, taken->sequence);
+  if (!chunk) chunk_file_give_back(&writer->file, taken->sequence);
+  return chunk;
 }
 
 /* Leaves the old chunk as it is if the file cannot grow. */
 static bool next_chunk(struct trace_writer *writer, struct stream *stream, uint64_t time) {
   struct chunk_header fields = writer->fields;
   struct taken_chunk taken;
-  if (!chunk_file_take(&writer->file, !stream->chunk, &taken)) return false;
-  unsigned char *chunk = chunk_file_map(&writer->file, taken.sequence);
+  unsigned char *chunk = take_chunk(writer, stream, &taken);
   if (!chunk) return false;
-  /* A fork inside a signal handler inside this call: the chunk is the parent's. */
-  if (atomic_load_explicit(&writer->forgotten, memory_order_relaxed)) {
+  /* FORK. A fork inside a signal handler inside this call: the chunk is the parent's. */
+  if (is_forgotten(writer)) {
     unmap_chunk(chunk);
     return false;
   }
-  if (!stream->chunk) note_begun(writer, stream);
-  close_chunk(stream);
-  unmap_chunk(stream->chunk);
-  stream->chunk = chunk;
-  stream->taken = taken;
+  if (!stream->chunk)
+    note_begun(writer, stream);
+  else
+    leave_chunk(writer, stream);
+  stream->chunk = chunk; /* a fork from here on makes it the child's own */
+  atomic_signal_fence(memory_order_seq_cst);
+  if (is_forgotten(writer)) {
+    stream->chunk = NULL;
+    unmap_chunk(chunk);
+    return false;
+  }
   fields.sequence = taken.sequence;
   fields.base_time = time;
   fields.rate = atomic_load_explicit(&writer->rate, memory_order_relaxed);
-  stream->written.crc = chunk_begin((struct chunk_header *)stream->chunk, &fields);
-  begin_records(stream);
+  stream_begin_chunk(stream, &taken, &fields);
+  leave_lagging(writer, taken.sequence);
   return true;
 }
 
 /* More room in the same chunk. */
 static bool extend(struct trace_writer *writer, struct stream *stream) {
-  if (!chunk_file_extend(&writer->file, &stream->taken)) return false;
-  stream->encoder.sink.end = space_end(stream) - RESERVE_BYTES;
+  if (!chunk_file_extend(&writer->file, &stream->taken, &stream->dropped)) return false;
+  stream_extended(stream);
   return true;
-}
-
-static void publish_record(struct stream *stream) {
-  if (stream->encoder.sink.at >= stream->written.due) close_segment(stream);
-  publish(stream);
 }
 
 /* ---- losses ---- */
 
 static void lose(struct trace_writer *writer, enum trace_loss_reason reason) {
   atomic_fetch_add_explicit(&writer->lost[reason], 1, memory_order_relaxed);
-}
-
-/* Puts a record that needs no definitions, into the reserve if need be. The last one is made safe
- * by a checkpoint. */
-static bool put_in_reserve(struct stream *stream, enum trace_record record, const void *event) {
-  struct encoder *encoder = &stream->encoder;
-  unsigned char *end = encoder->sink.end;
-  encoder->sink.end = space_end(stream);
-  bool put = encoder_put(encoder, record, event);
-  if (put && record == TRACE_RECORD_END) close_segment(stream);
-  encoder->sink.end = end;
-  if (put) publish(stream);
-  if (encoder->sink.at > end) encoder->sink.end = encoder->sink.at;
-  return put;
 }
 
 static void tell(struct trace_writer *writer, struct stream *stream, unsigned reason,
@@ -238,7 +163,7 @@ static void tell(struct trace_writer *writer, struct stream *stream, unsigned re
       .time_ns = at->time_ns, .thread = at->thread, .reason = (uint8_t)reason, .count = lost - told};
   if (reason == TRACE_LOSS_SPACE)
     loss.cause = atomic_load_explicit(&writer->file.cause, memory_order_relaxed);
-  if (!put_in_reserve(stream, TRACE_RECORD_LOSS, &loss))
+  if (!stream_put_in_reserve(stream, TRACE_RECORD_LOSS, &loss))
     atomic_fetch_sub_explicit(&writer->told[reason], lost - told, memory_order_relaxed);
 }
 
@@ -266,16 +191,10 @@ static bool is_due(struct trace_writer *writer, enum trace_loss_reason reason) {
 static void tell_in_reserve(struct trace_writer *writer, struct stream *stream, enum trace_loss_reason reason,
                             const struct trace_at *at) {
   if (!stream->chunk || !is_due(writer, reason)) return;
-  if (space_end(stream) - stream->written.published > LAST_BYTES) tell(writer, stream, reason, at);
+  if (stream_room(stream) + SEAL_BYTES > LAST_BYTES) tell(writer, stream, reason, at);
 }
 
 /* ---- files that others cut ---- */
-
-/* Private memory in place of a chunk: a store that comes late does no harm. */
-static void detach_chunk(struct stream *stream) {
-  mmap(stream->chunk, CHUNK_BYTES, PROT_READ | PROT_WRITE,
-       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-}
 
 /* Another thread that has claimed a stream may be about to unmap its chunk: only chunks of free
  * streams can be replaced. */
@@ -285,9 +204,9 @@ static void end_cut(struct trace_writer *writer) {
   uint64_t begun = atomic_load_explicit(&writer->begun, memory_order_relaxed);
   for (; begun; begun &= begun - 1) {
     struct stream *stream = &writer->streams[__builtin_ctzll(begun)];
-    if (!claim_stream(stream)) continue;
-    if (stream->chunk) detach_chunk(stream);
-    release(stream);
+    if (!stream_claim(stream)) continue;
+    if (stream->chunk) stream_detach(stream);
+    stream_release(stream);
   }
   chunk_file_close(&writer->file);
   if (writer->cut) writer->cut(writer->file.path);
@@ -297,7 +216,7 @@ static void end_cut(struct trace_writer *writer) {
 /* Whether a record of this time may be written. To be asked while the caller has no stream. The
  * look comes before the next one is put off: so no thread writes meanwhile without a look. */
 static bool may_write(struct trace_writer *writer, const struct trace_at *at) {
-  if (atomic_load_explicit(&writer->forgotten, memory_order_relaxed)) return false;
+  if (is_forgotten(writer)) return false;
   bool look = at->time_ns >= atomic_load_explicit(&writer->look_due, memory_order_relaxed);
   bool whole = chunk_file_is_whole(&writer->file, look);
   if (look) atomic_store_explicit(&writer->look_due, at->time_ns + LOOK_INTERVAL, memory_order_relaxed);
@@ -311,7 +230,7 @@ static bool may_write(struct trace_writer *writer, const struct trace_at *at) {
 static bool put_without_stack(struct trace_writer *writer, struct stream *stream, enum trace_record record,
                               const void *event) {
   if (!stream->encoder.stack.count) return false;
-  begin_records(stream);
+  stream_begin_records(stream);
   stream->encoder.stack = (struct trace_stack){0};
   lose(writer, TRACE_LOSS_STACK);
   return encoder_put(&stream->encoder, record, event);
@@ -346,8 +265,9 @@ static bool write_into(struct trace_writer *writer, struct stream *stream, enum 
     if (chunk_file_is_whole(&writer->file, false)) tell_in_reserve(writer, stream, TRACE_LOSS_SPACE, event);
     return false;
   }
-  publish_record(stream);
+  stream_publish_record(stream);
   tell_losses(writer, stream, event);
+  if (stream->dropped.count) stream_tell_dropped(stream);
   return true;
 }
 
@@ -361,7 +281,7 @@ static bool write_stacked(struct trace_writer *writer, enum trace_record record,
   }
   stream->encoder.stack = stack;
   bool written = write_into(writer, stream, record, event);
-  release(stream);
+  stream_release(stream);
   return written;
 }
 
@@ -369,46 +289,37 @@ static bool write_event(struct trace_writer *writer, enum trace_record record, c
   return write_stacked(writer, record, event, (struct trace_stack){0});
 }
 
-/* Tries every stream's reserve, since the first may be full while another has room. `prepare`, if
+/* A hint: another thread may use the stream. */
+static bool has_chunk(struct trace_writer *writer, unsigned number) {
+  uint64_t begun = atomic_load_explicit(&writer->begun, memory_order_relaxed);
+  return begun >> number & 1 && atomic_load_explicit(&writer->streams[number].open, memory_order_relaxed);
+}
+
+/* Tries every stream's reserve, since the first may be full while another has room; those that have a
+ * chunk first. `prepare`, if
  * any, sees the stream just before. Returns the stream, still claimed; NULL if none has room. */
 static struct stream *put_reserved(struct trace_writer *writer, enum trace_record record, const void *event,
                                    void (*prepare)(struct stream *)) {
   if (!may_write(writer, event)) return NULL;
-  for (unsigned i = 0; i < writer->stream_count; i++) {
-    struct stream *stream = &writer->streams[i];
-    if (!claim_stream(stream)) continue;
+  for (unsigned i = 0; i < 2 * writer->stream_count; i++) {
+    struct stream *stream = &writer->streams[i % writer->stream_count];
+    if ((i < writer->stream_count && !has_chunk(writer, i)) || !stream_claim(stream)) continue;
     if (stream->chunk || next_chunk(writer, stream, ((const struct trace_at *)event)->time_ns)) {
       tell_losses(writer, stream, event);
+      if (stream->dropped.count) stream_tell_dropped(stream);
       if (prepare) prepare(stream);
-      if (put_in_reserve(stream, record, event)) return stream;
-      if (extend(writer, stream) && put_in_reserve(stream, record, event)) return stream;
+      if (stream_put_in_reserve(stream, record, event)) return stream;
+      if (extend(writer, stream) && stream_put_in_reserve(stream, record, event)) return stream;
     }
-    release(stream);
+    stream_release(stream);
   }
   return NULL;
 }
 
 static bool write_reserved(struct trace_writer *writer, enum trace_record record, const void *event) {
   struct stream *stream = put_reserved(writer, record, event, NULL);
-  if (stream) release(stream);
+  if (stream) stream_release(stream);
   return stream;
-}
-
-static void keep_before(struct stream *stream) {
-  stream->before.sink = stream->encoder.sink;
-  stream->before.state = stream->encoder.state;
-  stream->before.written = stream->written;
-  struct chunk_header *header = (struct chunk_header *)stream->chunk;
-  stream->before.commit = atomic_load_explicit(&header->commit, memory_order_relaxed);
-}
-
-static void go_back(struct stream *stream) {
-  struct chunk_header *header = (struct chunk_header *)stream->chunk;
-  /* Pairs with the reader's load of the word: the bytes before stand as they stood. */
-  atomic_store_explicit(&header->commit, stream->before.commit, memory_order_release);
-  stream->written = stream->before.written;
-  stream->encoder.state = stream->before.state;
-  stream->encoder.sink = stream->before.sink;
 }
 
 /* ---- opening ---- */
@@ -420,14 +331,20 @@ static bool write_run(struct trace_writer *writer, const struct trace_run *run) 
   if (!next_chunk(writer, stream, 0)) return false;
   while (!encoder_put_run(&stream->encoder, &shorter))
     if (!extend(writer, stream)) return false;
-  close_segment(stream);
-  publish(stream);
+  stream_publish_segment(stream);
   return true;
 }
 
-/* As many streams as the address space allows. */
-static wn_status create_streams(struct trace_writer *writer) {
-  for (unsigned count = STREAMS_MOST; count >= STREAMS_LEAST; count /= 2) {
+static unsigned most_streams(uint64_t bound_bytes) {
+  unsigned count = STREAMS_MOST;
+  while (bound_bytes && count > STREAMS_LEAST && count * OPEN_PART * (uint64_t)CHUNK_BYTES > bound_bytes)
+    count /= 2;
+  return count;
+}
+
+/* As many streams as the address space and the bound allow. */
+static wn_status create_streams(struct trace_writer *writer, uint64_t bound_bytes) {
+  for (unsigned count = most_streams(bound_bytes); count >= STREAMS_LEAST; count /= 2) {
     writer->streams = metadata_reserve(count * sizeof(struct stream));
     writer->stream_count = count;
     if (writer->streams) return WN_OK;
@@ -471,10 +388,14 @@ wn_status trace_writer_open(const struct trace_options *options, const struct tr
   writer->fields = (struct chunk_header){.word_bytes = run->word_bytes};
   atomic_store_explicit(&writer->rate, run->rate, memory_order_relaxed);
   os_random_bytes(&writer->fields.run_id, sizeof writer->fields.run_id);
-  wn_status status = create_streams(writer);
+  wn_status status = create_streams(writer, options->bound_bytes);
   if (status) goto unmap_writer;
   status = chunk_file_open(&writer->file, options->path, options->limit_bytes);
   if (status) goto free_streams;
+  status = chunk_file_bind(&writer->file, options->bound_bytes)
+               ? WN_OK
+               : error_set(WN_ENOMEM, "no memory for the trace writer");
+  if (status) goto close_file;
   if (!write_run(writer, run)) {
     status = error_set(WN_EIO, "no room for a trace in %s: %s", options->path,
                        trace_cause_name(atomic_load_explicit(&writer->file.cause, memory_order_relaxed)));
@@ -485,6 +406,7 @@ wn_status trace_writer_open(const struct trace_options *options, const struct tr
 
 close_file:
   chunk_file_give_up(&writer->file);
+  chunk_file_free(&writer->file);
 free_streams:
   free_streams(writer);
 unmap_writer:
@@ -534,7 +456,7 @@ void trace_lose(struct trace_writer *writer, const struct trace_at *at, uint64_t
   struct stream *stream = claim(writer);
   if (!stream) return;
   tell_in_reserve(writer, stream, TRACE_LOSS_CALLER, at);
-  release(stream);
+  stream_release(stream);
 }
 
 bool trace_write_end(struct trace_writer *writer, const struct trace_end *end) {
@@ -544,15 +466,15 @@ bool trace_write_end(struct trace_writer *writer, const struct trace_end *end) {
 unsigned trace_write_exec(struct trace_writer *writer, const struct trace_exec *exec) {
   write_event(writer, TRACE_RECORD_EXEC, exec);
   struct trace_end end = {.time_ns = exec->time_ns, .thread = exec->thread, .kind = TRACE_END_EXEC};
-  struct stream *stream = put_reserved(writer, TRACE_RECORD_END, &end, keep_before);
+  struct stream *stream = put_reserved(writer, TRACE_RECORD_END, &end, stream_keep_before);
   return stream ? 1 + (unsigned)(stream - writer->streams) : 0;
 }
 
 void trace_exec_failed(struct trace_writer *writer, unsigned number) {
   if (!number) return;
   struct stream *stream = &writer->streams[number - 1];
-  go_back(stream);
-  release(stream);
+  stream_go_back(stream);
+  stream_release(stream);
 }
 
 uint64_t trace_writer_lost(const struct trace_writer *writer) {
@@ -569,13 +491,14 @@ uint64_t trace_writer_bytes(const struct trace_writer *writer) {
 void trace_writer_forget(struct trace_writer *writer) {
   int saved = errno;
   atomic_store_explicit(&writer->forgotten, true, memory_order_relaxed);
-  for (struct stream *stream = NULL; (stream = next_begun(writer, stream));) detach_chunk(stream);
+  for (struct stream *stream = NULL; (stream = next_begun(writer, stream));) stream_detach(stream);
   chunk_file_close(&writer->file);
   errno = saved;
 }
 
 void trace_writer_close(struct trace_writer *writer) {
   chunk_file_cut_and_close(&writer->file, end_of_file(writer));
+  chunk_file_free(&writer->file);
   free_streams(writer);
   metadata_unmap(writer, sizeof *writer);
 }

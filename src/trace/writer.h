@@ -13,6 +13,10 @@
  * instant, a program loses at most the record that each thread was writing. What does not fit is
  * coded again in the stream's next chunk, which knows no definitions.
  *
+ * A stream that goes to its next chunk seals the old one (LEFT of stream.h), and so does an idle
+ * stream that lags: another process may take over what is sealed. Under a bound the oldest sealed
+ * chunks are dropped (dropping.h).
+ *
  * Checkpoints among the records let a reader of a damaged chunk go on behind the damage
  * (checkpoint.h).
  *
@@ -34,6 +38,8 @@ struct trace_writer;
 struct trace_options {
   const char *path;     /* a file, or with a slash at its end a folder (FOLDER in chunk_file.h) */
   uint64_t limit_bytes; /* the file will not grow beyond; 0: no limit */
+  uint64_t
+      bound_bytes; /* it takes no more disk space: the oldest chunks are dropped (dropping.h); 0: no bound */
   /* Called once, with the path, by the thread that finds that another process has made the file
    * shorter. Nothing is written any more. NULL: nothing is called. */
   void (*cut)(const char *path);

@@ -134,7 +134,7 @@ static void an_end_has_its_cause(void **state) {
   unlink(fixture_path());
 }
 
-/* Fills the last chunk to its last byte with losses, which may use what is kept for them. */
+/* Fills the last chunk to the room of a seal with losses, which may use what is kept for them. */
 static void fill_the_last_chunk(void) {
   struct trace_writer *writer = fixture_open(fixture_path(), 2 * CHUNK_BYTES);
   for (uint64_t i = 1; !trace_writer_lost(writer); i++) write_sample(writer, i);
@@ -151,7 +151,9 @@ static void a_full_chunk_is_followed_by_another(void **state) {
   (void)state;
   fill_the_last_chunk();
   uint64_t samples = read_content().samples;
-  struct trace_totals totals = finish_by_signal(7);
+  struct trace_end end = {.kind = TRACE_END_SIGNAL, .peak_bytes = TRACE_AMOUNT_MOST}; /* longer than a seal */
+  struct trace_totals totals;
+  assert_int_equal(trace_finish_with(fixture_path(), &(struct trace_finishing){.end = &end}, &totals), WN_OK);
   assert_int_equal(read_content().samples, samples);
   assert_int_equal(read_content().ends, 1);
   assert_int_equal(read_content().damage.chunks_damaged, 0);

@@ -242,17 +242,17 @@ static void a_file_system_without_fallocate_gets_zeros(void **state) {
   file.can_allocate = false;
   struct taken_chunk taken;
   for (uint64_t i = 0; i < 2; i++) {
-    assert_true(chunk_file_take(&file, i == 0, &taken));
+    assert_true(chunk_file_take(&file, i == 0, &taken, NULL));
     assert_int_equal(taken.sequence, i);
-    while (taken.space < CHUNK_BYTES) assert_true(chunk_file_extend(&file, &taken));
-    assert_false(chunk_file_extend(&file, &taken));
+    while (taken.space < CHUNK_BYTES) assert_true(chunk_file_extend(&file, &taken, NULL));
+    assert_false(chunk_file_extend(&file, &taken, NULL));
     unsigned char *chunk = chunk_file_map(&file, taken.sequence);
     assert_non_null(chunk);
     for (int at = 0; at < CHUNK_BYTES; at++) assert_int_equal(chunk[at], 0);
     chunk[0] = chunk[CHUNK_BYTES - 1] = 1;
     munmap(chunk, CHUNK_BYTES);
   }
-  assert_false(chunk_file_take(&file, false, &taken));
+  assert_false(chunk_file_take(&file, false, &taken, NULL));
   assert_int_equal(size_of(path), 2 * CHUNK_BYTES);
   chunk_file_close(&file);
   unlink(path);
