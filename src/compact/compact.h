@@ -3,20 +3,11 @@
 #ifndef COMPACT_COMPACT_H
 #define COMPACT_COMPACT_H
 
-#include "base/check.h"
+#include "trace/bound.h"
 #include <stdbool.h>
 #include <stdint.h>
 #include <winnow/status.h>
 
-/* A trace takes at most MAX bytes of disk space with its history (trace/history.h), while a new history
- * is written too: a history takes up to 3/8 of MAX, the trace 2/8. The trace is due for compaction when it
- * takes 1/8. */
-static inline uint64_t compact_history_most(uint64_t max_bytes) { return max_bytes / 8 * 3; }
-static inline uint64_t compact_trace_most(uint64_t max_bytes) { return max_bytes / 4; }
-static inline uint64_t compact_trace_due(uint64_t max_bytes) { return max_bytes / 8; }
-
-/* The least bound. */
-#define COMPACT_LEAST ((uint64_t)(TINY ? 1000000 : 16000000))
 
 struct compact_result {
   uint64_t bytes_before, bytes_after; /* disk space of the trace and its history */
