@@ -241,7 +241,7 @@ static wn_status compact_once(struct compacting *job, bool closed, uint64_t max_
   struct rewrite rewrite = {
       .path = job->path, .run_id = job->run_id, .chunks = job->chunks, .chunk_count = job->chunk_count};
   rewrite.seed = draws_of(job);
-  wn_status status = take_over(job, &rewrite, compact_history_most(max_bytes), again);
+  wn_status status = take_over(job, &rewrite, trace_bound_history_most(max_bytes), again);
   result->chunks = job->chunk_count;
   result->samples_before = rewrite.samples;
   result->samples_after = rewrite.samples_left;
@@ -265,7 +265,7 @@ static wn_status compact_locked(struct compacting *job, uint64_t max_bytes, stru
 /* ---- shared ---- */
 
 bool compact_is_due(const char *path, uint64_t max_bytes) {
-  return disk_bytes(path) >= compact_trace_due(max_bytes);
+  return disk_bytes(path) >= trace_bound_trace_due(max_bytes);
 }
 
 wn_status compact_trace(const char *path, uint64_t max_bytes, struct compact_result *result) {

@@ -8,10 +8,9 @@
 #include <stdint.h>
 #include <winnow/status.h>
 
-
 struct compact_result {
-  uint64_t bytes_before, bytes_after; /* disk space of the trace and its history */
-  uint64_t chunks;                    /* that were taken over; 0: nothing was to be done, and nothing was */
+  uint64_t bytes_before, bytes_after;     /* disk space of the trace and its history */
+  uint64_t chunks;                        /* that were taken over */
   uint64_t samples_before, samples_after; /* in them and in the history */
 };
 

@@ -221,7 +221,7 @@ static bool write_all(struct pass *pass) {
 
 static wn_status open_writer(struct pass *pass, const char *target) {
   struct trace_run run = *trace_reader_run(pass->reader);
-  struct trace_options options = {.path = target};
+  struct trace_options options = {.path = target, .alone = true};
   struct trace_stack_source source = {
       .frame = frame_of, .module = module_of, .place = place_of, .context = pass};
   run.title = run.name = (struct trace_text){.bytes = ""};

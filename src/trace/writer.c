@@ -33,6 +33,7 @@ struct trace_writer {
   unsigned stream_count;
   struct chunk_header fields; /* without what differs from chunk to chunk */
   void (*cut)(const char *path);
+  bool alone;
   /* Set by a forked child, and when the file was cut. */
   _Atomic(bool) forgotten;
   /* Of the chunks that begin from now on. */
@@ -217,7 +218,7 @@ static void end_cut(struct trace_writer *writer) {
  * look comes before the next one is put off: so no thread writes meanwhile without a look. */
 static bool may_write(struct trace_writer *writer, const struct trace_at *at) {
   if (is_forgotten(writer)) return false;
-  bool look = at->time_ns >= atomic_load_explicit(&writer->look_due, memory_order_relaxed);
+  bool look = !writer->alone && at->time_ns >= atomic_load_explicit(&writer->look_due, memory_order_relaxed);
   bool whole = chunk_file_is_whole(&writer->file, look);
   if (look) atomic_store_explicit(&writer->look_due, at->time_ns + LOOK_INTERVAL, memory_order_relaxed);
   if (!whole) end_cut(writer);
@@ -385,6 +386,7 @@ wn_status trace_writer_open(const struct trace_options *options, const struct tr
   if (!writer) return error_set(WN_ENOMEM, "no memory for the trace writer");
   writer->source = *source;
   writer->cut = options->cut;
+  writer->alone = options->alone;
   writer->fields = (struct chunk_header){.word_bytes = run->word_bytes};
   atomic_store_explicit(&writer->rate, run->rate, memory_order_relaxed);
   os_random_bytes(&writer->fields.run_id, sizeof writer->fields.run_id);

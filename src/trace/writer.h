@@ -43,6 +43,8 @@ struct trace_options {
   /* Called once, with the path, by the thread that finds that another process has made the file
    * shorter. Nothing is written any more. NULL: nothing is called. */
   void (*cut)(const char *path);
+  /* No other process knows the file, so no look is taken at whether it was made shorter. */
+  bool alone;
 };
 
 /* Creates the file and everything that writing needs. The source is copied; its functions are

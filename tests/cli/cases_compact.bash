@@ -114,7 +114,7 @@ compact_has_nothing_to_do_with_small_traces() {
 }
 
 # A trace that is larger than the least bound.
-make_large() { make many "$1" 2400000; }
+make_large() { make many "$1" 1500000; }
 disk() { du -B1 -c "$@" | tail -n 1 | cut -f 1; } # FILE...: what they take
 
 compacted_traces_fit_their_bound() {

@@ -42,7 +42,8 @@ static void record(void) {
   const struct trace_stack_source source = {.frame = frame_of, .module = module_of};
   unlink(history);
   unlink(fresh);
-  assert_int_equal(trace_writer_open(&(struct trace_options){.path = path}, &run, &source, &writer), WN_OK);
+  assert_int_equal(
+      trace_writer_open(&(struct trace_options){.path = path, .alone = true}, &run, &source, &writer), WN_OK);
   for (uint64_t i = 1; i <= BLOCKS; i++) {
     uint32_t frames[2] = {1 + (uint32_t)i % 5, 9};
     struct trace_sample sample = {.time_ns = i,

@@ -161,7 +161,7 @@ static void compact_all(struct job *job) {
 
 static bool read_bound(const char *text, uint64_t *bytes) {
   double read;
-  if (!query_bytes(text, &read) || read < (double)COMPACT_LEAST || read > 1e18) return false;
+  if (!query_bytes(text, &read) || read < (double)TRACE_BOUND_LEAST || read > 1e18) return false;
   *bytes = (uint64_t)read;
   return true;
 }
@@ -180,7 +180,7 @@ static int parse(struct job *job, int argc, char **argv) {
   }
   if (!read_bound(bound, &job->max_bytes))
     return fail_usage("compact", "%s%s: it must be a size of %u MB or more, such as 64M", from, bound,
-                      (unsigned)(COMPACT_LEAST / 1000000));
+                      (unsigned)(TRACE_BOUND_LEAST / 1000000));
   if (optind == argc || !*argv[optind])
     return fail_usage("compact", "which trace? usage: winnow compact [OPTION...] PID|TRACE...");
   return 0;
