@@ -14,8 +14,11 @@ enum { HALVINGS_MOST = 40, LIVING_DIVISOR = 4 };
 
 /* ---- records ---- */
 
+/* Blocks of neighbouring numbers, which most records that follow each other have, are neighbours in the index. */
+static uint64_t hash_of(uint64_t number) { return hash_mix(number >> 4) << 4 | (number & 15); }
+
 static struct block *find(const struct blocks *blocks, uint64_t number) {
-  struct index_walk walk = {.hash = hash_mix(number)};
+  struct index_walk walk = {.hash = hash_of(number)};
   uint32_t at;
   while ((at = index_next(&blocks->by_number, &walk)))
     if (blocks->items[at - 1].number == number) return &blocks->items[at - 1];
@@ -26,7 +29,7 @@ static struct block *find_or_add(struct blocks *blocks, uint64_t number) {
   struct block *found = find(blocks, number), fresh = {.number = number, .died_ns = BLOCK_ALIVE};
   if (found) return found;
   if (!ARRAY_ADD(blocks->items, blocks->count, blocks->capacity, fresh)) return NULL;
-  if (!index_add(&blocks->by_number, hash_mix(number), (uint32_t)blocks->count)) return NULL;
+  if (!index_add(&blocks->by_number, hash_of(number), (uint32_t)blocks->count)) return NULL;
   return &blocks->items[blocks->count - 1];
 }
 
