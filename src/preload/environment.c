@@ -24,7 +24,7 @@ enum {
 
 /* Written by environment_keep, before there is another thread of ours. */
 static struct {
-  char texts[PATH_MAX + SETTINGS * (SETTING_NUMBER_MOST + 16)]; /* settings, one behind another */
+  char texts[PATH_MAX + SETTINGS * (SETTING_NUMBER_MOST + 24)]; /* settings, one behind another */
   size_t used;
   const char *settings[SETTINGS]; /* "NAME=value"; NULL: not set */
   char library[PATH_MAX];

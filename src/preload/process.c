@@ -35,6 +35,7 @@
  */
 #include "preload/process.h"
 
+#include "base/check.h"
 #include "base/error.h"
 #include "base/kept_file.h"
 #include "base/metadata.h"
@@ -56,6 +57,7 @@
 #include "preload/stacks.h"
 #include "record/recorder.h"
 #include "settings/settings.h"
+#include "trace/bound.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -89,6 +91,7 @@ static struct {
   char over[PATH_MAX];                  /* OVER: the trace to write over; empty: none */
   struct control_sampling first, usual; /* usual: of a start that says nothing else */
   uint64_t seed;
+  uint64_t bound_bytes;
   uint32_t depth;
 } settings;
 
@@ -139,6 +142,8 @@ static bool read_settings(void) {
   if (asked.of[SETTING_ASLEEP].whole) settings.first = (struct control_sampling){0, 0};
   settings.depth = (uint32_t)asked.of[SETTING_DEPTH].whole;
   settings.seed = settings_seed(&asked);
+  ASSERT(setting_rows[SETTING_MAX_TRACE].least == TRACE_BOUND_LEAST);
+  settings.bound_bytes = trace_bound_trace_most(asked.of[SETTING_MAX_TRACE].whole);
   uint64_t follow = asked.of[SETTING_FOLLOW].whole;
   pid_t first = (pid_t)asked.of[SETTING_PID].whole;
   following = follow != SETTING_FOLLOW_NONE;
@@ -247,6 +252,7 @@ static void start_recording(void) {
       .rate = settings.first.rate,
       .seed = settings.seed,
       .stack_depth = settings.depth,
+      .bound_bytes = settings.bound_bytes,
       .callstacks = host_callstacks(),
       .thread = host_thread_number,
       .trial_rate = host_trial_rate,

@@ -325,7 +325,8 @@ static wn_status open_writer(struct recorder *recorder, const struct recorder_op
   char host[256], *command = metadata_map(COMMAND_MOST);
   if (!command) return error_set(WN_ENOMEM, "no memory for the recorder");
   struct trace_run run = describe(options, command, host);
-  struct trace_options file = {.path = options->path, .cut = tell_of_cut};
+  struct trace_options file = {
+      .path = options->path, .bound_bytes = options->bound_bytes, .cut = tell_of_cut};
   struct trace_stack_source source = {
       .frame = tell_frame, .module = tell_module, .place = tell_place, .context = options->callstacks};
   recorder->start_ns = run.monotonic_ns;

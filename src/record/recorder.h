@@ -28,7 +28,8 @@ struct recorder_options {
   double rate;
   uint64_t seed;
   uint32_t stack_depth;
-  bool generations; /* the heap has a minor and a major heap */
+  uint64_t bound_bytes; /* most disk space of the trace's file; 0: no bound */
+  bool generations;     /* the heap has a minor and a major heap */
 
   /* The heap's table of code addresses, and a function that returns the calling thread's number in
    * the trace; no other thread ever has that number. */

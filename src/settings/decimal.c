@@ -4,6 +4,8 @@
  * and a thousand for the smallest. */
 #include "settings/decimal.h"
 
+#include <string.h>
+
 #include <stddef.h>
 
 enum {
@@ -131,6 +133,27 @@ bool decimal_whole(const char *text, uint64_t *value) {
         __builtin_add_overflow(result, (unsigned)digit, &result))
       return false;
   }
+  *value = result;
+  return true;
+}
+
+bool decimal_bytes(const char *text, uint64_t *value) {
+  static const char units[] = "KMGT";
+  const char *at = text;
+  uint64_t result = 0;
+  for (; is_digit(*at); at++)
+    if (__builtin_mul_overflow(result, 10, &result) ||
+        __builtin_add_overflow(result, (unsigned)(*at - '0'), &result))
+      return false;
+  if (at == text) return false;
+  const char *unit = *at ? strchr(units, *at) : NULL;
+  if (unit) at++;
+  unsigned base = unit && *at == 'i' ? 1024 : 1000;
+  if (unit && *at == 'i') at++;
+  if (*at == 'B') at++;
+  if (*at) return false;
+  for (const char *of = units; unit && of <= unit; of++)
+    if (__builtin_mul_overflow(result, base, &result)) return false;
   *value = result;
   return true;
 }

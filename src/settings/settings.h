@@ -38,7 +38,14 @@ enum setting {
   SETTINGS
 };
 
-enum setting_kind { SETTING_NAMED, SETTING_FRACTION, SETTING_SHARE, SETTING_WHOLE, SETTING_SIZE };
+enum setting_kind {
+  SETTING_NAMED,
+  SETTING_FRACTION,
+  SETTING_SHARE,
+  SETTING_WHOLE,
+  SETTING_SIZE,
+  SETTING_SPACE
+};
 enum setting_scope { SETTING_RECORDING, SETTING_PROGRAM };
 
 /* settings.def explains the columns. */
@@ -60,7 +67,7 @@ struct setting_value {
   bool given;       /* an option or a variable set it */
   const char *text; /* as the user wrote it, in the caller's memory; NULL: not set, and no default */
   double fraction;  /* for a FRACTION, or a SHARE */
-  uint64_t whole;   /* for a WHOLE */
+  uint64_t whole;   /* for a WHOLE, or a SPACE */
 };
 
 struct settings {

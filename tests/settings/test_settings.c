@@ -48,6 +48,10 @@ static struct values values_of(const struct setting_row *row) {
     }
     break;
   case SETTING_SIZE: break; /* the command's */
+  case SETTING_SPACE:
+    values = (struct values){{"4000000", "4M", "64MB", "64Mi", "1GiB"},
+                             {"abc", "M", "-4M", "1.5G", "4 M", "1K", "64Mb", "1GBi", "20000000T"}};
+    break;
   }
   return values;
 }
@@ -107,6 +111,10 @@ static void numbers_have_their_values(void **state) {
   assert_true(setting_set(&settings, SETTING_RATE, "0.25"));
   assert_true(setting_set(&settings, SETTING_DEPTH, "0x20"));
   assert_true(settings.of[SETTING_RATE].fraction == 0.25);
+  assert_true(setting_set(&settings, SETTING_MAX_TRACE, "64M"));
+  assert_int_equal(settings.of[SETTING_MAX_TRACE].whole, 64000000);
+  assert_true(setting_set(&settings, SETTING_MAX_TRACE, "2GiB"));
+  assert_int_equal(settings.of[SETTING_MAX_TRACE].whole, UINT64_C(2) << 30);
   assert_int_equal(settings.of[SETTING_DEPTH].whole, 32);
   assert_true(setting_set(&settings, SETTING_BUDGET, "2.5%"));
   assert_true(settings.of[SETTING_BUDGET].fraction == 0.025);

@@ -41,6 +41,7 @@ variables_that_are_wrong_record_nothing() {
     for value in yes -1 99999999999999999999; do is_refused WINNOW_$name=$value "$value"; done
   done
   is_refused WINNOW_FOLLOW=4 4
+  for value in abc 1K -64M 64X; do is_refused WINNOW_MAX_TRACE=$value "$value"; done
   is_refused WINNOW_OVER=12345678901234567890123456789012345678901 12345678901234567890123456789012345678901
   is_refused WINNOW_RATE=$'a\x1b[7m' 'a\?\[7m'
   runs_with WINNOW_RATE=abc WINNOW_SEED=xyz

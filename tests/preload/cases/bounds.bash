@@ -1,0 +1,40 @@
+# A trace that must not grow beyond a bound (WINNOW_MAX_TRACE).
+# shellcheck shell=bash disable=SC2154
+
+# The most disk space that a file takes while a process runs.
+most_of() { # FILE PROCESS
+  local most=0 now
+  while kill -0 "$2" 2>/dev/null; do
+    now=$(stat -c '%b' "$1" 2>/dev/null || echo 0)
+    ((now > most)) && most=$now
+  done
+  echo $((most * 512))
+}
+
+a_bounded_trace_stays_within_its_part() {
+  local size=4000000 process most
+  [ "$tiny" = 1 ] && size=1000000
+  run_as bare "$programs/random_blocks" 4 100000
+  WINNOW_TRACE="$PWD/trace" WINNOW_RATE=1 WINNOW_MAX_TRACE=$size LD_PRELOAD="$library" \
+    "$programs/random_blocks" 4 100000 >recorded.out 2>recorded.err &
+  process=$!
+  most=$(most_of trace $process)
+  wait $process || fail "ended with $?: $(cat recorded.err)"
+  diff bare.out recorded.out || fail "the program is disturbed"
+  [ ! -s recorded.err ] || fail "$(cat recorded.err)"
+  ((most > 0 && most <= size / 4)) || fail "$most bytes"
+  (($(stat -c %b trace) * 512 <= size / 4)) || fail "$(stat trace)"
+  opens trace
+  [ "$(jq .complete info.json)" = true ] || fail "the end is missing: $(cat info.json)"
+  [ "$tiny" = 1 ] && return # too few blocks are followed
+  (($(stat -c %s trace) > size / 2)) || fail "nothing was dropped: $(stat trace)"
+}
+
+an_option_bounds_the_trace() {
+  "$winnow" record -q --rate 1 --max-trace 4M -o trace -- "$programs/random_blocks" 4 100000 >out 2>err || fail "$(cat err)"
+  opens trace
+  [ "$(jq .complete info.json)" = true ] || fail "the end is missing: $(cat info.json)"
+  (($(stat -c %b trace) * 512 <= 4000000)) || fail "$(stat trace)"
+  "$winnow" record -q --max-trace 3M -o trace -- true 2>err && fail "a small bound is taken"
+  one_line_of err '^winnow record: --max-trace 3M: it must be a size of at least [14]000000 bytes, such as 64M'
+}
