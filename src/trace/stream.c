@@ -1,7 +1,6 @@
 /* A stream of a writer. */
 #include "trace/stream.h"
 
-#include "base/hash.h"
 #include <string.h>
 #include <sys/mman.h>
 
@@ -14,10 +13,6 @@ static unsigned char *usual_end(const struct stream *stream) {
   return stream->chunk + stream->taken.space - RESERVE_BYTES;
 }
 
-static struct chunk_header *header_of(const struct stream *stream) {
-  return (struct chunk_header *)stream->chunk;
-}
-
 static void begin_segment(struct stream *stream) {
   unsigned char *begin = stream->encoder.sink.at;
   size_t most = SEGMENT_LEAST + (size_t)(begin - stream->chunk - CHUNK_HEADER_BYTES) / SEGMENT_GROWTH;
@@ -27,36 +22,18 @@ static void begin_segment(struct stream *stream) {
   encoder_resumption(&stream->encoder, &stream->written.checkpoint);
 }
 
-static void add_to_checksum(struct stream *stream) {
-  struct written *written = &stream->written;
-  unsigned char *end = stream->encoder.sink.at;
-  written->crc = crc32c(written->crc, written->published, (size_t)(end - written->published));
-  written->published = end;
-}
+/* ---- shared ---- */
 
-static void publish(struct stream *stream) {
-  add_to_checksum(stream);
-  uint64_t time = stream->encoder.state.time;
-  if (time > stream->written.latest_ns) stream->written.latest_ns = time;
-  uint32_t used = (uint32_t)(stream->written.published - stream->chunk) - CHUNK_HEADER_BYTES;
-  /* Pairs with the reader's load of the word: the bytes are there before it covers them. */
-  atomic_store_explicit(&header_of(stream)->commit, commit_word(used, stream->written.crc),
-                        memory_order_release);
-}
-
-/* Closes the segment, if there is room; to be published. */
-static void close_segment(struct stream *stream) {
+void stream_close_segment(struct stream *stream) {
   struct written *written = &stream->written;
   struct byte_sink *sink = &stream->encoder.sink;
-  add_to_checksum(stream);
+  stream_add_to_checksum(stream);
   written->checkpoint.bytes = (uint64_t)(sink->at - written->segment);
   if (!checkpoint_put(sink, &written->checkpoint, &written->crc)) return;
   written->published = sink->at;
   stack_encoder_pass_checkpoint(&stream->encoder.stacks);
   begin_segment(stream);
 }
-
-/* ---- shared ---- */
 
 size_t stream_room(const struct stream *stream) {
   const unsigned char *end = room_end(stream);
@@ -66,7 +43,7 @@ size_t stream_room(const struct stream *stream) {
 void stream_begin_records(struct stream *stream) {
   unsigned char *first = stream->chunk + CHUNK_HEADER_BYTES;
   stream->full = false;
-  encoder_begin(&stream->encoder, first, usual_end(stream), header_of(stream));
+  encoder_begin(&stream->encoder, first, usual_end(stream), stream_header(stream));
   stream->written = (struct written){
       .published = first, .crc = stream->written.crc, .checkpoint.chunk_crc = stream->written.crc};
   begin_segment(stream);
@@ -75,21 +52,16 @@ void stream_begin_records(struct stream *stream) {
 void stream_begin_chunk(struct stream *stream, const struct taken_chunk *taken,
                         const struct chunk_header *fields) {
   stream->taken = *taken;
-  stream->written.crc = chunk_begin(header_of(stream), fields);
+  stream->written.crc = chunk_begin(stream_header(stream), fields);
   stream_begin_records(stream);
   atomic_store_explicit(&stream->open, taken->sequence + 1, memory_order_relaxed);
 }
 
 void stream_extended(struct stream *stream) { stream->encoder.sink.end = usual_end(stream); }
 
-void stream_publish_record(struct stream *stream) {
-  if (stream->encoder.sink.at >= stream->written.due) close_segment(stream);
-  publish(stream);
-}
-
 void stream_publish_segment(struct stream *stream) {
-  close_segment(stream);
-  publish(stream);
+  stream_close_segment(stream);
+  stream_publish(stream);
 }
 
 bool stream_put_in_reserve(struct stream *stream, enum trace_record record, const void *event) {
@@ -97,9 +69,9 @@ bool stream_put_in_reserve(struct stream *stream, enum trace_record record, cons
   unsigned char *end = encoder->sink.end;
   encoder->sink.end = room_end(stream);
   bool put = encoder_put(encoder, record, event);
-  if (put && record == TRACE_RECORD_END) close_segment(stream);
+  if (put && record == TRACE_RECORD_END) stream_close_segment(stream);
   encoder->sink.end = end;
-  if (put) publish(stream);
+  if (put) stream_publish(stream);
   if (encoder->sink.at > end) encoder->sink.end = encoder->sink.at;
   return put;
 }
@@ -125,10 +97,10 @@ unsigned char *stream_leave_chunk(struct stream *stream) {
   unsigned char *left = stream->chunk;
   struct byte_sink *sink = &stream->encoder.sink;
   sink->end = room_end(stream);
-  if (sink->at != stream->written.segment) close_segment(stream);
+  if (sink->at != stream->written.segment) stream_close_segment(stream);
   chunk_seal_put(sink->at, stream->written.latest_ns);
   sink->at += SEAL_BYTES;
-  publish(stream);
+  stream_publish(stream);
   stream->chunk = NULL;
   atomic_store_explicit(&stream->open, 0, memory_order_relaxed);
   return left;
@@ -138,12 +110,12 @@ void stream_keep_before(struct stream *stream) {
   stream->before.sink = stream->encoder.sink;
   stream->before.state = stream->encoder.state;
   stream->before.written = stream->written;
-  stream->before.commit = atomic_load_explicit(&header_of(stream)->commit, memory_order_relaxed);
+  stream->before.commit = atomic_load_explicit(&stream_header(stream)->commit, memory_order_relaxed);
 }
 
 void stream_go_back(struct stream *stream) {
   /* Pairs with the reader's load of the word: the bytes before stand as they stood. */
-  atomic_store_explicit(&header_of(stream)->commit, stream->before.commit, memory_order_release);
+  atomic_store_explicit(&stream_header(stream)->commit, stream->before.commit, memory_order_release);
   stream->written = stream->before.written;
   stream->encoder.state = stream->before.state;
   stream->encoder.sink = stream->before.sink;

@@ -9,6 +9,7 @@
 #ifndef TRACE_STREAM_H
 #define TRACE_STREAM_H
 
+#include "base/hash.h"
 #include "trace/checkpoint.h"
 #include "trace/chunk_file.h"
 #include "trace/encoder.h"
@@ -76,8 +77,36 @@ void stream_begin_records(struct stream *stream);
 /* The chunk has more space: stream->taken. */
 void stream_extended(struct stream *stream);
 
-/* Covers what the encoder put by the commit word, and closes the segment if it is long enough. */
-void stream_publish_record(struct stream *stream);
+static inline struct chunk_header *stream_header(const struct stream *stream) {
+  return (struct chunk_header *)stream->chunk;
+}
+
+static inline void stream_add_to_checksum(struct stream *stream) {
+  struct written *written = &stream->written;
+  unsigned char *end = stream->encoder.sink.at;
+  written->crc = crc32c(written->crc, written->published, (size_t)(end - written->published));
+  written->published = end;
+}
+
+/* Covers what the encoder put by the commit word. */
+static inline void stream_publish(struct stream *stream) {
+  stream_add_to_checksum(stream);
+  uint64_t time = stream->encoder.state.time;
+  if (time > stream->written.latest_ns) stream->written.latest_ns = time;
+  uint32_t used = (uint32_t)(stream->written.published - stream->chunk) - CHUNK_HEADER_BYTES;
+  /* Pairs with the reader's load of the word: the bytes are there before it covers them. */
+  atomic_store_explicit(&stream_header(stream)->commit, commit_word(used, stream->written.crc),
+                        memory_order_release);
+}
+
+/* Closes the segment, if there is room; to be published. */
+void stream_close_segment(struct stream *stream);
+
+/* Covers it, and closes the segment before if it is long enough. */
+static inline void stream_publish_record(struct stream *stream) {
+  if (stream->encoder.sink.at >= stream->written.due) stream_close_segment(stream);
+  stream_publish(stream);
+}
 
 /* Closes the segment, if there is room, and covers all by the commit word. */
 void stream_publish_segment(struct stream *stream);
