@@ -13,8 +13,8 @@ static inline uint64_t trace_bound_history_most(uint64_t max_bytes) { return max
 static inline uint64_t trace_bound_trace_most(uint64_t max_bytes) { return max_bytes / 4; }
 static inline uint64_t trace_bound_trace_due(uint64_t max_bytes) { return max_bytes / 8; }
 
-/* The least bound: 61 chunks of trace, of which the space that is given in advance is a part only. */
-#define TRACE_BOUND_LEAST ((uint64_t)(TINY ? 1 : 16) * 1000 * 1000)
+/* The least bound: 15 chunks of trace, and 61 in the tiny build. */
+#define TRACE_BOUND_LEAST ((uint64_t)(TINY ? 1 : 4) * 1000 * 1000)
 
 #endif
 /* SPDX-License-Identifier: MIT */

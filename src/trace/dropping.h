@@ -46,6 +46,9 @@ struct disk_bound {
   _Atomic(uint64_t) *sealed;
   /* False once the file system refused to punch a hole; tests set it. */
   _Atomic(bool) can_punch;
+  /* When the first record was written of all that was dropped: later DROPPED records say it again, since
+   * those before are dropped too. */
+  _Atomic(uint64_t) from_ns;
   /* Bytes that threads are asking the file system for. */
   _Atomic(uint64_t) growing;
 };

@@ -325,7 +325,9 @@ static bool write_reserved(struct trace_writer *writer, enum trace_record record
 
 /* ---- opening ---- */
 
-static bool write_run(struct trace_writer *writer, const struct trace_run *run) {
+/* Under a bound nothing else stands in chunk 0, which is never dropped: deaths of blocks that were born there
+ * would be. */
+static bool write_run(struct trace_writer *writer, const struct trace_run *run, bool alone) {
   struct trace_run shorter = *run;
   if (shorter.command.length > COMMAND_MOST) shorter.command.length = COMMAND_MOST;
   struct stream *stream = &writer->streams[0];
@@ -333,6 +335,7 @@ static bool write_run(struct trace_writer *writer, const struct trace_run *run) 
   while (!encoder_put_run(&stream->encoder, &shorter))
     if (!extend(writer, stream)) return false;
   stream_publish_segment(stream);
+  stream->full = alone;
   return true;
 }
 
@@ -398,7 +401,7 @@ wn_status trace_writer_open(const struct trace_options *options, const struct tr
                ? WN_OK
                : error_set(WN_ENOMEM, "no memory for the trace writer");
   if (status) goto close_file;
-  if (!write_run(writer, run)) {
+  if (!write_run(writer, run, options->bound_bytes)) {
     status = error_set(WN_EIO, "no room for a trace in %s: %s", options->path,
                        trace_cause_name(atomic_load_explicit(&writer->file.cause, memory_order_relaxed)));
     goto close_file;

@@ -7,6 +7,7 @@
 #include "base/words.h"
 #include "compact/compact.h"
 #include "trace/chunk.h"
+#include "trace/finish.h"
 #include "trace/history.h"
 #include "trace/reader.h"
 #include "trace/writer.h"
@@ -143,6 +144,28 @@ static void a_kill_at_any_call_leaves_a_whole_trace(void **state) {
   unlink(history);
 }
 
+/* The process that waited for the program ends the trace after it was compacted as a whole. */
+static void an_end_comes_after_a_compaction(void **state) {
+  (void)state;
+  struct compact_result result;
+  struct trace_end end = {.time_ns = 5, .kind = TRACE_END_SIGNAL, .code = 9};
+  struct trace_totals totals;
+  record();
+  assert_int_equal(compact_trace(path, BOUND, &result), WN_OK);
+  assert_int_equal(trace_finish_with(path, &(struct trace_finishing){.end = &end}, &totals), WN_OK);
+  assert_true(totals.damage.complete);
+  assert_int_equal(totals.samples, BLOCKS);
+  for (int i = 0; i < 2; i++) {
+    check_trace();
+    assert_int_equal(trace_finish(path, &totals), WN_OK);
+    assert_true(totals.damage.complete && totals.end.code == 9);
+    assert_int_equal(compact_trace(path, BOUND, &result), WN_OK);
+    assert_int_equal(result.chunks, !i); /* that of the end */
+  }
+  unlink(path);
+  unlink(history);
+}
+
 /* A copy is one file, with all that the trace and its history have. */
 static void a_copy_is_whole(void **state) {
   (void)state;
@@ -183,6 +206,7 @@ static void the_history_of_another_trace_does_not_count(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(a_kill_at_any_call_leaves_a_whole_trace),
+                                     cmocka_unit_test(an_end_comes_after_a_compaction),
                                      cmocka_unit_test(a_copy_is_whole),
                                      cmocka_unit_test(the_history_of_another_trace_does_not_count)};
   snprintf(path, sizeof path, "test_compact_kill.%d.trace", (int)getpid());

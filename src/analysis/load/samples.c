@@ -4,6 +4,10 @@
  * its sample. So all records are collected first, then joined by block number, then ordered by
  * time. Records that contradict each other (a second free, a free without a sample) are counted in
  * `unmatched` and left out.
+ *
+ * DROPPED. Of a block that was born before the recorder dropped chunks, and is not freed in what is left, the
+ * free may have been dropped: it counts as freed by then, so that it is no leak. The report says that it is of
+ * a part of the run.
  */
 #include "analysis/load/samples.h"
 
@@ -32,7 +36,8 @@ struct loading {
   struct change *changes;
   size_t born_count, born_capacity, change_count, change_capacity, memory_capacity, thread_capacity,
       row_capacity, rate_capacity, rate_change_capacity, group_capacity;
-  uint16_t last_rate; /* the index that was found last */
+  uint16_t last_rate;  /* the index that was found last */
+  uint64_t dropped_ns; /* DROPPED */
 };
 
 /* The index of a rate, which it gets if it has none. False without memory. */
@@ -257,6 +262,8 @@ static bool join_block(struct loading *loading, const struct trace_sample *born,
     row.end_ns = STILL_ALIVE;
     row.last = true;
   }
+  if (row.end_ns == STILL_ALIVE && row.born_ns < loading->dropped_ns)
+    row.end_ns = row.begin_ns > loading->dropped_ns ? row.begin_ns : loading->dropped_ns;
   if (!ARRAY_ADD(samples->rows, samples->row_count, loading->row_capacity, row)) return false;
   double growth = growth_of_sizes(born->grown ? born->previous_size : 0, born->size);
   return grown_finish_block(&samples->grown, samples->rows + begin, samples->row_count - begin, growth,
@@ -265,6 +272,7 @@ static bool join_block(struct loading *loading, const struct trace_sample *born,
 
 static bool join(struct loading *loading) {
   struct samples *samples = loading->samples;
+  loading->dropped_ns = source_damage(samples->source)->dropped_until_ns;
   sort(loading->born, loading->born_count, sizeof *loading->born, by_block);
   if (!sort_changes(loading)) return false;
   size_t change = 0;
@@ -278,8 +286,9 @@ static bool join(struct loading *loading) {
     samples->sampled_blocks++;
   }
   samples->unmatched += loading->change_count - change;
-  if (source_damage(samples->source)->thinned) samples->unmatched = 0; /* of blocks that were left out */
-  free(loading->born);                                                 /* before more memory is needed */
+  const struct trace_damage *damage = source_damage(samples->source);
+  if (damage->thinned || damage->chunks_dropped) samples->unmatched = 0; /* of blocks that were left out */
+  free(loading->born);                                                   /* before more memory is needed */
   free(loading->changes);
   loading->born = NULL;
   loading->changes = NULL;
