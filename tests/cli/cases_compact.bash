@@ -72,7 +72,7 @@ histories_are_no_traces_of_their_own() {
 compact_refuses_what_is_no_trace() {
   refused 2 'which trace' compact
   refused 2 'which trace' compact ''
-  refused 2 '--max-trace 10: it must be a size of [0-9]* MB or more' compact -m 10 t
+  refused 2 '--max-trace 10: it must be a size' compact -m 10 t
   refused 2 '--max-trace much: it must be' compact --max-trace much t
   WINNOW_MAX_TRACE=much refused 2 'WINNOW_MAX_TRACE=much: it must be' compact t
   refused 2 "option '--max-trace' needs a value" compact --max-trace
@@ -163,4 +163,59 @@ two_compactions_of_a_trace_do_no_harm() {
     [ $busy = 0 ] || return 0
   done
   skip "no two ran at once"
+}
+
+# A shell that allocates until a command of its own succeeds.
+allocates_until() { echo "until $1; do for i in {1..2000}; do :; done; done"; } # COMMAND
+
+bounded_recordings_are_compacted_while_they_run() {
+  need_recording
+  need_many_blocks
+  local bound=4194304
+  run record -r 1 --max-trace $bound -o t -- bash -c "$(allocates_until 'compgen -G "t/*.trace.history" >/dev/null'); exit 7"
+  [ "$code" = 7 ] && grep -q '^winnow: wrote t (' err || fail "code $code: $(cat err)"
+  ! grep -q 'compaction' err || fail "$(cat err)"
+  files t t.history
+  [ "$(disk t t.history)" -le $bound ] || fail "it takes $(disk t t.history)"
+  local size
+  size=$(awk -v n="$(disk t t.history)" 'BEGIN { printf "%.3g", n / (n < 999500 ? 1e3 : 1e6) }')
+  grep -Eq "wrote t \($size[.0]* [kM]B, " err || fail "$size: $(cat err)"
+  run report t
+  [ "$code" = 0 ] || fail "report: $(cat err)"
+  # Each trace of a folder.
+  local both='found=(u/*.trace.history); [ ${#found[@]} -ge 2 ]' # without a fork
+  both=$(allocates_until "{ $both; }")
+  run record -f -r 1 -m $bound -o u/ -- bash -c "bash -c '$both; exit' & $both; wait"
+  [ "$code" = 0 ] || fail "code $code: $(cat err)"
+  local trace
+  [ "$(find u -name '*.trace.history' | wc -l)" -ge 2 ] || fail "$(find u)"
+  for trace in u/*.trace.history; do
+    trace=${trace%.history}
+    [ -e "$trace" ] && [ "$(disk "$trace" "$trace.history")" -le $bound ] || fail "$trace takes $(disk "$trace"*)"
+  done
+}
+
+# The field of /proc/PID/stat that counts page faults of children: there was one that has been waited for.
+compactions_that_fail_are_said_once() {
+  need_recording
+  need_many_blocks
+  local waited='{ read -r s </proc/$PPID/stat && set -- ${s##*) } && [ $9 -gt 0 ]; }'
+  run record -q -r 1 -m 4194304 -o t -- bash -c "echo one; for t in t/*.trace; do mkdir \$t.history \$t.history.new; done; $(allocates_until "$waited"); exit 3"
+  [ "$code" = 3 ] || fail "code $code: $(cat err)"
+  grep -Eq '^winnow: compaction to 4.19 MB failed( [0-9]+ times)?: .*; what did not fit is missing$' err && [ "$(grep -c compaction err)" = 1 ] || fail "$(cat err)"
+}
+
+bounded_recordings_pass_signals_on() {
+  need_recording
+  mkfifo ready
+  (trap '' CHLD; exec "$winnow" record -q -m 64M -o t -- bash -c 'trap "exit 5" TERM; echo >ready; while :; do sleep 0.01; done' 2>err) &
+  read -r _ <ready
+  kill -TERM $!
+  wait $!
+  [ $? = 5 ] && [ ! -s err ] || fail "code $?: $(cat err)"
+  { "$winnow" record -q -m 64M -o t -- bash -c 'kill -KILL $$' 2>err; } 2>/dev/null
+  [ $? = 137 ] && [ ! -s err ] || fail "code $?: $(cat err)"
+  run record -q -m 64M -o t -- sh -c 'exit 9'
+  [ "$code" = 9 ] && [ ! -s err ] || fail "code $code: $(cat err)"
+  refused 2 '--max-trace 10: it must be' record -m 10 -o t -- true
 }

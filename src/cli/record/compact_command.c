@@ -2,7 +2,6 @@
  *
  * The trace of a program that runs is compacted when it is due (compact/compact.h); one whose program has
  * ended, if it takes more than the bound with its history. */
-#include "analysis/query/query.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "cli/ascii.h"
@@ -12,6 +11,7 @@
 #include "cli/recordings.h"
 #include "cli/text.h"
 #include "compact/compact.h"
+#include "settings/settings.h"
 #include "sources/files/open.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -159,28 +159,33 @@ static void compact_all(struct job *job) {
 
 /* ---- the command line ---- */
 
-static bool read_bound(const char *text, uint64_t *bytes) {
-  double read;
-  if (!query_bytes(text, &read) || read < (double)TRACE_BOUND_LEAST || read > 1e18) return false;
-  *bytes = (uint64_t)read;
-  return true;
+static int set_bound(struct job *job, const char *text, bool is_option) {
+  struct settings settings = settings_initial();
+  char complaint[SETTING_COMPLAINT_BYTES];
+  if (setting_set(&settings, SETTING_MAX_TRACE, text)) {
+    job->max_bytes = settings.of[SETTING_MAX_TRACE].whole;
+    return 0;
+  }
+  if (is_option)
+    setting_complain_of_option(complaint, SETTING_MAX_TRACE, text);
+  else
+    setting_complain_of_variable(complaint, SETTING_MAX_TRACE, text);
+  return fail_usage("compact", "%s", complaint);
 }
 
 static int parse(struct job *job, int argc, char **argv) {
   static const struct option known[] = {
       {"max-trace", required_argument, NULL, 'm'}, {"quiet", no_argument, NULL, 'q'}, {0}};
-  const char *bound = getenv("WINNOW_MAX_TRACE"), *from = "WINNOW_MAX_TRACE=";
-  int option;
-  if (!bound || !*bound) bound = DEFAULT_BOUND;
+  const char *bound = NULL, *usual = getenv(setting_rows[SETTING_MAX_TRACE].variable);
+  int option, code;
   opterr = 0;
   while ((option = getopt_long(argc, argv, ":m:q", known, NULL)) != -1) {
-    if (option == 'm') bound = optarg, from = "--max-trace ";
+    if (option == 'm') bound = optarg;
     if (option == 'q') job->quiet = true;
     if (option == '?' || option == ':') return fail_option("compact", option, argv, known);
   }
-  if (!read_bound(bound, &job->max_bytes))
-    return fail_usage("compact", "%s%s: it must be a size of %u MB or more, such as 64M", from, bound,
-                      (unsigned)(TRACE_BOUND_LEAST / 1000000));
+  code = set_bound(job, bound ? bound : usual && *usual ? usual : DEFAULT_BOUND, bound);
+  if (code) return code;
   if (optind == argc || !*argv[optind])
     return fail_usage("compact", "which trace? usage: winnow compact [OPTION...] PID|TRACE...");
   return 0;

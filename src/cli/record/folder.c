@@ -452,6 +452,8 @@ static void become_file(struct folder *folder) {
 
 /* ---- shared ---- */
 
+bool folder_is_trace_name(const char *name) { return is_our_name(name); }
+
 wn_status folder_begin(struct folder *folder, const char *output) {
   size_t length = strlen(output);
   *folder = (struct folder){.stays = length > 1 && output[length - 1] == '/', .lock = -1};

@@ -63,6 +63,9 @@ struct folder {
   const char *harm; /* what another process did to the only trace: "was removed"; NULL: nothing is known */
 };
 
+/* Whether a file in the folder has the name of a trace. */
+bool folder_is_trace_name(const char *name);
+
 /* Makes the folder, and removes what an earlier recording left under that name. WN_EBUSY: another recording
  * has it, or a program writes a trace there. Sets wn_last_error. The text remains the caller's. */
 wn_status folder_begin(struct folder *folder, const char *output);

@@ -123,12 +123,13 @@ static int prepare(struct record *record) {
 }
 
 /* Notes whether the system killed the program for memory: it ended by SIGKILL, and its control group
- * has counted a kill since. The program begins in the group of this process. */
-static void note_kill(struct ending *ending, const struct cgroup *group, const struct cgroup_state *before) {
+ * has counted a kill since that was not one of a compaction. The program begins in the group of this process. */
+static void note_kill(struct ending *ending, const struct cgroup *group, const struct cgroup_state *before,
+                      uint64_t compactions_killed) {
   struct cgroup_state after;
   int status = ending->wait_status;
   if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL || !cgroup_look(group, &after)) return;
-  ending->for_memory = after.kills > before->kills;
+  ending->for_memory = after.kills > before->kills + compactions_killed;
   ending->limit = after.limit;
 }
 
@@ -171,13 +172,15 @@ int command_record(int argc, char **argv) {
   int code = parse(&record, argc, argv);
   if (!code) code = prepare(&record);
   if (code) return code;
+  record.supervision.max_bytes = record.settings.of[SETTING_MAX_TRACE].whole;
   cgroup_find(&group, "");
   bool known = cgroup_look(&group, &before);
   code = record_run(&record, &ending);
   if (code) return folder_abandon(&record.folder), code;
-  if (known) note_kill(&ending, &group, &before);
+  if (known) note_kill(&ending, &group, &before, record.supervision.killed);
   record_result(&record, &ending);
   folder_free(&record.folder);
+  supervision_free(&record.supervision);
   return record_pass_status(ending.wait_status);
 }
 /* SPDX-License-Identifier: MIT */

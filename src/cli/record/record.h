@@ -4,6 +4,7 @@
 
 #include "cli/record/folder.h"
 #include "cli/record/left_behind.h"
+#include "cli/record/supervision.h"
 #include "settings/settings.h"
 #include <limits.h>
 
@@ -17,6 +18,7 @@ struct record {
   const char *called;    /* the program as the user named it */
   const char *allocator; /* an allocator in it besides malloc; NULL: none is known */
   struct folder folder;
+  struct supervision supervision;
 };
 
 /* The processor time in seconds of a process, and of the children that it waited for; and its
@@ -44,7 +46,7 @@ static inline bool is_quiet(const struct record *record) { return record->settin
 bool record_find_library(char path[PATH_MAX]);
 
 /* run.c: runs the program, and waits for its end. Returns an exit code if no process could be started. */
-int record_run(const struct record *record, struct ending *ending);
+int record_run(struct record *record, struct ending *ending);
 
 /* run.c: ends this process as the program ended; returns the exit code if it ended by none. */
 int record_pass_status(int wait_status);

@@ -117,15 +117,17 @@ struct written {
   size_t growing, unread; /* traces that are not counted: still being written, or they cannot be read */
 };
 
-static struct written written_to(const struct folder *folder) {
+static struct written written_to(const struct record *record) {
+  const struct folder *folder = &record->folder;
   struct written written = {0};
   for (size_t i = 0; i < folder->count; i++) {
     const struct trace_totals *totals = &folder->traces[i].totals;
     if (!folder->traces[i].path) continue;
     written.growing += folder->traces[i].status == WN_EBUSY;
     written.unread += folder->traces[i].status && folder->traces[i].status != WN_EBUSY;
-    written.bytes += history_exists(folder->traces[i].path) ? history_disk_bytes(folder->traces[i].path)
-                                                            : totals->file_bytes;
+    /* A file with a bound has holes. */
+    bool bounded = record->supervision.max_bytes || history_exists(folder->traces[i].path);
+    written.bytes += bounded ? history_disk_bytes(folder->traces[i].path) : totals->file_bytes;
     written.samples += totals->samples;
     written.lost += totals->damage.records_lost;
     if (totals->damage.loss_cause) written.cause = totals->damage.loss_cause;
@@ -236,6 +238,14 @@ static void say_nothing_was_recorded(const struct record *record, wn_status stat
   fputs(harm ? " by another process\n" : "\n", stderr);
 }
 
+/* The traces that no process writes fit their bound in the end. */
+static void complete_compactions(struct record *record) {
+  for (size_t i = 0; i < record->folder.count; i++) {
+    const struct folder_trace *trace = &record->folder.traces[i];
+    if (trace->path && !trace->status) supervision_complete(&record->supervision, trace->path);
+  }
+}
+
 static void say_result(struct record *record, const struct ending *ending, struct unrecorded *unrecorded) {
   struct folder *folder = &record->folder;
   struct trace_end end = end_of(ending);
@@ -251,8 +261,10 @@ static void say_result(struct record *record, const struct ending *ending, struc
     say_nothing_was_recorded(record, status);
     return;
   }
-  struct written written = written_to(folder);
+  complete_compactions(record);
+  struct written written = written_to(record);
   if (!is_quiet(record)) say_what_was_written(folder, &written);
+  supervision_say(&record->supervision);
   say_loss(folder->kept > 1 ? "some of these traces are" : "the trace is", written.lost, written.cause);
   if (is_quiet(record)) return;
   say_whose_it_is(record);

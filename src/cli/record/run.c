@@ -94,7 +94,7 @@ static struct work wait_for(pid_t pid, int *wait_status) {
 
 /* ---- shared ---- */
 
-int record_run(const struct record *record, struct ending *ending) {
+int record_run(struct record *record, struct ending *ending) {
   struct sigaction passing = {.sa_handler = pass_on, .sa_flags = SA_RESTART},
                    ignoring = {.sa_handler = SIG_IGN}, usual = {.sa_handler = SIG_DFL}, old[4], old_child;
   static const int signals[4] = {SIGTERM, SIGHUP, SIGINT, SIGQUIT};
@@ -124,8 +124,7 @@ int record_run(const struct record *record, struct ending *ending) {
   child = pid;
   for (int i = 0; i < 4; i++) sigaction(signals[i], i < 2 ? &passing : &ignoring, &old[i]);
   sigprocmask(SIG_SETMASK, &mask, NULL);
-  siginfo_t ended;
-  while (waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR) {}
+  supervision_wait(&record->supervision, pid, record->folder.path);
   if (!is_quiet(record) && !follows(record)) ending->left = left_behind_find(pid, record->library);
   ending->work = wait_for(pid, &ending->wait_status);
   ending->pid = pid;
