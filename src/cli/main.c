@@ -173,6 +173,7 @@ const struct command commands[] = {
      "  -t, --traces FOLDER    the folder of the traces; default: /var/lib/winnow/NAME, which systemd makes\n"
      "  -r, --rate LAMBDA      sample at this rate\n"
      "  -b, --budget SHARE     processor time that recording may take: the rate follows; default 1%\n"
+     "  -m, --max-trace SIZE   each trace may take so much disk space; default 64M\n"
      "  -a, --asleep           sample nothing until 'winnow start'\n"
      "  -f, --follow-children  record the processes that the service starts, too\n"
      "\n"

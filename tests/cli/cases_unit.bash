@@ -33,8 +33,11 @@ a_unit_gets_a_drop_in() {
   line_of 'StateDirectory=winnow/app'
   line_of 'Environment="WINNOW_TRACE=%S/winnow/app/"'
   line_of 'Environment="WINNOW_BUDGET=1%%"'
+  line_of 'Environment="WINNOW_MAX_TRACE=64M"'
+  grep -q '^# .*winnow compact -q -m 64M /var/lib/winnow/app$' out || fail "$(cat out)"
   ! grep -q 'WINNOW_RATE\|WINNOW_ASLEEP\|WINNOW_FOLLOW\|ReadWritePaths\|Bind' out || fail "$(cat out)"
-  planned --rate 1e-3 --asleep -f
+  planned --rate 1e-3 --asleep -f --max-trace 1G
+  line_of 'Environment="WINNOW_MAX_TRACE=1G"'
   line_of 'Environment="WINNOW_RATE=1e-3"'
   line_of 'Environment="WINNOW_ASLEEP=1"'
   line_of 'Environment="WINNOW_FOLLOW=1"'
@@ -44,6 +47,7 @@ a_unit_gets_a_drop_in() {
   [ ! -s out ] && grep -q '^\[Service\]$' app.service.d/winnow.conf || fail "$(cat out)"
   refused 2 'which service' unit
   refused 2 'which service' unit a b
+  refused 2 '--max-trace 1: it must be' unit -m 1 ./app.service
   refused 2 '--rate 2: it must be' unit --rate 2 ./app.service
   refused 2 "option '--nonsense' is not known" unit --nonsense ./app.service
   refused 2 '--traces here: it must be the whole path' unit --traces here ./app.service

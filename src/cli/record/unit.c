@@ -252,8 +252,12 @@ static void write_drop_in(const struct plan *plan, FILE *out) {
   fprintf(out,
           "# Records %s with Winnow: each start of the service writes a trace.\n"
           "# /etc/systemd/system/%s.d/winnow.conf; then: systemctl daemon-reload && systemctl restart %s\n"
-          "[Service]\n",
-          plan->name, plan->name, plan->name);
+          "# Before old records go, a timer can thin them out (docs/production.md): winnow compact -q -m %s ",
+          plan->name, plan->name, plan->name, plan->settings.of[SETTING_MAX_TRACE].text);
+  if (plan->folder)
+    fprintf(out, "%s\n[Service]\n", plan->folder);
+  else
+    fprintf(out, "/var/lib/winnow/%.*s\n[Service]\n", length, plan->name);
   if (has_root(plan)) fprintf(out, "BindReadOnlyPaths=%s\n", plan->library);
   write_quoted(out, "LD_PRELOAD", plan->library, "");
   if (plan->folder) {
@@ -292,13 +296,11 @@ static int write_out(const struct plan *plan) {
 
 /* ---- the command line ---- */
 
-static const struct option known[] = {{"output", required_argument, NULL, 'o'},
-                                      {"traces", required_argument, NULL, 't'},
-                                      {"rate", required_argument, NULL, 'r'},
-                                      {"budget", required_argument, NULL, 'b'},
-                                      {"asleep", no_argument, NULL, 'a'},
-                                      {"follow-children", no_argument, NULL, 'f'},
-                                      {0}};
+static const struct option known[] = {
+    {"output", required_argument, NULL, 'o'},    {"traces", required_argument, NULL, 't'},
+    {"rate", required_argument, NULL, 'r'},      {"budget", required_argument, NULL, 'b'},
+    {"max-trace", required_argument, NULL, 'm'}, {"asleep", no_argument, NULL, 'a'},
+    {"follow-children", no_argument, NULL, 'f'}, {0}};
 
 static int set(struct plan *plan, enum setting setting, const char *text) {
   char complaint[SETTING_COMPLAINT_BYTES];
@@ -318,6 +320,7 @@ static int parse_option(struct plan *plan, int option, char **argv) {
                             optarg);
   case 'r': return set(plan, SETTING_RATE, optarg);
   case 'b': return set(plan, SETTING_BUDGET, optarg);
+  case 'm': return set(plan, SETTING_MAX_TRACE, optarg);
   case 'a': return set(plan, SETTING_ASLEEP, "1");
   case 'f': return set(plan, SETTING_FOLLOW, "1");
   default: return fail_option("unit", option, argv, known);
@@ -328,12 +331,13 @@ static int parse(struct plan *plan, int argc, char **argv) {
   int option, code = 0;
   plan->settings = settings_initial();
   opterr = 0;
-  while (!code && (option = getopt_long(argc, argv, ":o:t:r:b:af", known, NULL)) != -1)
+  while (!code && (option = getopt_long(argc, argv, ":o:t:r:b:m:af", known, NULL)) != -1)
     code = parse_option(plan, option, argv);
   if (!code && (optind + 1 != argc || !*argv[optind]))
     code = fail_usage("unit", "which service? usage: winnow unit [OPTION...] NAME|FILE");
   if (!code && !plan->settings.of[SETTING_RATE].given && !plan->settings.of[SETTING_BUDGET].given)
     code = set(plan, SETTING_BUDGET, "1%");
+  if (!code && !plan->settings.of[SETTING_MAX_TRACE].given) code = set(plan, SETTING_MAX_TRACE, "64M");
   return code;
 }
 
