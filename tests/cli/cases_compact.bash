@@ -114,12 +114,12 @@ compact_has_nothing_to_do_with_small_traces() {
 }
 
 # A trace that is larger than the least bound.
-make_large() { make many "$1" 1500000; }
+make_large() { make many "$1" 400000; }
 disk() { du -B1 -c "$@" | tail -n 1 | cut -f 1; } # FILE...: what they take
 
 compacted_traces_fit_their_bound() {
   need_many_blocks
-  local bound=16000000 line='[0-9.]+ MB → [0-9.]+ [kM]B, [0-9,]+ chunks?, [0-9.]+( million|,[0-9]+)? samples → [0-9.,]+( million)?'
+  local bound=4000000 line='[0-9.]+ MB → [0-9.]+ [kM]B, [0-9,]+ chunks?, [0-9.]+( million|,[0-9]+)? samples → [0-9.,]+( million)?'
   mkdir folder
   make_large folder/a.trace
   make plain folder/b.trace
@@ -149,7 +149,7 @@ two_compactions_of_a_trace_do_no_harm() {
     cp whole t
     rm -f t.history*
     for i in 1 2 3 4; do
-      ("$winnow" compact -m 16000000 t >out.$i 2>err.$i; echo $? >code.$i) &
+      ("$winnow" compact -m 4000000 t >out.$i 2>err.$i; echo $? >code.$i) &
     done
     wait
     for i in 1 2 3 4; do
@@ -159,7 +159,7 @@ two_compactions_of_a_trace_do_no_harm() {
         *) fail "code $(cat code.$i)" ;;
       esac
     done
-    [ "$(disk t t.history)" -le 16000000 ] || fail "it takes $(disk t t.history)"
+    [ "$(disk t t.history)" -le 4000000 ] || fail "it takes $(disk t t.history)"
     [ $busy = 0 ] || return 0
   done
   skip "no two ran at once"

@@ -56,7 +56,7 @@ static void step_back(void) {
   enum { THIS_PROCESS = 1, IDLE_CLASS = 3 << 13 }; /* ioprio_set(2) */
   static const int signals[] = {SIGTERM, SIGHUP, SIGINT, SIGQUIT};
   for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) signal(signals[i], SIG_IGN);
-  setpriority(PRIO_PROCESS, 0, 19);
+  setpriority(PRIO_PROCESS, 0, 10);
   syscall(SYS_ioprio_set, THIS_PROCESS, 0, IDLE_CLASS);
   write_text("/proc/self/oom_score_adj", "1000");
 }

@@ -2,7 +2,7 @@
  *
  * `winnow record` looks at the traces once a second. It compacts one that is due (compact/compact.h) in a
  * process of its own, one at a time: a failure there, or a lack of memory, ends only that process. The process
- * runs at the lowest priority, and is the first that the system kills for memory. A trace whose compaction
+ * runs at a low priority, and is the first that the system kills for memory. A trace whose compaction
  * failed, or moved nothing, is left alone for a while (PAUSES in supervision.c). */
 #ifndef CLI_RECORD_SUPERVISION_H
 #define CLI_RECORD_SUPERVISION_H
