@@ -5,7 +5,8 @@
  *    Nothing is ever added to them.
  * 2. The trace is read with its history, and a new history is written under a name of its own, and
  *    synchronised with the disk.
- *    If a chunk has gone meanwhile, which the recorder took out at its bound, all begins again.
+ *    If a chunk has gone meanwhile, which the recorder took out at its bound, all begins again with the newer
+ *    half of the chunks: the oldest ones go first.
  * 3. It is renamed to be the history. Before, readers find the chunks; afterwards, they pass over them, since
  *    the history says that it has them.
  * 4. The chunks become holes, but for chunk 0, which tells what file this is. Readers that may still have the
@@ -35,6 +36,7 @@
 
 enum {
   TRIES = 4,          /* to get below the bound */
+  HALVES = 6,         /* tries with newer chunks */
   SECONDS_TO_WAIT = 5 /* for readers */
 };
 
@@ -46,6 +48,7 @@ struct compacting {
   uint64_t capacity, run_id, run_seed;
   uint64_t *chunks; /* to take over */
   size_t chunk_count, chunk_capacity;
+  unsigned halves; /* so often only the newer half is taken */
 };
 
 /* ---- step 1 ---- */
@@ -111,6 +114,9 @@ static bool find_chunks(struct compacting *job, bool closed) {
       done = ARRAY_ADD(job->chunks, job->chunk_count, job->chunk_capacity, i);
   }
   free(chunk);
+  size_t left = job->chunk_count >> job->halves;
+  if (left) memmove(job->chunks, job->chunks + job->chunk_count - left, left * sizeof *job->chunks);
+  job->chunk_count = left;
   return done;
 }
 
@@ -258,7 +264,11 @@ static wn_status compact_locked(struct compacting *job, uint64_t max_bytes, stru
   job->capacity = (uint64_t)1 << header.capacity_log2;
   job->run_id = header.run_id;
   unlink(job->fresh);
-  while (!status && again) again = false, status = compact_once(job, closed, max_bytes, result, &again);
+  for (; !status && again && job->halves < HALVES; job->halves++) {
+    again = false;
+    status = compact_once(job, closed, max_bytes, result, &again);
+  }
+  if (again) result->chunks = 0;
   return status;
 }
 

@@ -6,7 +6,7 @@
  * `unmatched` and left out.
  *
  * DROPPED. Of a block that was born before the recorder dropped chunks, and is not freed in what is left, the
- * free may have been dropped: it counts as freed by then, so that it is no leak. The report says that it is of
+ * free may have been dropped: it counts as freed when that may have been first, so that it is no leak. The report says that it is of
  * a part of the run.
  */
 #include "analysis/load/samples.h"
@@ -36,8 +36,8 @@ struct loading {
   struct change *changes;
   size_t born_count, born_capacity, change_count, change_capacity, memory_capacity, thread_capacity,
       row_capacity, rate_capacity, rate_change_capacity, group_capacity;
-  uint16_t last_rate;  /* the index that was found last */
-  uint64_t dropped_ns; /* DROPPED */
+  uint16_t last_rate;                         /* the index that was found last */
+  uint64_t dropped_from_ns, dropped_until_ns; /* DROPPED */
 };
 
 /* The index of a rate, which it gets if it has none. False without memory. */
@@ -262,8 +262,8 @@ static bool join_block(struct loading *loading, const struct trace_sample *born,
     row.end_ns = STILL_ALIVE;
     row.last = true;
   }
-  if (row.end_ns == STILL_ALIVE && row.born_ns < loading->dropped_ns)
-    row.end_ns = row.begin_ns > loading->dropped_ns ? row.begin_ns : loading->dropped_ns;
+  if (row.end_ns == STILL_ALIVE && row.born_ns < loading->dropped_until_ns)
+    row.end_ns = row.begin_ns > loading->dropped_from_ns ? row.begin_ns : loading->dropped_from_ns;
   if (!ARRAY_ADD(samples->rows, samples->row_count, loading->row_capacity, row)) return false;
   double growth = growth_of_sizes(born->grown ? born->previous_size : 0, born->size);
   return grown_finish_block(&samples->grown, samples->rows + begin, samples->row_count - begin, growth,
@@ -272,7 +272,8 @@ static bool join_block(struct loading *loading, const struct trace_sample *born,
 
 static bool join(struct loading *loading) {
   struct samples *samples = loading->samples;
-  loading->dropped_ns = source_damage(samples->source)->dropped_until_ns;
+  loading->dropped_from_ns = source_damage(samples->source)->dropped_from_ns;
+  loading->dropped_until_ns = source_damage(samples->source)->dropped_until_ns;
   sort(loading->born, loading->born_count, sizeof *loading->born, by_block);
   if (!sort_changes(loading)) return false;
   size_t change = 0;

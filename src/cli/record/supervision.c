@@ -24,6 +24,10 @@
 
 #define SECOND_NS ((uint64_t)1000000000)
 
+/* A look follows so soon on one that found a trace to compact, and twice as late each time on others, up to a
+ * second. */
+#define SOON_NS (SECOND_NS / 16)
+
 /* PAUSES: so long a trace is left alone whose compaction failed, or moved nothing: every chunk of it still had
  * a writer. */
 #define PAUSE_FAILED_NS  (60 * SECOND_NS)
@@ -179,10 +183,12 @@ static char *find_due(const struct supervision *supervision, const char *folder)
   return found;
 }
 
-static void look(struct supervision *supervision, const char *folder) {
+/* Returns whether a compaction runs. */
+static bool look(struct supervision *supervision, const char *folder) {
   char *path = supervision->pid ? NULL : find_due(supervision, folder);
   if (path) start(supervision, path);
   free(path);
+  return supervision->pid;
 }
 
 /* ---- waiting ---- */
@@ -204,7 +210,7 @@ static void wait_for_child(uint64_t ns) {
 
 static void supervise(struct supervision *supervision, pid_t program, const char *folder) {
   sigset_t ended, mask;
-  uint64_t next_ns = os_monotonic_ns() + SECOND_NS;
+  uint64_t interval_ns = SECOND_NS, next_ns = os_monotonic_ns() + interval_ns;
   sigemptyset(&ended);
   sigaddset(&ended, SIGCHLD);
   sigprocmask(SIG_BLOCK, &ended, &mask);
@@ -212,8 +218,10 @@ static void supervise(struct supervision *supervision, pid_t program, const char
     uint64_t now = os_monotonic_ns();
     collect(supervision, WNOHANG);
     if (now >= next_ns) {
-      look(supervision, folder);
-      next_ns = now + SECOND_NS;
+      interval_ns = look(supervision, folder) ? SOON_NS
+                    : interval_ns < SECOND_NS ? 2 * interval_ns
+                                              : SECOND_NS;
+      next_ns = now + interval_ns;
     }
     wait_for_child(next_ns - now);
   }

@@ -1,6 +1,6 @@
 /* Keeps the traces of a recording below their bound while the program runs.
  *
- * `winnow record` looks at the traces once a second. It compacts one that is due (compact/compact.h) in a
+ * `winnow record` looks at the traces once a second, more often while they grow fast. It compacts one that is due (compact/compact.h) in a
  * process of its own, one at a time: a failure there, or a lack of memory, ends only that process. The process
  * runs at a low priority, and is the first that the system kills for memory. A trace whose compaction
  * failed, or moved nothing, is left alone for a while (PAUSES in supervision.c). */
