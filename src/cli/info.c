@@ -70,6 +70,7 @@ static const char *how_it_ended(const struct facts *facts, char buffer[64]) {
   const struct samples *samples = facts->samples;
   if (facts->growing && !samples->ended) return strcpy(buffer, "no: the trace is still being written");
   if (source_is_foreign(samples->source)) return strcpy(buffer, "unknown: such a trace does not tell");
+  if (probably_killed_for_memory(samples)) return strcpy(buffer, "no: probably killed for memory");
   if (!samples->ended && samples->collected)
     return strcpy(buffer, "no: killed, left by _exit or exec, or still running");
   if (!samples->ended) return strcpy(buffer, "no: killed, left by _exit, or still running");

@@ -23,6 +23,13 @@ static void show_stage(const char *doing, double done, void *context) {
   progress_show(done, &stages->progress);
 }
 
+static wn_status load_single(const struct joined_part *input, const struct recording_options *options,
+                             struct recording **recording) {
+  struct joined_part part = *input;
+  part.selected = true;
+  return recording_load_joined(&part, 1, part.path, options, recording);
+}
+
 wn_status load_joined(struct inputs *inputs, const char *name, const struct recording_options *options,
                       struct recording **recording) {
   size_t taken = 0, last = 0;
@@ -31,7 +38,7 @@ wn_status load_joined(struct inputs *inputs, const char *name, const struct reco
   for (size_t i = 0; i < inputs->count; i++)
     if (inputs->parts[i].selected) taken++, last = i;
   if (!taken) return error_set(WN_EIO, "none of %zu files can be part of one report", inputs->count);
-  return taken == 1 ? recording_load(inputs->parts[last].path, options, recording)
+  return taken == 1 ? load_single(&inputs->parts[last], options, recording)
                     : recording_load_joined(inputs->parts, inputs->count, name, options, recording);
 }
 
@@ -42,7 +49,7 @@ wn_status load_inputs(struct inputs *inputs, const char *name, const struct reco
   wanted.progress = show_stage;
   wanted.progress_context = &stages;
   wn_status error = inputs->several ? load_joined(inputs, name, &wanted, recording)
-                                    : recording_load(inputs->parts->path, &wanted, recording);
+                                    : load_single(inputs->parts, &wanted, recording);
   if (stages.doing) progress_end(&stages.progress);
   return error;
 }
@@ -148,13 +155,18 @@ wn_status load_refuse_time(const struct report_options *options, uint64_t end_ns
                    text_time(end, end_ns));
 }
 
+enum when load_moment(const struct report_options *options, const struct recording *recording) {
+  return !options->at_text && memory_ran_out(recording->samples) ? AT_END : options->when[0].at;
+}
+
 wn_status load_report(const struct report_options *options, const struct recording *recording,
                       struct report *report) {
   wn_status error = load_check_moment(options, 0, recording, options->file);
   if (error) return error;
-  struct question question = {
-      .where = options->where, .at = options->when[0].at, .at_ns = options->when[0].ns, .closing = true};
-  if (!options->at_text && killed_for_memory(recording->samples)) question.at = AT_END;
+  struct question question = {.where = options->where,
+                              .at = load_moment(options, recording),
+                              .at_ns = options->when[0].ns,
+                              .closing = true};
   if (question.at == AT_TIME && question.at_ns > recording->samples->end_ns)
     return load_refuse_time(options, recording->samples->end_ns);
   return report_ask(recording, &question, report);

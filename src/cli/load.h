@@ -30,6 +30,9 @@ void load_say_missing(const char *name, const struct trace_damage *damage);
 /* Returns WN_EINVAL: the moment that the user asked for is after the end of the trace. */
 wn_status load_refuse_time(const struct report_options *options, uint64_t end_ns);
 
+/* The moment that a command's options ask for; without one the end, if memory ran out there. */
+enum when load_moment(const struct report_options *options, const struct recording *recording);
+
 /* Asks a recording what a command's options ask. WN_EINVAL: their moment is after the end of the
  * trace, or as report_ask says. */
 wn_status load_report(const struct report_options *options, const struct recording *recording,

@@ -189,6 +189,7 @@ void json_trace(struct json *json, const char *name, const struct samples *sampl
   json_bool(json, "partial", trace_is_partial(damage));
   json_bool(json, "complete", damage->complete && !trace_is_partial(damage));
   json_bool(json, "killed_for_memory", killed_for_memory(samples));
+  json_bool(json, "probably_killed_for_memory", probably_killed_for_memory(samples));
   if (samples->process_count > 1) print_processes(json, samples);
   json_end(json, '}');
 }

@@ -110,6 +110,38 @@ the_screen_says_what_was_held_as_memory_ran_out() {
   jq -e '(.trace.killed_for_memory | not) and .control_group == [] and (.resident | has("limit_bytes") | not)' out >/dev/null || fail "$(head -c 3000 out)"
 }
 
+# Nobody saw the end, but nothing was left of the limit. No such words while a process writes the trace, and none of a
+# group whose files fill the limit.
+the_screen_says_that_memory_probably_ran_out() {
+  need jq
+  need flock
+  make killed_probably t
+  succeeds report --no-symbols t
+  says '^pro"gram +[0-9.]+ ms, probably killed for memory [(]limit 64[.]0 MB[)]'
+  says ' HELD AT THE END, '
+  ! grep -q 'HELD AT THE PEAK' out || fail "$(cat out)"
+  [ "$(grep -nm1 'Never freed' out | cut -d: -f1)" -lt "$(grep -nm1 'Held at the peak' out | cut -d: -f1)" ] || fail "$(cat out)"
+  ! grep -q 'NO LEAK SEEN' out || fail "a promise: $(cat out)"
+  succeeds report --no-symbols --json t
+  jq -e '.trace.probably_killed_for_memory and (.trace.killed_for_memory | not) and .question == "at:end"' out >/dev/null || fail "$(head -c 3000 out)"
+  succeeds report --no-symbols --at peak t
+  says ' HELD AT THE PEAK, '
+  succeeds info t
+  says 'ended +no: probably killed for memory '
+  flock t "$winnow" report --no-symbols t >out || fail "flock"
+  says '^pro"gram +[0-9.]+ ms, still runs'
+  says ' HELD AT THE PEAK, '
+  flock t "$winnow" report --no-symbols --json t >out || fail "flock"
+  jq -e '.trace.probably_killed_for_memory == false and .question == "at:peak"' out >/dev/null || fail "$(head -c 3000 out)"
+  make killed_with_room t
+  succeeds report --no-symbols t
+  says '^pro"gram +[0-9.]+ ms, no end recorded'
+  says ' HELD AT THE PEAK, '
+  make killed_for_memory t
+  succeeds report --no-symbols --json t
+  jq -e '.trace.probably_killed_for_memory == false' out >/dev/null || fail "$(head -c 3000 out)"
+}
+
 # Of a script the trace has the shell alone: more samples of it would tell nothing.
 a_script_is_to_be_recorded_with_its_children() {
   need_recording

@@ -7,6 +7,8 @@
  *   killed, killed_none  without an end record
  *   killed_for_memory  at a limit of 64 MB, below its peak; slowed down once, and another of its group was killed
  *   killed_at_no_limit  the same, without a limit
+ *   killed_probably  without an end record, but with private memory of 58 MB at the limit of 64 MB
+ *   killed_with_room  the same with 57 MB, while the group's usage and the resident size are at the limit
  *   four       four functions grow to the end, the last one the most
  *   shrunk, exact_shrunk  short-lived blocks that realloc makes smaller, at a place of its own
  *   level      as large all the time, with ever new blocks
@@ -250,7 +252,9 @@ static void write_collected(struct trace_writer *writer, uint64_t count) {
 }
 
 /* Some blocks are freed after the last birth: less is held at the end than at the peak. */
-static void write_kill(struct trace_writer *writer, uint64_t count, uint64_t limit) {
+static void write_kill(struct trace_writer *writer, const char *kind, uint64_t count) {
+  bool by_files = !strcmp(kind, "killed_with_room"), unseen = by_files || !strcmp(kind, "killed_probably");
+  uint64_t limit = strstr(kind, "no_limit") ? 0 : 64000000;
   for (uint64_t i = count / 4; i <= count / 2; i++)
     trace_write_free(writer,
                      &(struct trace_free){.time_ns = count * 1000 + 100, .thread = 1, .block = i * 2 - 1});
@@ -260,11 +264,16 @@ static void write_kill(struct trace_writer *writer, uint64_t count, uint64_t lim
   group.time_ns = 500000;
   group.limit = limit;
   group.high = limit / 2;
-  group.current = 60000000;
+  group.current = by_files ? limit : 60000000;
   group.kills = 4;
   group.pressure_us = 2500;
   trace_write_group(writer, &group);
-  trace_write_memory(writer, &(struct trace_memory){.time_ns = 500001, .rss_bytes = 61000000});
+  trace_write_memory(writer, &(struct trace_memory){.time_ns = 500001,
+                                                    .rss_bytes = by_files ? limit : 61000000,
+                                                    .private_bytes = by_files ? 57000000
+                                                                     : unseen ? 58000000
+                                                                              : 0});
+  if (unseen) return;
   trace_write_end(writer, &(struct trace_end){.time_ns = 2000000 + count * 1000,
                                               .kind = TRACE_END_SIGNAL,
                                               .code = 9,
@@ -331,8 +340,7 @@ int main(int argc, char **argv) {
     trace_write_memory(writer, &(struct trace_memory){.time_ns = 500000, .rss_bytes = 12000000});
   if (!strcmp(kind, "named_larger"))
     trace_write_memory(writer, &(struct trace_memory){.time_ns = 600000, .rss_bytes = 90000000});
-  if (!strncmp(kind, "killed_", 7) && !strstr(kind, "none"))
-    write_kill(writer, count, strstr(kind, "no_limit") ? 0 : 64000000);
+  if (!strncmp(kind, "killed_", 7) && !strstr(kind, "none")) write_kill(writer, kind, count);
   uint64_t end_ns = collected ? 1300000000 : (strcmp(kind, "four") ? 2000000 : 0) + count * 1000;
   if (strncmp(kind, "killed", 6) != 0)
     trace_write_end(writer, &(struct trace_end){.time_ns = end_ns, .kind = TRACE_END_EXIT});

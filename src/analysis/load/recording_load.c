@@ -144,6 +144,7 @@ wn_status recording_load_joined(const struct joined_part *parts, size_t count, c
   if (!recording) return error_set(WN_ENOMEM, "%s: not enough memory to read it", name);
   memory_bound_begin(bytes_of(&files));
   wn_status error = memory_bound_end(read_files(&files, options, recording));
+  if (!error && count == 1) recording->samples->processes->writing = parts->writing;
   return complete(recording, error, options, result);
 }
 

@@ -34,8 +34,8 @@
  * least LEVEL_SLACK of each. So for the run, its last half and its last quarter, each function and
  * pair that is alive with half of CULPRIT_LEAST must surely have less of one of the three; and all
  * blocks together may not seem to have grown by CULPRIT_LEAST in the last quarter of the run. Or
- * hardly anything is alive at all. A process that was killed for memory has no LEVEL: it stood still in its
- * last moments, while the system looked for memory.
+ * hardly anything is alive at all. A process that was killed for memory, or probably was, has no LEVEL: it
+ * stood still in its last moments, while the system looked for memory.
  *
  * SEVERAL processes are judged one by one by GROWTH and LATE, each from its start to its end: those
  * that have a part of what all held, and did not live for a small part of the time of the longest.
@@ -229,7 +229,7 @@ static wn_status judge_one(const struct report *report, const struct estimate *p
   wn_status error = judge_growth(report, peak->estimate, verdict, &is_sure);
   if (error || verdict->culprits) return error;
   bool is_few = is_unknown(peak);
-  is_sure = !is_few && !killed_for_memory(report->samples) &&
+  is_sure = !is_few && !memory_ran_out(report->samples) &&
             (is_sure || report_bytes(report, &report->alive).high < leak);
   if (judge_by(is_kept, VERDICT_KEPT, report, verdict)) {
     if (is_sure) verdict->blocks = VERDICT_LEVEL;

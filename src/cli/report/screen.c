@@ -37,6 +37,9 @@ static void say_end(struct paragraph *paragraph, const struct view *view) {
   if (report_has_processes(view)) return;
   if (view->options->growing)
     say(paragraph, ", still runs");
+  else if (probably_killed_for_memory(samples))
+    say(paragraph, ", probably killed for memory (limit %s)",
+        text_bytes(limit, (double)memory_limit_of(samples).limit));
   else if (!samples->ended)
     say(paragraph, source_is_foreign(samples->source) ? "" : ", no end recorded");
   else if (samples->end.kind == TRACE_END_EXIT)
@@ -218,9 +221,9 @@ static int print_left(const struct view *view) {
   return print_known(view, FACT_TOTALS_live_at_end_bytes, note.text);
 }
 
-/* What a program held when it was killed for memory comes before its peak. */
+/* What a program held when memory ran out comes before its peak. */
 static int print_moments(const struct view *view) {
-  if (!killed_for_memory(view->report->samples)) return print_held(view) + print_left(view);
+  if (!memory_ran_out(view->report->samples)) return print_held(view) + print_left(view);
   return print_left(view) + print_held(view);
 }
 

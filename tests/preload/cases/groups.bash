@@ -44,6 +44,21 @@ a_program_killed_for_memory_ends_so() {
   [ "$(figure '[.sites[] | select(.self_bytes.estimate > 0)][0].name')" = leak ] || fail "$(head -c 300 report.json)"
 }
 
+# Without `winnow record`: the trace has no end. A service that was killed with the same limit, but at once, is another matter.
+a_service_was_probably_killed_for_memory() {
+  make_group 64000000
+  run_as killed "${in_group[@]}" env LD_PRELOAD="$library" WINNOW_TRACE=trace "$programs/leaks_until_killed"
+  [ "$(cat killed.code)" = 137 ] || skip "the system kills nothing in a group: exit $(cat killed.code)"
+  ended 'no: probably killed for memory$'
+  "$winnow" report trace >out
+  head -n 1 out | grep -q 'probably killed for memory (limit 64[.]0 MB)' || fail "$(cat out)"
+  [ "$(figure .question)" = at:end ] || fail "$(figure .question)"
+  run_as killed "${in_group[@]}" env LD_PRELOAD="$library" WINNOW_TRACE=other "$programs/ends" kill
+  [ "$(cat killed.code)" = 137 ] || fail "exit $(cat killed.code)"
+  "$winnow" report other >out
+  head -n 1 out | grep -q 'no end recorded' || fail "$(cat out)"
+}
+
 a_program_killed_by_another_is_not_killed_for_memory() {
   make_group 256000000
   run_as killed "${in_group[@]}" "$winnow" record -o trace -- "$programs/ends" kill

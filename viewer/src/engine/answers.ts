@@ -101,6 +101,8 @@ export interface Head {
     complete: boolean;
     /** By the system, as `winnow record` saw it. */
     killed_for_memory: boolean;
+    /** The end was not recorded, and nearly all of the limit was used. */
+    probably_killed_for_memory: boolean;
     /** Of several traces, which the page shows as one. */
     processes?: { pid: number; name: string }[];
   };

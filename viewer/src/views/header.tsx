@@ -107,7 +107,7 @@ function Facts({ head }: { head: Head }) {
   const facts = [
     trace.started_ns > 0 && dateOf(trace.started_ns),
     !trace.totals && `ran ${trace.complete || running.value ? '' : 'at least '}${duration(trace.duration_ns)}`,
-    trace.killed_for_memory && `killed for memory${limit ? ` (limit ${bytes(limit)})` : ''}`,
+    (trace.killed_for_memory || trace.probably_killed_for_memory) && `${trace.killed_for_memory ? '' : 'probably '}killed for memory${limit ? ` (limit ${bytes(limit)})` : ''}`,
     !trace.totals && numberOf(trace.samples, 'sampled block'),
     trace.writer && `by ${trace.writer}`,
     trace.processes && `${trace.processes.length} processes`,
