@@ -7,16 +7,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first requests of viewer/src/state/asking.ts, letter by letter; %s: the grouping. Of one
- * recording, or of two; by section. */
-enum { REQUESTS_MOST = 4 };
-static const char *const requests[2][FIRST_SECTIONS][REQUESTS_MOST] = {
-    {{"view=head\n", "view=totals\n", "view=time\nby=%s\npoints=600\n",
-      "view=flame\nmeasure=held\nby=%s\ndirection=callees\n"},
-     {"view=table\nmeasure=held\nby=%s\n"}},
-    {{"view=head\n", "view=totals\n", "view=time\nby=%s\npoints=600\n",
-      "view=flame\nmeasure=held\nby=%s\ndirection=callees\nagainst=before\n"},
-     {"view=compare\nmeasure=held\nby=%s\nagainst=before\n"}},
+/* The first requests of viewer/src/state/asking.ts, letter by letter; %s: the grouping. By how
+ * the page opens, and by section. At the end it asks for the peak as well, whose verdict and colours it has. */
+enum { REQUESTS_MOST = 6 };
+enum opening { OPENS_AT_PEAK, OPENS_AT_END, OPENS_COMPARING };
+static const char *const requests[][FIRST_SECTIONS][REQUESTS_MOST] = {
+    [OPENS_AT_PEAK] = {{"view=head\n", "view=totals\n", "view=time\nby=%s\npoints=600\n",
+                        "view=flame\nmeasure=held\nby=%s\ndirection=callees\n"},
+                       {"view=table\nmeasure=held\nby=%s\n"}},
+    [OPENS_AT_END] = {{"view=head\n", "view=totals\n", "view=totals\nwhere=at = end\n",
+                       "view=time\nby=%s\npoints=600\n",
+                       "view=flame\nmeasure=held\nby=function\ndirection=callees\n",
+                       "view=flame\nwhere=at = end\nmeasure=held\nby=%s\ndirection=callees\n"},
+                      {"view=table\nwhere=at = end\nmeasure=held\nby=%s\n"}},
+    [OPENS_COMPARING] = {{"view=head\n", "view=totals\n", "view=time\nby=%s\npoints=600\n",
+                          "view=flame\nmeasure=held\nby=%s\ndirection=callees\nagainst=before\n"},
+                         {"view=compare\nmeasure=held\nby=%s\nagainst=before\n"}},
 };
 static const char names[FIRST_SECTIONS][5] = {"ANSW", "MORE"};
 
@@ -56,15 +62,16 @@ static wn_status put_section(struct answers *answers, const char *const *wanted,
 
 /* ---- shared ---- */
 
-wn_status first_answers(const struct recording *recording, const struct recording *before,
+wn_status first_answers(const struct recording *recording, const struct recording *before, enum when at,
                         enum grouping grouping, struct container_section sections[FIRST_SECTIONS]) {
+  enum opening opening = before ? OPENS_COMPARING : at == AT_END ? OPENS_AT_END : OPENS_AT_PEAK;
   struct answers answers;
   wn_status error = WN_OK;
   answers_create(&answers, recording, before);
   for (unsigned i = 0; i < FIRST_SECTIONS; i++) {
     sections[i] = (struct container_section){0};
     memcpy(sections[i].name, names[i], sizeof sections[i].name);
-    if (!error) error = put_section(&answers, requests[before != NULL][i], grouping, &sections[i]);
+    if (!error) error = put_section(&answers, requests[opening][i], grouping, &sections[i]);
   }
   answers_destroy(&answers);
   if (error) first_answers_free(sections);

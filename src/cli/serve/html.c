@@ -72,8 +72,10 @@ struct page {
 
 static wn_status ask_single(const struct report_options *options, const struct recording *recording,
                             struct report *report) {
-  struct question question = {
-      .where = options->where, .at = options->when[0].at, .at_ns = options->when[0].ns, .closing = true};
+  struct question question = {.where = options->where,
+                              .at = load_moment(options, recording),
+                              .at_ns = options->when[0].ns,
+                              .closing = true};
   return report_ask(recording, &question, report);
 }
 
@@ -149,7 +151,8 @@ static wn_status write_once(struct page *page) {
   struct container_section first[FIRST_SECTIONS];
   wn_status error = print_report(page, &text);
   if (error) goto free_text;
-  error = first_answers(page->recording, page->before, page->options->grouping, first);
+  error = first_answers(page->recording, page->before, load_moment(page->options, page->recording),
+                        page->options->grouping, first);
   if (error) goto free_text;
   page->html.text = text;
   page->html.extras = first;
@@ -246,7 +249,7 @@ static wn_status make_page(const struct report_options *options, struct recordin
   wn_status error = load_check_moment(options, 0, recording, options->file);
   if (!error && before) error = load_check_moment(options, 0, before, options->other);
   if (error) return error;
-  char *address = page_address(options);
+  char *address = page_address(options, load_moment(options, recording));
   page.html.head = page_head(options, address, false);
   error = write_page(&page);
   if (error)

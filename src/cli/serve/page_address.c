@@ -23,12 +23,11 @@ static const char *name_of(const char *file, bool folders) {
 
 /* ---- shared ---- */
 
-char *page_address(const struct report_options *options) {
+char *page_address(const struct report_options *options, enum when moment) {
   char *text = NULL;
   size_t size;
-  bool by_option = options->at_text && options->at_text != options->at_of_query,
-       later = options->at_text && options->when[0].at != AT_PEAK, compared = options->other,
-       at = by_option && (options->when[0].at == AT_TIME || (compared && later));
+  bool by_option = options->at_text && options->at_text != options->at_of_query, compared = options->other,
+       later = moment != AT_PEAK, at = by_option && (moment == AT_TIME || (compared && later));
   if (!compared && !later && !options->where && options->grouping == BY_FUNCTION) return NULL;
   FILE *out = open_memstream(&text, &size);
   if (!out) return NULL;

@@ -99,7 +99,7 @@ static void announce(const struct report_options *options, const char *url, doub
 static wn_status serve(const struct report_options *options, struct live *live) {
   struct server server;
   sigset_t ending;
-  char *address = page_address(options);
+  char *address = page_address(options, load_moment(options, live->recording));
   block_signals(&ending);
   wn_status error =
       server_start(&server, live,

@@ -72,25 +72,45 @@ for (const [kind, words, limit] of [['killed_for_memory', 'killed for memory (li
       await page.close();
     }));
 
-test('the first view needs no engine: its answers are in the file, letter by letter as the page asks', { skip: without }, () =>
-  inFolder(async (folder) => {
-    const { page: file } = makePage(folder, ['named']);
-    const html = readFileSync(file, 'utf8');
-    const without = html.replace(/(<script[^>]*data-section="ROWS"[^>]*>)[^<]*/g, '$1AAAA');
-    assert.notEqual(without, html);
-    const broken = join(folder, 'broken.html');
-    writeFileSync(broken, without);
-    const whole = await openFile(file);
-    const first = await openFile(broken);
-    assert.equal(await textOf(first.page, '#population'), await textOf(whole.page, '#population'));
-    assert.equal(await textOf(first.page, '#table'), await textOf(whole.page, '#table'));
-    assert.equal(await first.page.locator('[role=alert]').count(), 0);
-    await first.page.keyboard.press('4');
-    await first.page.locator('[role=alert]').first().waitFor();
-    assert.match(await first.page.locator('[role=alert]').first().innerText(), /ROWS/);
-    await whole.page.close();
-    await first.page.close();
-  }));
+for (const [kind, words] of [['killed_for_memory', 'killed for memory (limit 64.0 MB)'], ['killed_probably', 'probably killed for memory (limit 64.0 MB)']] as const)
+  test(`a page of a ${kind} trace opens at the end, unless another moment is asked for`, { skip: without }, () =>
+    inFolder(async (folder) => {
+      const moment = (page: Page) => page.locator('#population [aria-pressed=true]').innerText();
+      const { trace, page: file } = makePage(folder, [kind]);
+      const usual = await openFile(file);
+      assert.ok((await textOf(usual.page, '.facts')).split(' · ').includes(words), await textOf(usual.page, '.facts'));
+      assert.equal(await moment(usual.page), 'At the end');
+      const other = await openFile(file, '#peak');
+      assert.equal(await moment(other.page), 'At the peak');
+      execFileSync(program('src/cli/winnow'), ['html', '--at', 'peak', '-o', file, trace], { stdio: 'pipe' });
+      const asked = await openFile(file);
+      assert.equal(await moment(asked.page), 'At the peak');
+      for (const { page, faults } of [usual, other, asked]) {
+        assert.deepEqual(faults, []);
+        await page.close();
+      }
+    }));
+
+for (const kind of ['named', 'killed_for_memory'])
+  test(`the first view of a ${kind} trace needs no engine: its answers are in the file, letter by letter as the page asks`, { skip: without }, () =>
+    inFolder(async (folder) => {
+      const { page: file } = makePage(folder, [kind]);
+      const html = readFileSync(file, 'utf8');
+      const without = html.replace(/(<script[^>]*data-section="ROWS"[^>]*>)[^<]*/g, '$1AAAA');
+      assert.notEqual(without, html);
+      const broken = join(folder, 'broken.html');
+      writeFileSync(broken, without);
+      const whole = await openFile(file);
+      const first = await openFile(broken);
+      assert.equal(await textOf(first.page, '#population'), await textOf(whole.page, '#population'));
+      assert.equal(await textOf(first.page, '#table'), await textOf(whole.page, '#table'));
+      assert.equal(await first.page.locator('[role=alert]').count(), 0);
+      await first.page.keyboard.press('4');
+      await first.page.locator('[role=alert]').first().waitFor();
+      assert.match(await first.page.locator('[role=alert]').first().innerText(), /ROWS/);
+      await whole.page.close();
+      await first.page.close();
+    }));
 
 test('a page opens with the view that the command was asked for, and an address comes first', { skip: without }, () =>
   inFolder(async (folder) => {
