@@ -353,7 +353,7 @@ void code_groups(struct coding *coding, struct samples *samples) {
   CODE_COLUMN(coding, groups, count, current, COLUMN_DELTA);
   CODE_COLUMN(coding, groups, count, kills, COLUMN_DELTA);
   CODE_COLUMN(coding, groups, count, pressure_us, COLUMN_DELTA);
-  code_bool(coding, &samples->processes->writing);
+  if (samples->process_count == 1) code_bool(coding, &samples->processes->writing);
   check_times(coding, groups, count, sizeof *groups, samples->end_ns);
 }
 

@@ -66,7 +66,7 @@ static wn_status read_names(struct reading *reading) {
   return error;
 }
 
-/* Before the rows, which end with them. */
+/* Before the rows, which end with them, and before the groups, which say whether a single one still writes. */
 static wn_status read_processes(struct reading *reading) {
   struct samples *samples = reading->recording->samples;
   struct coding processes = section(reading, "PROC");
@@ -133,8 +133,8 @@ static wn_status read_others(struct reading *reading) {
 static wn_status read_all(struct reading *reading) {
   wn_status error = read_meta(reading);
   if (!error) error = read_names(reading);
-  if (!error) error = read_others(reading);
   if (!error) error = read_processes(reading);
+  if (!error) error = read_others(reading);
   if (!error) error = read_listing(reading);
   if (!error) error = read_all_rows(reading);
   if (!error &&

@@ -3,6 +3,7 @@
 #include "tales.h"
 
 #include "analysis/compare/pair.h"
+#include "analysis/load/memory_limit.h"
 #include "analysis/load/reduce.h"
 #include "export/report_json.h"
 #include "packed.h"
@@ -123,15 +124,21 @@ static void module_of_build(void *context, uint32_t module, struct trace_module 
   memset(out->build_id, (int)story_repeat, out->build_id_bytes);
 }
 
-/* A file without symbols, of a build; six functions allocate. */
-static struct recording *record_build(uint32_t build) {
+/* Opens a trace of a file without symbols, of a build. */
+static struct trace_writer *open_build(uint32_t build) {
   struct tree_source source = {.context = &story_repeat, .node = story_node, .module = module_of_build};
   struct trace_options options = {.path = story_path()};
   struct trace_run run = {.command = trace_text_of("story"), .rate = 0.01, .word_bytes = 8, .stack_depth = 9};
   struct trace_writer *writer;
-  struct recording *recording;
   story_repeat = build; /* also the number of functions */
   assert_int_equal(tree_writer_open(&options, &run, &source, &writer), WN_OK);
+  return writer;
+}
+
+/* Six functions allocate. */
+static struct recording *record_build(uint32_t build) {
+  struct trace_writer *writer = open_build(build);
+  struct recording *recording;
   for (uint64_t i = 1; i <= 60; i++) story_alloc(writer, i, i * 1000, 64, 1 + (uint32_t)i % 6);
   trace_writer_close(writer);
   assert_int_equal(recording_load(story_path(), &(struct recording_options){0}, &recording), WN_OK);
@@ -144,6 +151,27 @@ static struct recording *through_container(const struct recording *recording) {
   struct recording *read = unpack(&packed);
   packed_free(&packed);
   return read;
+}
+
+/* By it the page knows that a program without an end was not killed. */
+static void a_process_that_still_writes_is_known(void **state) {
+  (void)state;
+  for (int writes = 0; writes < 2; writes++) {
+    struct trace_writer *writer = open_build(6);
+    trace_write_group(writer, &(struct trace_group){.time_ns = 1000, .thread = 1, .limit = 64000000});
+    trace_write_memory(writer,
+                       &(struct trace_memory){.time_ns = 2000, .thread = 1, .private_bytes = 63000000});
+    trace_writer_close(writer);
+    struct recording *one;
+    struct joined_part part = {.path = story_path(), .writing = writes, .selected = true};
+    assert_int_equal(recording_load_joined(&part, 1, "made", &(struct recording_options){0}, &one), WN_OK);
+    struct recording *read = through_container(one);
+    assert_int_equal(probably_killed_for_memory(one->samples), !writes);
+    assert_int_equal(probably_killed_for_memory(read->samples), !writes);
+    recording_free(read);
+    recording_free(one);
+    unlink(story_path());
+  }
 }
 
 static void expect_comparison(const struct recording *before, const struct recording *after, bool matched) {
@@ -413,6 +441,7 @@ int main(void) {
                                      cmocka_unit_test(a_large_recording_needs_several_blocks),
                                      cmocka_unit_test(a_thinned_recording_can_be_stored),
                                      cmocka_unit_test(addresses_keep_their_builds),
+                                     cmocka_unit_test(a_process_that_still_writes_is_known),
                                      cmocka_unit_test(rounded_times_are_ordered),
                                      cmocka_unit_test(a_rounded_recording_answers_as_its_container),
                                      cmocka_unit_test(processes_can_be_stored),
