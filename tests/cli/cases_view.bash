@@ -242,6 +242,30 @@ the_server_follows_a_running_program() {
 }
 
 # The answers in `body`: each as its state, a tab, and its JSON.
+# The file is the same as before: only its lock is gone.
+the_server_says_that_memory_probably_ran_out_once_nothing_writes() {
+  need curl
+  need flock
+  need jq
+  make killed_probably t
+  flock t sh -c 'touch locked; while [ ! -e go ]; do sleep 0.05; done' &
+  local writer=$! tries listener
+  for ((tries = 0; tries < 200; tries++)); do [ -e locked ] && break; sleep 0.05; done
+  view --no-symbols t
+  ask view=head
+  answer_text | jq -e '.trace.probably_killed_for_memory == false' >/dev/null || fail "killed while it is written: $(head -c 900 body)"
+  curl -s -N "${url}events" >events &
+  listener=$!
+  for ((tries = 0; tries < 200; tries++)); do grep -q 'data: growing' events 2>/dev/null && break; sleep 0.1; done
+  touch go
+  wait $writer
+  for ((tries = 0; tries < 200; tries++)); do grep -q 'data: ended' events && break; sleep 0.1; done
+  kill $listener
+  ask view=head
+  answer_text | jq -e '.trace.probably_killed_for_memory' >/dev/null || fail "not killed: $(cat events) $(head -c 900 body)"
+  end_view
+}
+
 answers_of_body() {
   perl -e '
     local $/; my $body = <STDIN>;

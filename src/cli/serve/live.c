@@ -43,7 +43,7 @@ static void exchange(struct live *live, struct recording *recording) {
   recording_free(old);
 }
 
-/* Loads the traces anew if they have changed, or there are more. The stamp comes first: what is written
+/* Loads the traces anew if they have changed, there are more, or no process writes them any more. The stamp comes first: what is written
  * afterwards makes the next one differ. */
 static bool load_changed(struct live *live, bool *growing) {
   struct inputs inputs;
@@ -56,7 +56,7 @@ static bool load_changed(struct live *live, bool *growing) {
   live->misses = 0;
   uint64_t found = inputs_stamp(&inputs);
   *growing = inputs_are_growing(&inputs);
-  if (found != live->loaded && !load_joined(&inputs, live->path, &live->options, &recording)) {
+  if ((found != live->loaded || !*growing) && !load_joined(&inputs, live->path, &live->options, &recording)) {
     exchange(live, recording);
     live->loaded = found;
     changed = true;
