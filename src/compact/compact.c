@@ -1,26 +1,25 @@
 /* Keeps a trace below a bound.
  *
  * THE STEPS, each of which leaves a trace that is whole:
- * 1. The chunks to take over are found: those that are sealed, or all if no process has the trace locked.
- *    Nothing is ever added to them.
- * 2. The trace is read with its history, and a new history is written under a name of its own, and
- *    synchronised with the disk.
- *    If a chunk has gone meanwhile, which the recorder took out at its bound, all begins again with the newer
- *    half of the chunks: the oldest ones go first.
+ * 1. The chunks to take over are copied (excerpt.h): those that are sealed, or all if no process writes the
+ *    trace. Nothing is ever added to them.
+ * 2. The copy is read with the history, and a new history is written under a name of its own, and synchronised
+ *    with the disk.
  * 3. It is renamed to be the history. Before, readers find the chunks; afterwards, they pass over them, since
  *    the history says that it has them.
  * 4. The chunks become holes, but for chunk 0, which tells what file this is. Readers that may still have the
  *    history before are waited for (trace/history.h); without them, or killed here, the next
  *    compaction makes the holes.
  *
- * What is read in step 2 may say more than step 1 saw: chunks that are written meanwhile are read too, since
- * the sample of a block may stand in one of them, whose free is taken over. */
+ * The program's recorder may take out a chunk in the meantime. It tells so, and a reader finds that the history
+ * has the chunk all the same. */
 #include "compact/compact.h"
 
 #include "base/array.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/os.h"
+#include "compact/excerpt.h"
 #include "compact/rewrite.h"
 #include "trace/chunk.h"
 #include "trace/reader.h"
@@ -36,7 +35,6 @@
 
 enum {
   TRIES = 4,          /* to get below the bound */
-  HALVES = 6,         /* tries with newer chunks */
   SECONDS_TO_WAIT = 5 /* for readers */
 };
 
@@ -46,10 +44,11 @@ struct compacting {
   struct stat found;
   char *history, *fresh; /* paths */
   uint64_t capacity, run_id, run_seed;
-  uint64_t *chunks; /* to take over */
-  size_t chunk_count, chunk_capacity;
-  unsigned halves; /* so often only the newer half is taken */
 };
+
+static wn_status no_memory(const struct compacting *job) {
+  return error_set(WN_ENOMEM, "not enough memory to compact %s", job->path);
+}
 
 /* ---- step 1 ---- */
 
@@ -60,14 +59,6 @@ static wn_status read_header(const struct compacting *job, struct chunk_header *
   return good ? WN_OK
               : error_set(WN_EINVAL, "%s is no trace of Winnow, or its begin is damaged; it is not compacted",
                           job->path);
-}
-
-/* The first chunk from here on that is not within a hole. */
-static uint64_t behind_hole(const struct compacting *job, uint64_t chunk) {
-  off_t data = lseek(job->descriptor, (off_t)(chunk * job->capacity), SEEK_DATA);
-  if (data < 0) return errno == ENXIO ? UINT64_MAX / job->capacity : chunk;
-  uint64_t found = (uint64_t)data / job->capacity;
-  return found > chunk ? found : chunk;
 }
 
 /* Whether the process of the trace may still write to it: whether it has the file mapped, if that can be
@@ -101,31 +92,12 @@ static wn_status is_closed(struct compacting *job, bool *closed) {
   return WN_OK;
 }
 
-static bool find_chunks(struct compacting *job, bool closed) {
-  unsigned char *chunk = malloc(job->capacity);
-  uint64_t size = (uint64_t)job->found.st_size;
-  bool done = chunk;
-  for (uint64_t i = 0; done && (i = behind_hole(job, i)) * job->capacity < size; i++) {
-    size_t count = job->capacity;
-    uint32_t used = 0;
-    uint64_t until;
-    if (chunk_read(job->descriptor, chunk, i * job->capacity, &count, &used) != CHUNK_WHOLE) continue;
-    if (closed || chunk_is_sealed(chunk, used, &until))
-      done = ARRAY_ADD(job->chunks, job->chunk_count, job->chunk_capacity, i);
-  }
-  free(chunk);
-  size_t left = job->chunk_count >> job->halves;
-  if (left) memmove(job->chunks, job->chunks + job->chunk_count - left, left * sizeof *job->chunks);
-  job->chunk_count = left;
-  return done;
-}
-
 /* Those that were taken over before are found again if no hole was made of them. */
-static void pass_over(struct compacting *job, const struct replaced *before) {
+static void pass_over(struct excerpt *excerpt, const struct replaced *before) {
   size_t kept = 0;
-  for (size_t i = 0; i < job->chunk_count; i++)
-    if (!replaced_has(before, job->chunks[i])) job->chunks[kept++] = job->chunks[i];
-  job->chunk_count = kept;
+  for (size_t i = 0; i < excerpt->chunk_count; i++)
+    if (!replaced_has(before, excerpt->chunks[i])) excerpt->chunks[kept++] = excerpt->chunks[i];
+  excerpt->chunk_count = kept;
 }
 
 /* ---- steps 2 and 3 ---- */
@@ -142,7 +114,7 @@ static uint64_t file_bytes(const char *path) {
 
 /* Writes again with fewer records as long as the history is too large. */
 static wn_status write_history(struct compacting *job, struct rewrite *rewrite, uint64_t most_bytes) {
-  double bytes = (double)job->chunk_count * (double)job->capacity + (double)file_bytes(job->history);
+  double bytes = (double)rewrite->chunk_count * (double)job->capacity + (double)file_bytes(job->history);
   double most = (double)most_bytes * (double)(rewrite->block_records + 1) / (bytes + 1);
   wn_status status = WN_OK;
   for (int i = 0; i < TRIES && !status; i++) {
@@ -152,17 +124,6 @@ static wn_status write_history(struct compacting *job, struct rewrite *rewrite, 
     most *= 0.9 * (double)most_bytes / (double)size;
   }
   return status;
-}
-
-/* Whether all chunks are there that were read. The program's recorder takes the oldest ones out of a trace
- * that has reached its bound; what was read of such a chunk may be nothing. */
-static bool are_there(const struct compacting *job) {
-  struct chunk_header header;
-  for (size_t i = 0; i < job->chunk_count; i++)
-    if (os_read_at(job->descriptor, &header, sizeof header, job->chunks[i] * job->capacity) < sizeof header ||
-        !header.commit)
-      return false;
-  return true;
 }
 
 static bool sync_folder(const char *path) {
@@ -214,61 +175,66 @@ static wn_status make_holes(const struct compacting *job, const struct replaced 
 /* ---- all ---- */
 
 /* Other draws for each process and each time that its trace is compacted. */
-static uint64_t draws_of(const struct compacting *job) {
+static uint64_t draws_of(const struct compacting *job, const struct excerpt *excerpt) {
   uint64_t seed = hash_combine(job->run_seed, file_bytes(job->history));
-  return hash_combine(seed, job->chunk_count ? job->chunks[job->chunk_count - 1] : 0);
+  return hash_combine(seed, excerpt->chunk_count ? excerpt->chunks[excerpt->chunk_count - 1] : 0);
 }
 
-/* Steps 2 to 4. `*again`: a chunk is gone; nothing was changed. */
-static wn_status take_over(struct compacting *job, struct rewrite *rewrite, uint64_t most, bool *again) {
+/* Steps 2 to 4. */
+static wn_status take_over(struct compacting *job, struct excerpt *excerpt, struct rewrite *rewrite,
+                           uint64_t most) {
   struct replaced ranges = {0};
   wn_status status = rewrite_read(rewrite);
   if (status) return status;
-  pass_over(job, &rewrite->before);
-  rewrite->chunk_count = job->chunk_count;
-  if (job->chunk_count || file_bytes(job->history) > most) {
+  pass_over(excerpt, &rewrite->before);
+  rewrite->chunk_count = excerpt->chunk_count;
+  if (excerpt->chunk_count || file_bytes(job->history) > most) {
     status = write_history(job, rewrite, most);
-    *again = !status && !are_there(job);
-    if (*again) unlink(job->fresh);
-    if (status || *again) return status;
-    status = replace_history(job);
+    if (!status) status = replace_history(job);
   }
-  if (!status && !rewrite_ranges(rewrite, &ranges))
-    status = error_set(WN_ENOMEM, "not enough memory to compact %s", job->path);
+  if (!status && !rewrite_ranges(rewrite, &ranges)) status = no_memory(job);
   if (!status) status = make_holes(job, &ranges);
   replaced_destroy(&ranges);
   return status;
 }
 
-static wn_status compact_once(struct compacting *job, bool closed, uint64_t max_bytes,
-                              struct compact_result *result, bool *again) {
-  job->chunk_count = 0;
-  if (!find_chunks(job, closed)) return error_set(WN_ENOMEM, "not enough memory to compact %s", job->path);
-  struct rewrite rewrite = {
-      .path = job->path, .run_id = job->run_id, .chunks = job->chunks, .chunk_count = job->chunk_count};
-  rewrite.seed = draws_of(job);
-  wn_status status = take_over(job, &rewrite, trace_bound_history_most(max_bytes), again);
-  result->chunks = job->chunk_count;
-  result->samples_before = rewrite.samples;
-  result->samples_after = rewrite.samples_left;
-  rewrite_destroy(&rewrite);
+/* Compacts a part of the trace; *all: there is no other one. */
+static wn_status compact_part(struct compacting *job, bool closed, uint64_t max_bytes,
+                              struct compact_result *result, bool *all) {
+  struct excerpt excerpt;
+  uint64_t most = 2 * trace_bound_trace_most(max_bytes);
+  wn_status status = WN_OK;
+  if (excerpt_make(&excerpt, job->descriptor, job->capacity, closed, most)) {
+    struct rewrite rewrite = {.path = excerpt.path,
+                              .history = job->history,
+                              .run_id = job->run_id,
+                              .chunks = excerpt.chunks,
+                              .chunk_count = excerpt.chunk_count};
+    rewrite.seed = draws_of(job, &excerpt);
+    status = take_over(job, &excerpt, &rewrite, trace_bound_history_most(max_bytes));
+    *all = excerpt.all || !excerpt.chunk_count;
+    result->chunks += excerpt.chunk_count;
+    result->samples_before +=
+        result->samples_after ? rewrite.samples - result->samples_after : rewrite.samples;
+    result->samples_after = rewrite.samples_left;
+    rewrite_destroy(&rewrite);
+  } else {
+    status = no_memory(job);
+  }
+  excerpt_destroy(&excerpt);
   return status;
 }
 
 static wn_status compact_locked(struct compacting *job, uint64_t max_bytes, struct compact_result *result) {
   struct chunk_header header;
-  bool closed, again = true;
+  bool closed, all = false;
   wn_status status = read_header(job, &header);
   if (!status) status = is_closed(job, &closed);
   if (status) return status;
   job->capacity = (uint64_t)1 << header.capacity_log2;
   job->run_id = header.run_id;
   unlink(job->fresh);
-  for (; !status && again && job->halves < HALVES; job->halves++) {
-    again = false;
-    status = compact_once(job, closed, max_bytes, result, &again);
-  }
-  if (again) result->chunks = 0;
+  while (!status && !all) status = compact_part(job, closed, max_bytes, result, &all);
   return status;
 }
 
@@ -290,7 +256,7 @@ wn_status compact_trace(const char *path, uint64_t max_bytes, struct compact_res
   else if (!S_ISREG(job.found.st_mode))
     status = error_set(WN_EINVAL, "%s is not a regular file", path);
   else if (!job.history || !job.fresh)
-    status = error_set(WN_ENOMEM, "not enough memory to compact %s", path);
+    status = no_memory(&job);
   else if (!history_lock_for_compacting(job.descriptor))
     status = error_set(WN_EBUSY, "%s is being compacted by another process", path);
   else {
@@ -301,15 +267,17 @@ wn_status compact_trace(const char *path, uint64_t max_bytes, struct compact_res
   if (job.descriptor >= 0) close(job.descriptor);
   free(job.history);
   free(job.fresh);
-  free(job.chunks);
   return status;
 }
 
 wn_status compact_copy(const char *path, const char *target) {
-  struct rewrite rewrite = {.path = path, .all = true};
-  wn_status status = rewrite_read(&rewrite);
+  char *history = history_path(path, HISTORY_ENDING);
+  struct rewrite rewrite = {.path = path, .history = history, .all = true};
+  wn_status status =
+      history ? rewrite_read(&rewrite) : error_set(WN_ENOMEM, "not enough memory to copy %s", path);
   if (!status) status = rewrite_write(&rewrite, SIZE_MAX, target);
   rewrite_destroy(&rewrite);
+  free(history);
   return status;
 }
 /* SPDX-License-Identifier: MIT */

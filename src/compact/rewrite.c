@@ -13,9 +13,7 @@
 /* So many records of processes that are not recorded stay. */
 enum { UNRECORDED_MOST = 256 };
 
-static wn_status no_memory(const char *path) {
-  return error_set(WN_ENOMEM, "not enough memory to compact %s", path);
-}
+static wn_status no_memory(void) { return error_set(WN_ENOMEM, "not enough memory to compact a trace"); }
 
 /* ---- reading ---- */
 
@@ -264,19 +262,19 @@ static void join_ranges(struct replaced *ranges) {
 wn_status rewrite_read(struct rewrite *rewrite) {
   struct trace_reader *reader;
   struct trace_event event;
-  wn_status status = trace_reader_open(rewrite->path, &reader);
+  wn_status status = trace_reader_open_with(rewrite->path, rewrite->history, &reader);
   if (status) return status;
   rewrite->blocks.seed = rewrite->seed;
   bool done = true;
   while (done && trace_reader_next(reader, &event)) done = note(rewrite, &event, is_taken(rewrite, reader));
   done &= !trace_reader_damage(reader)->out_of_memory && states_choose(&rewrite->states, rewrite->now_ns);
   trace_reader_close(reader);
-  return done ? WN_OK : no_memory(rewrite->path);
+  return done ? WN_OK : no_memory();
 }
 
 wn_status rewrite_write(struct rewrite *rewrite, size_t most, const char *target) {
   struct pass pass = {.rewrite = rewrite};
-  wn_status status = trace_reader_open(rewrite->path, &pass.reader);
+  wn_status status = trace_reader_open_with(rewrite->path, rewrite->history, &pass.reader);
   if (status) return status;
   forget_threads(rewrite);
   rewrite->states.next = 0;
@@ -284,7 +282,7 @@ wn_status rewrite_write(struct rewrite *rewrite, size_t most, const char *target
   blocks_choose(&rewrite->blocks, rewrite->now_ns, most);
   status = open_writer(&pass, target);
   if (!status) {
-    if (!write_all(&pass)) status = no_memory(rewrite->path);
+    if (!write_all(&pass)) status = no_memory();
     uint64_t lost = trace_writer_lost(pass.writer);
     trace_writer_close(pass.writer);
     if (!status && lost) status = error_set(WN_EIO, "cannot write %s: there is no room for it", target);

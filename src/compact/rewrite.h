@@ -18,9 +18,9 @@ struct named_thread {
 
 struct rewrite {
   /* Set by the caller. */
-  const char *path;
-  uint64_t run_id;        /* of the trace */
-  const uint64_t *chunks; /* that are taken over, in ascending order */
+  const char *path, *history; /* of the trace, or its copy */
+  uint64_t run_id;            /* of the trace */
+  const uint64_t *chunks;     /* that are taken over, in ascending order */
   size_t chunk_count;
   uint64_t seed;
   bool all; /* all chunks are taken, nothing is left out, and what is written is a trace of its own */

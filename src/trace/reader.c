@@ -399,9 +399,8 @@ static struct file file_of(const struct search *search, const struct chunk_heade
                        .run_id = found->run_id};
 }
 
-/* Looks for the history of the trace; if there is one, it is read first. */
-static void open_history(struct trace_reader *reader, const char *trace) {
-  char *path = history_path(trace, HISTORY_ENDING);
+/* Opens the history, if there is one of this trace; it is read first. */
+static void open_history(struct trace_reader *reader, const char *path) {
   struct search search = {.path = path};
   struct chunk_header found;
   if (path && !search_open(&search)) {
@@ -416,7 +415,6 @@ static void open_history(struct trace_reader *reader, const char *trace) {
       reader->later.descriptor = -1;
     }
   }
-  free(path);
 }
 
 /* All is read. What remains to be asked, such as stacks, is in memory: of a thousand traces that are
@@ -432,7 +430,7 @@ static void end_file(struct trace_reader *reader) {
 
 /* ---- shared ---- */
 
-wn_status trace_reader_open(const char *path, struct trace_reader **out) {
+wn_status trace_reader_open_with(const char *path, const char *history, struct trace_reader **out) {
   struct search search = {.path = path};
   struct chunk_header found;
   wn_status status = search_open(&search);
@@ -453,12 +451,20 @@ wn_status trace_reader_open(const char *path, struct trace_reader **out) {
     return status == WN_EINVAL ? WN_EFORMAT : status;
   }
   history_lock_for_reading(search.descriptor);
-  open_history(reader, path);
+  open_history(reader, history);
   *out = reader;
   return WN_OK;
 
 close_descriptor:
   close(search.descriptor);
+  return status;
+}
+
+wn_status trace_reader_open(const char *path, struct trace_reader **out) {
+  char *history = history_path(path, HISTORY_ENDING);
+  wn_status status = history ? trace_reader_open_with(path, history, out)
+                             : error_set(WN_ENOMEM, "no memory to read a trace");
+  free(history);
   return status;
 }
 

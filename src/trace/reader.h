@@ -23,6 +23,8 @@ struct trace_reader;
 
 /* WN_EINVAL: it is no trace of Winnow. Sets wn_last_error on failure. */
 wn_status trace_reader_open(const char *path, struct trace_reader **out);
+/* The same with a history at another path than that beside the trace. */
+wn_status trace_reader_open_with(const char *path, const char *history, struct trace_reader **out);
 void trace_reader_close(struct trace_reader *reader);
 
 /* False at the end of the file. Texts in the event, and title and name of the run, are valid

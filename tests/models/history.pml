@@ -17,10 +17,9 @@
  * TWIN_HOLES_FIRST (assertion violated): holes are made before the new history has its name.
  * TWIN_NO_LOCK (assertion violated): holes are made without a look at readers.
  * TWIN_OPEN_CHUNKS (assertion violated): chunks are taken over that are not sealed.
- * TWIN_NO_SECOND_LOOK (assertion violated): the compactor does not look again whether the chunks that it has read
- *   are still there.
+ * TWIN_READ_LATER (assertion violated): the compactor finds chunks, and reads them in the file afterwards.
  *
- * Sources: src/trace/history.h, src/trace/history.c, src/trace/reader.c, src/compact/compact.c, src/compact/rewrite.c.
+ * Sources: src/trace/history.h, src/trace/history.c, src/trace/reader.c, src/compact/compact.c, src/compact/excerpt.c.
  * Search: safety. */
 #define CHUNKS     2
 #define COMPACTORS 2
@@ -75,11 +74,14 @@ again:
   };
   do
   :: i < CHUNKS ->
+     atomic {
 #ifdef TWIN_OPEN_CHUNKS
-     takes[i] = (!has[i] && records[i] != 0);
+       takes[i] = (!has[i] && records[i] != 0);
 #else
-     atomic { takes[i] = (!has[i] && sealed[i] && records[i] != 0) };
+       takes[i] = (!has[i] && sealed[i] && records[i] != 0);
 #endif
+       read[i] = (has[i] -> kept[i] : (takes[i] -> records[i] : 0))
+     };
      any = any || takes[i];
      i++
   :: else -> i = 0; break
@@ -89,21 +91,11 @@ again:
   :: else -> skip
   fi;
   /* Step 2. */
+#ifdef TWIN_READ_LATER
   do
   :: i < CHUNKS ->
      if
-     :: has[i] -> read[i] = kept[i]
-     :: !has[i] && takes[i] -> read[i] = records[i]
-     :: else -> skip
-     fi;
-     i++
-  :: else -> i = 0; break
-  od;
-#ifndef TWIN_NO_SECOND_LOOK
-  do
-  :: i < CHUNKS ->
-     if
-     :: takes[i] && records[i] == 0 -> goto again
+     :: takes[i] -> read[i] = records[i]
      :: else -> skip
      fi;
      i++
