@@ -5,6 +5,7 @@
 #include "analysis/load/samples.h"
 #include "cli/ascii.h"
 #include "cli/command.h"
+#include "cli/history_file.h"
 #include "cli/inputs.h"
 #include "cli/options.h"
 #include "cli/process_name.h"
@@ -397,6 +398,8 @@ static int tell_of(const char *path, void (*print)(const struct facts *, struct 
                         .damage = source_damage(samples->source),
                         .growing = input_is_growing(input_path(&input))};
   if (!stat(input_path(&input), &status)) facts.file_bytes = (uint64_t)status.st_size;
+  if (facts.damage->thinned || facts.damage->chunks_dropped) /* it has holes, and perhaps a history */
+    facts.file_bytes = history_disk_bytes(input_path(&input));
   for (size_t i = 0; i < samples->row_count; i++)
     facts.frees += samples->rows[i].last && samples->rows[i].died_ns != STILL_ALIVE;
   print(&facts, json);
