@@ -54,6 +54,15 @@ static double since(uint64_t now, uint64_t then) { return now > then ? (double)(
 
 static uint32_t apart(uint32_t a, uint32_t b) { return a < b ? b - a : a - b; }
 
+/* The least level that memory allows (MEMORY). */
+static uint32_t level_of_memory(const struct budget *budget, uint64_t own_bytes) {
+  uint32_t level = 0;
+  for (uint64_t bytes = BUDGET_MEMORY; own_bytes >= bytes && rate_at(budget, level) > LOWEST_RATE;
+       bytes += BUDGET_MEMORY / 4)
+    level += LEVELS_TO_TWO;
+  return level;
+}
+
 /* ---- shared ---- */
 
 void budget_begin(struct budget *budget, double share, double rate, const struct budget_time *now) {
@@ -76,7 +85,8 @@ bool budget_follow(struct budget *budget, const struct budget_time *now) {
   double may = wanted_share(budget) * all - other, least = LEAST_FOR_SAMPLES * budget->share * all;
   if (may < least) may = least;
   double factor = may < MOST_RISE * sampling ? within(may / sampling, 1 / MOST_FALL, MOST_RISE) : MOST_RISE;
-  uint32_t level = level_after(budget, factor);
+  uint32_t level = level_after(budget, factor), least_level = level_of_memory(budget, now->own_bytes);
+  if (level < least_level) level = least_level;
   if (apart(level, budget->level) < LEVELS_A_CHANGE && level) return false;
   bool changes = level != budget->level;
   budget->level = level;

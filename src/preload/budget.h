@@ -10,6 +10,10 @@
  * Other work, such as measuring the process's memory, does not depend on the rate. It takes its part
  * of the budget, but never more than half of it is taken from the samples.
  *
+ * MEMORY. A sampled block that lives takes some 170 bytes. From BUDGET_MEMORY on the highest rate that a budget
+ * allows is halved for each quarter more: so a program that holds ever more has a bounded number of sampled blocks,
+ * down to the lowest rate.
+ *
  * A rate is fixed before a thread draws its next sample by it, and no sample is left out after the draw, so
  * no estimate has a bias, however the rate follows the load (RATES of memprof/host.h).
  *
@@ -24,6 +28,7 @@
 struct budget_time {
   uint64_t sampling, other; /* what recording took: for samples, and beside them */
   uint64_t all;             /* what the process took, with these */
+  uint64_t own_bytes;       /* memory that recording takes now */
 };
 
 struct budget {
@@ -36,6 +41,8 @@ struct budget {
 
 /* A sample costs a microsecond or so, and this is a sample every 8 kB. */
 #define BUDGET_HIGHEST 1e-3
+
+#define BUDGET_MEMORY ((uint64_t)64 << 20)
 
 /* Begins with a rate, and a window. */
 void budget_begin(struct budget *budget, double share, double rate, const struct budget_time *now);

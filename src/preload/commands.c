@@ -1,6 +1,7 @@
 /* The thread that holds the control page does what a command asks, or follows the budget. */
 #include "preload/commands.h"
 
+#include "base/metadata.h"
 #include "base/os.h"
 #include "preload/cost.h"
 #include "preload/malloc_host.h"
@@ -29,7 +30,7 @@ static struct recorder *_Atomic recorder;
 static wn_profile *profile;
 
 static struct budget_time time_of(const struct cost *cost) {
-  return (struct budget_time){cost->sampling_ns, cost->other_ns, cost_processor_ns()};
+  return (struct budget_time){cost->sampling_ns, cost->other_ns, cost_processor_ns(), metadata_bytes()};
 }
 
 static void take_budget(const struct control_sampling *sampling) {

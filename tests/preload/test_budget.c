@@ -34,7 +34,7 @@ static struct result run(const struct program *program, double cpu_s) {
   struct result result = {.lowest = HIGHEST, .highest = 0};
   unsigned random = 1;
   double cpu = 0, cost = 0, other = 0;
-  budget_begin(&budget, SHARE, HIGHEST, &(struct budget_time){0, 0, 0});
+  budget_begin(&budget, SHARE, HIGHEST, &(struct budget_time){0, 0, 0, 0});
   while (cpu < cpu_s * SECOND) {
     double passed = LOOK_NS * program->processors, rate = budget_rate(&budget);
     double samples = program->words(cpu / SECOND) * passed / SECOND * rate * rising(&random);
@@ -42,7 +42,7 @@ static struct result run(const struct program *program, double cpu_s) {
     cost += samples * program->sample_ns;
     other += program->other * passed;
     cpu += passed + samples * program->sample_ns;
-    if (budget_follow(&budget, &(struct budget_time){(uint64_t)cost, (uint64_t)other, (uint64_t)cpu}))
+    if (budget_follow(&budget, &(struct budget_time){(uint64_t)cost, (uint64_t)other, (uint64_t)cpu, 0}))
       result.changes++;
     result.lowest = fmin(result.lowest, rate);
     result.highest = fmax(result.highest, rate);
@@ -73,6 +73,27 @@ static void is_kept_from(double least, struct program program, const char *name)
 }
 
 static void is_kept(struct program program, const char *name) { is_kept_from(0.8, program, name); }
+
+/* A program that frees nothing: what its sampled blocks take is bounded, and if it gives all back the rate rises
+ * again. */
+static void memory_is_bounded(void **state) {
+  (void)state;
+  struct budget budget;
+  double cpu = 0, cost = 0, own = 0, highest_own = 0;
+  budget_begin(&budget, SHARE, HIGHEST, &(struct budget_time){0, 0, 0, 0});
+  for (; cpu < 3600 * SECOND; cpu += LOOK_NS) {
+    double samples = 1e8 * LOOK_NS / SECOND * budget_rate(&budget);
+    cost += 100 * samples; /* cheap, so that only memory keeps the rate down */
+    own += 170 * samples;
+    highest_own = fmax(highest_own, own);
+    budget_follow(&budget, &(struct budget_time){(uint64_t)cost, 0, (uint64_t)cpu, (uint64_t)own});
+  }
+  print_message("at most %.0f MB, at last a rate of %.1e\n", highest_own / 1e6, budget_rate(&budget));
+  assert_true(highest_own < 4.0 * (double)BUDGET_MEMORY && highest_own > (double)BUDGET_MEMORY);
+  for (int i = 0; i < 60 * 60; i++, cpu += LOOK_NS * 10)
+    budget_follow(&budget, &(struct budget_time){(uint64_t)cost, 0, (uint64_t)cpu, 1 << 20});
+  assert_true(budget_rate(&budget) >= HIGHEST / 2);
+}
 
 /* ---- tests ---- */
 
@@ -112,12 +133,12 @@ static void the_rate_rises_again(void **state) {
   (void)state;
   struct budget budget;
   double cpu = 0, cost = 0;
-  budget_begin(&budget, SHARE, HIGHEST, &(struct budget_time){0, 0, 0});
+  budget_begin(&budget, SHARE, HIGHEST, &(struct budget_time){0, 0, 0, 0});
   while (cpu < 60 * SECOND) {
     double samples = storm_first(cpu / SECOND) * LOOK_NS / SECOND * budget_rate(&budget);
     cost += samples * 1500;
     cpu += LOOK_NS + samples * 1500;
-    budget_follow(&budget, &(struct budget_time){(uint64_t)cost, 0, (uint64_t)cpu});
+    budget_follow(&budget, &(struct budget_time){(uint64_t)cost, 0, (uint64_t)cpu, 0});
     if (cpu > 4 * SECOND && cpu < 5 * SECOND) assert_true(budget_rate(&budget) < HIGHEST / 20);
   }
   assert_true(budget_rate(&budget) == HIGHEST);
@@ -141,7 +162,7 @@ static void the_rate_has_an_end(void **state) {
 static void a_clock_that_stands_changes_little(void **state) {
   (void)state;
   struct budget budget;
-  struct budget_time now = {1000, 1000, 1000};
+  struct budget_time now = {1000, 1000, 1000, 0};
   budget_begin(&budget, SHARE, HIGHEST, &now);
   assert_false(budget_follow(&budget, &now));
   now.sampling += (uint64_t)(SHARE * SECOND);
@@ -154,7 +175,7 @@ static void a_clock_that_stands_changes_little(void **state) {
 static void a_clock_that_goes_back_changes_nothing(void **state) {
   (void)state;
   struct budget budget;
-  struct budget_time now = {1000000, 1000, 2000000000};
+  struct budget_time now = {1000000, 1000, 2000000000, 0};
   budget_begin(&budget, SHARE, HIGHEST, &now);
   now.sampling -= 1;
   assert_false(budget_is_spent(&budget, now.sampling));
@@ -162,7 +183,7 @@ static void a_clock_that_goes_back_changes_nothing(void **state) {
   now.all += (uint64_t)SECOND;
   assert_false(budget_follow(&budget, &now));
   assert_true(budget_rate(&budget) == HIGHEST);
-  now = (struct budget_time){0, 0, 1000};
+  now = (struct budget_time){0, 0, 1000, 0};
   assert_false(budget_follow(&budget, &now));
   now.sampling += (uint64_t)(4 * SHARE * SECOND);
   now.all += (uint64_t)SECOND;
@@ -171,6 +192,7 @@ static void a_clock_that_goes_back_changes_nothing(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(a_storm_takes_its_budget),
+                                     cmocka_unit_test(memory_is_bounded),
                                      cmocka_unit_test(bursts_take_the_budget),
                                      cmocka_unit_test(what_costs_little_has_the_highest_rate),
                                      cmocka_unit_test(the_rate_rises_again),
