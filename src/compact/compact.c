@@ -39,10 +39,10 @@ enum {
 };
 
 struct compacting {
-  const char *path;
+  const char *path; /* for people */
   int descriptor;
   struct stat found;
-  char *history, *fresh; /* paths */
+  char *trace, *history, *fresh; /* paths, by which they are opened */
   uint64_t capacity, run_id, run_seed;
 };
 
@@ -83,7 +83,7 @@ static bool process_may_write(const struct compacting *job, uint32_t pid) {
 static wn_status is_closed(struct compacting *job, bool *closed) {
   struct trace_reader *reader;
   bool locked = flock(job->descriptor, LOCK_EX | LOCK_NB);
-  wn_status status = trace_reader_open(job->path, &reader);
+  wn_status status = trace_reader_open(job->trace, &reader);
   if (status) return status;
   const struct trace_run *run = trace_reader_run(reader);
   job->run_seed = hash_combine(hash_combine(run->seed, run->pid), run->monotonic_ns);
@@ -136,23 +136,22 @@ static bool sync_folder(const char *path) {
   return done;
 }
 
-/* Gives the new history to the user of the trace, and lets it take the place of the one before. */
+/* Lets the new history take the place of the one before. */
 static wn_status replace_history(const struct compacting *job) {
   struct stat now;
   int descriptor = open(job->fresh, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-  bool done = descriptor >= 0 &&
-              (!geteuid() ? !fchown(descriptor, job->found.st_uid, job->found.st_gid) : true) &&
-              !fsync(descriptor);
+  bool done = descriptor >= 0 && !fsync(descriptor);
   int why = errno;
   if (descriptor >= 0) close(descriptor);
-  if (done && (stat(job->path, &now) || now.st_ino != job->found.st_ino || now.st_dev != job->found.st_dev)) {
+  if (done &&
+      (stat(job->trace, &now) || now.st_ino != job->found.st_ino || now.st_dev != job->found.st_dev)) {
     unlink(job->fresh);
     return error_set(WN_EIO, "%s was replaced by another file while it was compacted", job->path);
   }
   if (done && rename(job->fresh, job->history)) done = false, why = errno;
   if (done) return sync_folder(job->history), WN_OK;
   unlink(job->fresh);
-  return error_set(WN_EIO, "cannot write %s: %s", job->history, strerror(why));
+  return error_set(WN_EIO, "cannot write the history of %s: %s", job->path, strerror(why));
 }
 
 /* ---- step 4 ---- */
@@ -238,6 +237,47 @@ static wn_status compact_locked(struct compacting *job, uint64_t max_bytes, stru
   return status;
 }
 
+/* The paths of the trace and its history. */
+static bool set_paths(struct compacting *job, const char *path) {
+  free(job->trace);
+  free(job->history);
+  free(job->fresh);
+  job->trace = strdup(path);
+  job->history = history_path(path, HISTORY_ENDING);
+  job->fresh = history_path(path, HISTORY_NEW);
+  return job->trace && job->history && job->fresh;
+}
+
+/* The same by way of the folder's descriptor: the user of the trace need not have the right to go through the
+ * folders above it. The descriptor; negative: it failed. */
+static int set_paths_in_folder(struct compacting *job) {
+  const char *slash = strrchr(job->path, '/'), *name = slash ? slash + 1 : job->path;
+  char *folder = slash ? strndup(job->path, (size_t)(name - job->path)) : strdup("."), *path = NULL;
+  int descriptor = folder ? open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+  bool done =
+      descriptor >= 0 && asprintf(&path, "/proc/self/fd/%d/%s", descriptor, name) > 0 && set_paths(job, path);
+  free(folder);
+  free(path);
+  if (!done && descriptor >= 0) close(descriptor);
+  return done ? descriptor : -1;
+}
+
+/* Root compacts the trace of another user as that user: what is created belongs to the user, and a link that the
+ * user put there leads to nothing that the user may not write. */
+static wn_status compact_as_owner(struct compacting *job, uint64_t max_bytes, struct compact_result *result) {
+  uid_t user = geteuid();
+  gid_t group = getegid();
+  if (user || !job->found.st_uid) return compact_locked(job, max_bytes, result);
+  int folder = set_paths_in_folder(job);
+  if (folder < 0 || setegid(job->found.st_gid) || seteuid(job->found.st_uid))
+    return error_set(WN_EIO, "cannot compact %s as its user: %s", job->path, strerror(errno));
+  wn_status status = compact_locked(job, max_bytes, result);
+  close(folder);
+  if (seteuid(user) || setegid(group))
+    return error_set(WN_EIO, "cannot become root again: %s", strerror(errno));
+  return status;
+}
+
 /* ---- shared ---- */
 
 bool compact_is_due(const char *path, uint64_t max_bytes) {
@@ -246,8 +286,6 @@ bool compact_is_due(const char *path, uint64_t max_bytes) {
 
 wn_status compact_trace(const char *path, uint64_t max_bytes, struct compact_result *result) {
   struct compacting job = {.path = path,
-                           .history = history_path(path, HISTORY_ENDING),
-                           .fresh = history_path(path, HISTORY_NEW),
                            .descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW)};
   wn_status status;
   *result = (struct compact_result){0};
@@ -255,16 +293,17 @@ wn_status compact_trace(const char *path, uint64_t max_bytes, struct compact_res
     status = error_set(WN_EIO, "cannot open %s: %s", path, strerror(errno));
   else if (!S_ISREG(job.found.st_mode))
     status = error_set(WN_EINVAL, "%s is not a regular file", path);
-  else if (!job.history || !job.fresh)
+  else if (!set_paths(&job, path))
     status = no_memory(&job);
   else if (!history_lock_for_compacting(job.descriptor))
     status = error_set(WN_EBUSY, "%s is being compacted by another process", path);
   else {
     result->bytes_before = disk_bytes(path) + disk_bytes(job.history);
-    status = compact_locked(&job, max_bytes, result);
-    result->bytes_after = disk_bytes(path) + disk_bytes(job.history);
+    status = compact_as_owner(&job, max_bytes, result);
+    if (set_paths(&job, path)) result->bytes_after = disk_bytes(path) + disk_bytes(job.history);
   }
   if (job.descriptor >= 0) close(job.descriptor);
+  free(job.trace);
   free(job.history);
   free(job.fresh);
   return status;

@@ -219,3 +219,23 @@ bounded_recordings_pass_signals_on() {
   [ "$code" = 9 ] && [ ! -s err ] || fail "code $code: $(cat err)"
   refused 2 '--max-trace 10: it must be' record -m 10 -o t -- true
 }
+
+# What root makes for another user is the user's, and no link of the user leads elsewhere.
+root_compacts_as_the_user_of_the_trace() {
+  need_many_blocks
+  [ "$(id -u)" = 0 ] || skip "this needs root"
+  install -d -o 65534 folder
+  make_large folder/t
+  chown 65534:65534 folder/t
+  echo secret >target
+  chmod 600 target
+  ln -s "$PWD/target" folder/t.history.new
+  run compact -q -m 4000000 folder/t
+  [ "$code" = 0 ] && [ "$(stat -c '%u %g %a' folder/t.history)" = '65534 65534 600' ] || fail "code $code: $(cat err) $(ls -l folder)"
+  [ "$(cat target)" = secret ] || fail "the target of a link was written"
+  install -d -m 755 other
+  make_large other/t
+  chown 65534 other/t
+  run compact -q -m 4000000 other/t
+  [ "$code" = 1 ] && [ "$(wc -l <err)" = 1 ] && [ ! -e other/t.history ] || fail "code $code: $(cat err)"
+}
