@@ -34,8 +34,9 @@
 #include <unistd.h>
 
 enum {
-  TRIES = 4,          /* to get below the bound */
-  SECONDS_TO_WAIT = 5 /* for readers */
+  TRIES = 4,           /* to get below the bound */
+  SECONDS_TO_WAIT = 5, /* for readers */
+  PATH_BYTES = 32
 };
 
 struct compacting {
@@ -237,11 +238,15 @@ static wn_status compact_locked(struct compacting *job, uint64_t max_bytes, stru
   return status;
 }
 
-/* The paths of the trace and its history. */
-static bool set_paths(struct compacting *job, const char *path) {
+static void free_paths(struct compacting *job) {
   free(job->trace);
   free(job->history);
   free(job->fresh);
+}
+
+/* The paths of the trace and its history. */
+static bool set_paths(struct compacting *job, const char *path) {
+  free_paths(job);
   job->trace = strdup(path);
   job->history = history_path(path, HISTORY_ENDING);
   job->fresh = history_path(path, HISTORY_NEW);
@@ -303,20 +308,37 @@ wn_status compact_trace(const char *path, uint64_t max_bytes, struct compact_res
     if (set_paths(&job, path)) result->bytes_after = disk_bytes(path) + disk_bytes(job.history);
   }
   if (job.descriptor >= 0) close(job.descriptor);
-  free(job.trace);
-  free(job.history);
-  free(job.fresh);
+  free_paths(&job);
   return status;
 }
 
 wn_status compact_copy(const char *path, const char *target) {
-  char *history = history_path(path, HISTORY_ENDING);
-  struct rewrite rewrite = {.path = path, .history = history, .all = true};
-  wn_status status =
-      history ? rewrite_read(&rewrite) : error_set(WN_ENOMEM, "not enough memory to copy %s", path);
+  char history[PATH_BYTES] = "";
+  struct chunk_header header;
+  struct compacting job = {.path = path,
+                           .descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)};
+  struct excerpt excerpt = {.descriptor = -1};
+  if (job.descriptor < 0) return error_set(WN_EIO, "cannot open %s: %s", path, strerror(errno));
+  wn_status status = set_paths(&job, path) ? read_header(&job, &header) : no_memory(&job);
+  /* Both as they are at one moment. */
+  history_lock_for_reading(job.descriptor);
+  int descriptor = status ? -1 : open(job.history, O_RDONLY | O_CLOEXEC);
+  if (!status &&
+      !excerpt_make(&excerpt, job.descriptor, (uint64_t)1 << header.capacity_log2, true, UINT64_MAX / 2))
+    status = no_memory(&job);
+  close(job.descriptor);
+  snprintf(history, sizeof history, "/proc/self/fd/%d", descriptor);
+  struct rewrite rewrite = {.path = excerpt.path,
+                            .history = history,
+                            .chunks = excerpt.chunks,
+                            .chunk_count = excerpt.chunk_count,
+                            .all = true};
+  if (!status) status = rewrite_read(&rewrite);
   if (!status) status = rewrite_write(&rewrite, SIZE_MAX, target);
   rewrite_destroy(&rewrite);
-  free(history);
+  excerpt_destroy(&excerpt);
+  if (descriptor >= 0) close(descriptor);
+  free_paths(&job);
   return status;
 }
 /* SPDX-License-Identifier: MIT */

@@ -120,7 +120,7 @@ static void write_exec(struct trace_writer *writer, const struct trace_exec *exe
 static void add_dropped(struct pass *pass, const struct trace_dropped *event) {
   if (replaced_has(&pass->rewrite->before, event->chunk)) return;
   if (!pass->has_dropped) pass->dropped = *event;
-  if (event->from_ns < pass->dropped.from_ns) pass->dropped.from_ns = event->from_ns;
+  if (event->from_ns < pass->dropped.from_ns) pass->dropped.from_ns = pass->dropped.since_ns = event->from_ns;
   if (event->until_ns > pass->dropped.until_ns) pass->dropped.until_ns = event->until_ns;
   pass->has_dropped = true;
 }

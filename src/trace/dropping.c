@@ -96,9 +96,11 @@ static bool drop(struct disk_bound *bound, int descriptor, uint64_t sequence, st
   bool has_records, sealed = read_sealed(descriptor, sequence, &chunk, &has_records);
   if (sequence < first_of(bound) || !clear_bit(bound, sequence) || !sealed) return true;
   if (!punch(bound, descriptor, sequence)) return false;
-  uint64_t from = atomic_load_explicit(&bound->from_ns, memory_order_relaxed);
-  if (chunk.from_ns < from) atomic_store_explicit(&bound->from_ns, chunk.from_ns, memory_order_relaxed);
-  if (chunk.from_ns > from) chunk.from_ns = from;
+  chunk.since_ns = atomic_load_explicit(&bound->since_ns, memory_order_relaxed);
+  if (chunk.from_ns < chunk.since_ns) {
+    chunk.since_ns = chunk.from_ns;
+    atomic_store_explicit(&bound->since_ns, chunk.since_ns, memory_order_relaxed);
+  }
   if (has_records && dropped->count < DROPPED_MOST) dropped->of[dropped->count++] = chunk;
   *gone = true;
   return true;
@@ -127,7 +129,7 @@ bool disk_bound_create(struct disk_bound *bound, uint64_t most_bytes, const _Ato
                                .device = device,
                                .inode = inode,
                                .can_punch = true,
-                               .from_ns = UINT64_MAX};
+                               .since_ns = UINT64_MAX};
   if (!most_bytes) return true;
   for (bound->window = RING_LEAST; bound->window / RING_CHUNKS < most_bytes / CHUNK_BYTES;)
     bound->window *= 2;

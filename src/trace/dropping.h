@@ -29,7 +29,7 @@ enum { DROPPED_MOST = 16 };
 
 /* Chunks with records that are gone, until a stream writes that. */
 struct dropped_chunk {
-  uint64_t sequence, from_ns, until_ns;
+  uint64_t sequence, from_ns, until_ns, since_ns;
 };
 struct dropped_chunks {
   unsigned count;
@@ -48,7 +48,7 @@ struct disk_bound {
   _Atomic(bool) can_punch;
   /* When the first record was written of all that was dropped: later DROPPED records say it again, since
    * those before are dropped too. */
-  _Atomic(uint64_t) from_ns;
+  _Atomic(uint64_t) since_ns;
   /* Bytes that threads are asking the file system for. */
   _Atomic(uint64_t) growing;
 };

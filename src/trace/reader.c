@@ -347,12 +347,13 @@ static void keep_title(struct trace_reader *reader, const struct trace_title *ti
   end_text(end_text(copy, &reader->run.title), &reader->run.name);
 }
 
-/* A chunk that was taken over before it was dropped is not missing. */
+/* A chunk that was taken over before it was dropped is not missing. Without a history the records of earlier ones
+ * may be dropped themselves. */
 static void keep_dropped(struct trace_reader *reader, const struct trace_dropped *dropped) {
   struct trace_damage *damage = &reader->damage;
   if (replaced_has(&reader->replaced, dropped->chunk)) return;
-  if (!damage->chunks_dropped++ || dropped->from_ns < damage->dropped_from_ns)
-    damage->dropped_from_ns = dropped->from_ns;
+  uint64_t from = reader->has_history ? dropped->from_ns : dropped->since_ns;
+  if (!damage->chunks_dropped++ || from < damage->dropped_from_ns) damage->dropped_from_ns = from;
   if (dropped->until_ns > damage->dropped_until_ns) damage->dropped_until_ns = dropped->until_ns;
 }
 

@@ -85,7 +85,8 @@ void stream_tell_dropped(struct stream *stream) {
                                   .thread = stream->encoder.state.thread,
                                   .chunk = chunk->sequence,
                                   .from_ns = chunk->from_ns,
-                                  .until_ns = chunk->until_ns};
+                                  .until_ns = chunk->until_ns,
+                                  .since_ns = chunk->since_ns};
     if (!encoder_put(&stream->encoder, TRACE_RECORD_DROPPED, &event)) break;
     stream_publish_record(stream);
   }
