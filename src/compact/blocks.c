@@ -196,7 +196,8 @@ bool blocks_note(struct blocks *blocks, const struct trace_event *event, bool ta
 
 void blocks_choose(struct blocks *blocks, uint64_t now_ns, size_t most) {
   blocks->now_ns = now_ns;
-  qsort(blocks->growths, blocks->growth_count, sizeof *blocks->growths, by_block_then_time);
+  if (blocks->growth_count)
+    qsort(blocks->growths, blocks->growth_count, sizeof *blocks->growths, by_block_then_time);
   follow_growths(blocks);
   blocks->halvings_of_living = 0;
   while (count_staying(blocks, true) > most / LIVING_DIVISOR * (LIVING_DIVISOR - 1) &&

@@ -246,6 +246,7 @@ static int by_first(const void *a, const void *b) {
 /* Joins those that touch each other. */
 static void join_ranges(struct replaced *ranges) {
   size_t kept = 0;
+  if (!ranges->count) return;
   qsort(ranges->ranges, ranges->count, sizeof *ranges->ranges, by_first);
   for (size_t i = 1; i < ranges->count; i++) {
     struct trace_replaces *last = &ranges->ranges[kept], *range = &ranges->ranges[i];
@@ -254,7 +255,7 @@ static void join_ranges(struct replaced *ranges) {
     else if (range->last > last->last)
       last->last = range->last;
   }
-  if (ranges->count) ranges->count = kept + 1;
+  ranges->count = kept + 1;
 }
 
 /* ---- shared ---- */

@@ -154,6 +154,7 @@ bool states_note(struct states *states, const struct trace_event *event) {
 
 bool states_choose(struct states *states, uint64_t now_ns) {
   bool done = true;
+  if (!states->count) return true;
   qsort(states->items, states->count, sizeof *states->items, by_thing);
   size_t left = SIZE_MAX;
   for (unsigned parts = STATES_PARTS; done && parts && left > STATES_MOST; parts /= 2) {

@@ -25,7 +25,7 @@ enum {
   LAG = 64,           /* LAG_CHUNKS of writer.c */
   CHUNKS_MOST = 8192, /* of a trace here */
   BOUND_CHUNKS = 32,
-  KILLS = 150,
+  KILLS = 20,
   KILLED_CHUNKS = 24,
   LONGEST_NS = 20 * 1000 * 1000
 };
@@ -308,7 +308,7 @@ static void *watch(void *most) {
 
 static void a_bound_holds_under_many_threads(void **state) {
   (void)state;
-  enum { RECORDS = TINY ? 50000 : 200000 };
+  enum { RECORDS = TINY ? 50000 : 120000 };
   uint64_t most = 0, bound = BOUND_CHUNKS * CHUNK_BYTES;
   pthread_t watcher;
   struct trace_writer *writer = open_bound(bound);
