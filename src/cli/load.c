@@ -82,9 +82,9 @@ void load_say_missing(const char *name, const struct trace_damage *damage) {
              damage->bytes_skipped ? text_bytes(size, (double)damage->bytes_skipped) : "");
   if (damage->chunks_dropped)
     snprintf(dropped, sizeof dropped,
-             "%sthe records from %s to %s were dropped at its bound: --max-trace, or a lower rate",
-             *lost || *pieces ? "; " : "", text_time(size, damage->dropped_from_ns),
-             text_time(until, damage->dropped_until_ns));
+             "%s%s from %s to %s were dropped at its bound: a larger one or a lower rate keeps more",
+             *lost || *pieces ? "; " : "", damage->thinned ? "some records" : "the records",
+             text_time(size, damage->dropped_from_ns), text_time(until, damage->dropped_until_ns));
   if (trace_is_partial(damage))
     fail_job("%s is incomplete: %s%s%s%s", name, lost, *lost && *pieces ? "; " : "", pieces, dropped);
 }

@@ -12,6 +12,10 @@
  * known when its records are read (its least share). A block that grows has such a number for each
  * resize; it enters the history with the first record whose number is small enough.
  *
+ * JOINED. If the living blocks are too many with their resizes, and most records are resizes, then those of a
+ * block are joined that have one rate and follow each other in one of JOINED_PARTS parts of the run. Sizes and
+ * probabilities stay true; there are fewer calls of realloc, and what these allocated is too low.
+ *
  * What follows of a block that was left out says nothing. One such error remains: a block that was
  * left out while it lived, since the living were too many, and grows later, is not counted then.
  *
@@ -31,17 +35,22 @@ struct block {
   float least;      /* it stays as it was sampled if its share is above this */
   float after;      /* of its words, those behind the first hit */
   bool stays_here;  /* its sample is in a chunk that is not taken over, so its other records stay all */
-  bool grew;        /* it has resizes */
+  uint32_t resizes; /* that stay if it does; those that are joined are not counted, once they are */
+  uint32_t moves;   /* promotions */
 };
 
 #define BLOCK_ALIVE UINT64_MAX
+
+enum { JOINED_PARTS = 1024 };
 
 /* A resize of a block, and what it becomes. */
 struct growth {
   uint64_t block, time_ns, words, size;
   double rate;
   float least; /* from here on it stays if its share is above this */
+  bool joined; /* JOINED: it is left out, and the next one says what it did */
   uint64_t size_before;
+  double words_of_rate; /* that had a trial at its rate by then, behind the first hit */
 };
 
 struct blocks {
@@ -61,7 +70,7 @@ struct blocks {
  * memory. */
 bool blocks_note(struct blocks *blocks, const struct trace_event *event, bool taken);
 
-/* Finds how often rates must be halved so that at most `most` records of births and deaths stay. */
+/* Finds how often rates must be halved so that at most `most` records stay. */
 void blocks_choose(struct blocks *blocks, uint64_t now_ns, size_t most);
 
 /* What becomes of an event of a taken chunk: false, it is left out. It may get another rate, and a resize

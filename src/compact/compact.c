@@ -62,33 +62,19 @@ static wn_status read_header(const struct compacting *job, struct chunk_header *
                           job->path);
 }
 
-/* Whether the process of the trace may still write to it: whether it has the file mapped, if that can be
- * seen, or else whether it lives. */
-static bool process_may_write(const struct compacting *job, uint32_t pid) {
-  char path[40], *line = NULL;
-  size_t room = 0;
-  unsigned long inode;
-  bool mapped = false;
-  snprintf(path, sizeof path, "/proc/%u/maps", pid);
-  FILE *maps = fopen(path, "re");
-  if (!maps) return errno != ENOENT && (!kill((pid_t)pid, 0) || errno == EPERM);
-  while (!mapped && getline(&line, &room, maps) > 0)
-    mapped = sscanf(line, "%*s %*s %*s %*s %lu", &inode) == 1 && inode == job->found.st_ino;
-  free(line);
-  fclose(maps);
-  return mapped;
-}
-
-/* Whether no process writes the trace. A program that closes all descriptors loses the lock until its recorder
- * opens the trace again, so the process is asked for too. */
+/* Whether no process writes the trace any more: its end is recorded, and none has it locked. (The lock alone does
+ * not tell: a program that closes all descriptors loses it until its recorder opens the trace again.) */
 static wn_status is_closed(struct compacting *job, bool *closed) {
   struct trace_reader *reader;
-  bool locked = flock(job->descriptor, LOCK_EX | LOCK_NB);
+  struct trace_event event;
+  bool free = !flock(job->descriptor, LOCK_EX | LOCK_NB);
+  if (free) flock(job->descriptor, LOCK_UN);
   wn_status status = trace_reader_open(job->trace, &reader);
   if (status) return status;
   const struct trace_run *run = trace_reader_run(reader);
   job->run_seed = hash_combine(hash_combine(run->seed, run->pid), run->monotonic_ns);
-  *closed = !locked && (!run->pid || !process_may_write(job, run->pid));
+  while (free && !trace_reader_damage(reader)->complete && trace_reader_next(reader, &event)) {}
+  *closed = free && trace_reader_damage(reader)->complete;
   trace_reader_close(reader);
   return WN_OK;
 }
@@ -157,17 +143,31 @@ static wn_status replace_history(const struct compacting *job) {
 
 /* ---- step 4 ---- */
 
+/* The file may be another run's by now, whose recorder has emptied it: the lock of writers keeps one from
+ * beginning here, and one that writes has the run id in its header. */
+static bool is_still_of_run(const struct compacting *job) {
+  struct chunk_header header;
+  return os_read_at(job->descriptor, &header, sizeof header, 0) == sizeof header &&
+         header.run_id == job->run_id;
+}
+
+static bool punch(const struct compacting *job, const struct trace_replaces *range, uint64_t chunks) {
+  uint64_t first = range->first ? range->first : 1, last = range->last < chunks ? range->last : chunks;
+  return first > last ||
+         !fallocate(job->descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                    (off_t)(first * job->capacity), (off_t)((last - first + 1) * job->capacity));
+}
+
 static wn_status make_holes(const struct compacting *job, const struct replaced *ranges) {
+  struct stat found;
   if (!history_lock_for_holes(job->descriptor, SECONDS_TO_WAIT))
     return WN_OK; /* the next compaction does it */
-  bool done = true;
-  for (size_t i = 0; done && i < ranges->count; i++) {
-    uint64_t first = ranges->ranges[i].first ? ranges->ranges[i].first : 1, end = ranges->ranges[i].last + 1;
-    if (end > first)
-      done = !fallocate(job->descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                        (off_t)(first * job->capacity), (off_t)((end - first) * job->capacity));
-  }
+  bool locked = !flock(job->descriptor, LOCK_EX | LOCK_NB), done = !fstat(job->descriptor, &found);
+  uint64_t chunks = done ? (uint64_t)found.st_size / job->capacity : 0;
+  if (is_still_of_run(job))
+    for (size_t i = 0; done && i < ranges->count; i++) done = punch(job, &ranges->ranges[i], chunks);
   int why = errno;
+  if (locked) flock(job->descriptor, LOCK_UN);
   history_unlock(job->descriptor);
   return done ? WN_OK : error_set(WN_EIO, "cannot make holes in %s: %s", job->path, strerror(why));
 }
@@ -294,6 +294,7 @@ wn_status compact_trace(const char *path, uint64_t max_bytes, struct compact_res
                            .descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW)};
   wn_status status;
   *result = (struct compact_result){0};
+  signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is an error like others */
   if (job.descriptor < 0 || fstat(job.descriptor, &job.found))
     status = error_set(WN_EIO, "cannot open %s: %s", path, strerror(errno));
   else if (!S_ISREG(job.found.st_mode))
@@ -330,6 +331,7 @@ wn_status compact_copy(const char *path, const char *target) {
   snprintf(history, sizeof history, "/proc/self/fd/%d", descriptor);
   struct rewrite rewrite = {.path = excerpt.path,
                             .history = history,
+                            .run_id = header.run_id,
                             .chunks = excerpt.chunks,
                             .chunk_count = excerpt.chunk_count,
                             .all = true};

@@ -17,10 +17,7 @@ static wn_status no_memory(void) { return error_set(WN_ENOMEM, "not enough memor
 
 /* ---- reading ---- */
 
-/* Whether the last event is of what is taken over. */
-static bool is_taken(const struct rewrite *rewrite, const struct trace_reader *reader) {
-  uint64_t chunk;
-  if (!trace_reader_chunk(reader, &chunk) || rewrite->all) return true;
+static bool takes(const struct rewrite *rewrite, uint64_t chunk) {
   size_t low = 0, high = rewrite->chunk_count;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
@@ -32,12 +29,28 @@ static bool is_taken(const struct rewrite *rewrite, const struct trace_reader *r
   return low < rewrite->chunk_count && rewrite->chunks[low] == chunk;
 }
 
-static bool note(struct rewrite *rewrite, const struct trace_event *event, bool taken) {
+/* Whether the last event is of what is taken over. */
+static bool is_taken(const struct rewrite *rewrite, const struct trace_reader *reader) {
+  uint64_t chunk;
+  return !trace_reader_chunk(reader, &chunk) || rewrite->all || takes(rewrite, chunk);
+}
+
+static void note_last(uint64_t *last, uint64_t time) { *last = time > *last ? time : *last; }
+
+static bool note(struct rewrite *rewrite, const struct trace_reader *reader,
+                 const struct trace_event *event) {
+  uint64_t chunk;
+  bool taken = is_taken(rewrite, reader);
   if (event->at.time_ns > rewrite->now_ns) rewrite->now_ns = event->at.time_ns;
   rewrite->records += taken;
+  if (taken && event->kind == TRACE_TITLE) note_last(&rewrite->title_ns, event->at.time_ns);
+  if (taken && event->kind == TRACE_EXEC) note_last(&rewrite->exec_ns, event->at.time_ns);
   rewrite->samples += taken && event->kind == TRACE_SAMPLE;
-  rewrite->block_records += taken && (event->kind == TRACE_SAMPLE || event->kind == TRACE_FREE);
-  if (event->kind == TRACE_REPLACES) return replaced_add(&rewrite->before, &event->replaces);
+  rewrite->block_records += taken && (event->kind == TRACE_SAMPLE || event->kind == TRACE_FREE ||
+                                      event->kind == TRACE_RESIZE || event->kind == TRACE_PROMOTE);
+  if (event->kind == TRACE_REPLACES)
+    return trace_reader_chunk(reader, &chunk) || event->replaces.run != rewrite->run_id ||
+           replaced_add(&rewrite->before, &event->replaces);
   return blocks_note(&rewrite->blocks, event, taken) && (!taken || states_note(&rewrite->states, event));
 }
 
@@ -118,7 +131,7 @@ static void write_exec(struct trace_writer *writer, const struct trace_exec *exe
 }
 
 static void add_dropped(struct pass *pass, const struct trace_dropped *event) {
-  if (replaced_has(&pass->rewrite->before, event->chunk)) return;
+  if (replaced_has(&pass->rewrite->before, event->chunk) || takes(pass->rewrite, event->chunk)) return;
   if (!pass->has_dropped) pass->dropped = *event;
   if (event->from_ns < pass->dropped.from_ns) pass->dropped.from_ns = pass->dropped.since_ns = event->from_ns;
   if (event->until_ns > pass->dropped.until_ns) pass->dropped.until_ns = event->until_ns;
@@ -154,8 +167,12 @@ static bool write_event(struct pass *pass, const struct trace_event *event) {
   case TRACE_COLLECTION: trace_write_collection(pass->writer, &event->collection); break;
   case TRACE_PAUSE: trace_write_pause(pass->writer, &event->pause); break;
   case TRACE_DOMAIN: trace_write_domain(pass->writer, &event->domain); break;
-  case TRACE_TITLE: trace_write_title(pass->writer, &event->title); break;
-  case TRACE_EXEC: write_exec(pass->writer, &event->exec); break;
+  case TRACE_TITLE:
+    if (event->title.time_ns == pass->rewrite->title_ns) trace_write_title(pass->writer, &event->title);
+    break;
+  case TRACE_EXEC:
+    if (event->exec.time_ns == pass->rewrite->exec_ns) write_exec(pass->writer, &event->exec);
+    break;
   case TRACE_END: trace_write_end(pass->writer, &event->end); break;
   case TRACE_UNRECORDED:
     if (pass->unrecorded++ < UNRECORDED_MOST) trace_write_unrecorded(pass->writer, &event->unrecorded);
@@ -267,10 +284,12 @@ wn_status rewrite_read(struct rewrite *rewrite) {
   if (status) return status;
   rewrite->blocks.seed = rewrite->seed;
   bool done = true;
-  while (done && trace_reader_next(reader, &event)) done = note(rewrite, &event, is_taken(rewrite, reader));
+  if (trace_reader_damage(reader)->chunks_damaged)
+    status = error_set(WN_EIO, "the history of the trace cannot be read; it is not compacted");
+  while (!status && done && trace_reader_next(reader, &event)) done = note(rewrite, reader, &event);
   done &= !trace_reader_damage(reader)->out_of_memory && states_choose(&rewrite->states, rewrite->now_ns);
   trace_reader_close(reader);
-  return done ? WN_OK : no_memory();
+  return status || done ? status : no_memory();
 }
 
 wn_status rewrite_write(struct rewrite *rewrite, size_t most, const char *target) {

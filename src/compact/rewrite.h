@@ -29,8 +29,9 @@ struct rewrite {
   struct blocks blocks;
   struct states states;
   size_t records;       /* that were read of what is taken over */
-  size_t block_records; /* of these, births and deaths of blocks */
+  size_t block_records; /* of these, records of blocks */
   uint64_t now_ns, samples;
+  uint64_t title_ns, exec_ns; /* of the last such records, which alone stay */
   /* Used by rewrite_write. */
   struct named_thread *threads;
   size_t thread_count, thread_capacity;

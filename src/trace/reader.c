@@ -18,7 +18,8 @@
 
 enum {
   RUN_TEXTS = 5,
-  TEXTS_MOST = 2 /* of an event */
+  RECORDS_MOST = 1000, /* before the one that says whose history it is */
+  TEXTS_MOST = 2       /* of an event */
 };
 
 /* Reading what is whole of a damaged chunk. */
@@ -80,7 +81,9 @@ static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
 /* ---- chunks ---- */
 
 static enum chunk_state load_chunk(struct trace_reader *reader, uint64_t offset, size_t *count) {
-  *count = reader->buffer_bytes; /* a chunk that is being written may have grown meanwhile */
+  *count =
+      (size_t)smaller(reader->buffer_bytes,
+                      reader->file.capacity); /* a chunk that is being written may have grown meanwhile */
   enum chunk_state state = chunk_read(reader->file.descriptor, reader->buffer, offset, count, &reader->used);
   if (state != CHUNK_WHOLE) return state;
   const struct chunk_header *header = (const struct chunk_header *)reader->buffer;
@@ -313,8 +316,8 @@ static wn_status read_run(struct trace_reader *reader, const struct chunk_header
 }
 
 static wn_status create(struct trace_reader *reader, const struct chunk_header *found, const char *path) {
-  reader->buffer_bytes = (size_t)smaller(reader->file.capacity,
-                                         reader->file.size > CHUNK_BYTES ? reader->file.size : CHUNK_BYTES);
+  uint64_t bytes = smaller(reader->file.capacity, reader->file.size); /* and a history has usual chunks */
+  reader->buffer_bytes = bytes > CHUNK_BYTES ? (size_t)bytes : CHUNK_BYTES;
   reader->buffer = malloc(reader->buffer_bytes);
   reader->text = malloc(reader->buffer_bytes + TEXTS_MOST);
   reader->decoder.table = &reader->table;
@@ -368,7 +371,8 @@ static void finish_event(struct trace_reader *reader, struct trace_event *event)
     end_text(end_text(reader->text, &event->title.title), &event->title.name);
     keep_title(reader, &event->title);
   } else if (event->kind == TRACE_REPLACES) {
-    reader->damage.out_of_memory |= in_history(reader) && !replaced_add(&reader->replaced, &event->replaces);
+    if (in_history(reader) && event->replaces.run == reader->later.run_id)
+      reader->damage.out_of_memory |= !replaced_add(&reader->replaced, &event->replaces);
   } else if (event->kind == TRACE_DROPPED) {
     keep_dropped(reader, &event->dropped);
   } else if (event->kind == TRACE_LOSS && event->loss.reason == TRACE_LOSS_STACK) {
@@ -381,16 +385,26 @@ static void finish_event(struct trace_reader *reader, struct trace_event *event)
   }
 }
 
-/* Whether the history belongs to the trace: the record behind its RUN says so. Leaves reading at its
- * begin. */
-static bool is_of_trace(struct trace_reader *reader) {
+enum belonging { BELONGS, BELONGS_TO_ANOTHER, BELONGING_UNKNOWN };
+
+/* Whose history the file at hand is: one of its first records says so, also if others are damaged. Leaves reading
+ * at its begin. */
+static enum belonging find_belonging(struct trace_reader *reader) {
   struct trace_event event;
   struct trace_run run;
-  bool found = next_piece(reader) && decoder_next(&reader->decoder, &event, &run) == DECODER_RUN &&
-               decoder_next(&reader->decoder, &event, &run) == DECODER_EVENT &&
-               event.kind == TRACE_REPLACES && event.replaces.run == reader->later.run_id;
+  bool found = false;
+  for (int records = 0;
+       !found && reader->file.next_chunk <= 1 && records < RECORDS_MOST && next_piece(reader);) {
+    enum decoder_result result = DECODER_RUN;
+    while (!found && (result == DECODER_RUN || result == DECODER_EVENT) && records++ < RECORDS_MOST) {
+      result = decoder_next(&reader->decoder, &event, &run);
+      found = result == DECODER_EVENT && event.kind == TRACE_REPLACES;
+    }
+    reader->piece_sound = result == DECODER_END;
+  }
   begin_again(reader);
-  return found;
+  if (!found) return BELONGING_UNKNOWN;
+  return event.replaces.run == reader->later.run_id ? BELONGS : BELONGS_TO_ANOTHER;
 }
 
 static struct file file_of(const struct search *search, const struct chunk_header *found) {
@@ -400,22 +414,26 @@ static struct file file_of(const struct search *search, const struct chunk_heade
                        .run_id = found->run_id};
 }
 
-/* Opens the history, if there is one of this trace; it is read first. */
+/* Opens the history, if there is one of this trace; it is read first. One that cannot be read is damage. */
 static void open_history(struct trace_reader *reader, const char *path) {
   struct search search = {.path = path};
   struct chunk_header found;
-  if (path && !search_open(&search)) {
-    reader->later = reader->file;
-    if (!search_chunk(&search, &found) && found.capacity_log2 <= CHUNK_LOG2) {
-      reader->file = file_of(&search, &found);
-      reader->damage.thinned = reader->has_history = is_of_trace(reader);
-    }
-    if (!reader->has_history) {
-      close(search.descriptor);
-      reader->file = reader->later;
-      reader->later.descriptor = -1;
-    }
+  enum belonging belonging = BELONGING_UNKNOWN;
+  if (search_open(&search)) {
+    reader->damage.chunks_damaged += search.refused;
+    return;
   }
+  reader->later = reader->file;
+  if (!search_chunk(&search, &found) && found.capacity_log2 <= CHUNK_LOG2) {
+    reader->file = file_of(&search, &found);
+    belonging = find_belonging(reader);
+  }
+  reader->damage.thinned = reader->has_history = belonging == BELONGS;
+  if (belonging == BELONGS) return;
+  close(search.descriptor);
+  reader->file = reader->later;
+  reader->later.descriptor = -1;
+  reader->damage.chunks_damaged += belonging == BELONGING_UNKNOWN && search.begun;
 }
 
 /* All is read. What remains to be asked, such as stacks, is in memory: of a thousand traces that are
@@ -518,6 +536,8 @@ const struct trace_place *trace_reader_place(const struct trace_reader *reader, 
 struct trace_tail trace_reader_tail(const struct trace_reader *reader) {
   return reader->tail;
 }
+
+bool trace_reader_has_history(const struct trace_reader *reader) { return reader->has_history; }
 
 bool trace_reader_chunk(const struct trace_reader *reader, uint64_t *chunk) {
   *chunk = reader->file.next_chunk - 1;

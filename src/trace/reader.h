@@ -55,6 +55,9 @@ struct trace_tail {
 };
 struct trace_tail trace_reader_tail(const struct trace_reader *reader);
 
+/* Whether the trace is read with a history. */
+bool trace_reader_has_history(const struct trace_reader *reader);
+
 /* The number of the chunk that the last event is from. False: it is from the trace's history. */
 bool trace_reader_chunk(const struct trace_reader *reader, uint64_t *chunk);
 

@@ -12,6 +12,7 @@ struct search {
   const char *path;
   int descriptor;
   uint64_t size;
+  bool refused;      /* it is there, and cannot be opened */
   bool header_known; /* of what was found */
   bool begun;        /* a chunk with our magic was seen, however damaged */
   uint16_t newer;    /* the version of a chunk that is too new; 0: none seen */

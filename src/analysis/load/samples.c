@@ -273,7 +273,8 @@ static bool join_block(struct loading *loading, const struct trace_sample *born,
 static bool join(struct loading *loading) {
   struct samples *samples = loading->samples;
   loading->dropped_from_ns = source_damage(samples->source)->dropped_from_ns;
-  loading->dropped_until_ns = source_damage(samples->source)->dropped_until_ns;
+  if (source_process_count(samples->source) == 1) /* the times of several are not told apart */
+    loading->dropped_until_ns = source_damage(samples->source)->dropped_until_ns;
   sort(loading->born, loading->born_count, sizeof *loading->born, by_block);
   if (!sort_changes(loading)) return false;
   size_t change = 0;

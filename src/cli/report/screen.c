@@ -275,9 +275,9 @@ static int print_missing(const struct view *view) {
     say(&note, "%s%s of the trace damaged", note.length ? ", " : "",
         text_number_of(count, (double)damage->chunks_damaged, "piece"));
   if (damage->chunks_dropped)
-    say(&note, "%swhat was recorded from %s to %s is gone, since the trace had reached its bound",
-        note.length ? ", " : "", text_time(from, damage->dropped_from_ns),
-        text_time(until, damage->dropped_until_ns));
+    say(&note, "%s%s was recorded from %s to %s is gone, since the trace had reached its bound",
+        note.length ? ", " : "", damage->thinned ? "some of what" : "what",
+        text_time(from, damage->dropped_from_ns), text_time(until, damage->dropped_until_ns));
   say(&note, ": the numbers are of a part of the run");
   text_style(stdout, STYLE_WARNING);
   text_pad(stdout, "  INCOMPLETE", CAUSE_INDENT);

@@ -234,6 +234,14 @@ static const struct trace_run *run(const struct source *source) {
 
 static enum source_heap heap(const struct source *source) { return of(source)->heap; }
 
+static void add_dropped(struct trace_damage *sum, const struct trace_damage *damage, uint64_t begin_ns) {
+  uint64_t from = begin_ns + damage->dropped_from_ns, until = begin_ns + damage->dropped_until_ns;
+  if (!damage->chunks_dropped) return;
+  if (!sum->chunks_dropped || from < sum->dropped_from_ns) sum->dropped_from_ns = from;
+  if (until > sum->dropped_until_ns) sum->dropped_until_ns = until;
+  sum->chunks_dropped += damage->chunks_dropped;
+}
+
 static void add_damage(struct trace_damage *sum, const struct trace_damage *damage) {
   sum->chunks_read += damage->chunks_read;
   sum->chunks_damaged += damage->chunks_damaged;
@@ -241,7 +249,6 @@ static void add_damage(struct trace_damage *sum, const struct trace_damage *dama
   sum->records_unknown += damage->records_unknown;
   sum->records_lost += damage->records_lost;
   sum->stacks_lost += damage->stacks_lost;
-  sum->chunks_dropped += damage->chunks_dropped;
   sum->thinned |= damage->thinned;
   sum->times_raised += damage->times_raised;
   if (damage->loss_cause) sum->loss_cause = damage->loss_cause;
@@ -249,13 +256,15 @@ static void add_damage(struct trace_damage *sum, const struct trace_damage *dama
   sum->out_of_memory = sum->out_of_memory || damage->out_of_memory;
 }
 
-static const struct trace_damage *damage(const struct source *source) {
+static const struct trace_damage *damage_of(const struct source *source) {
   struct joined *joined = of(source);
   joined->damage = (struct trace_damage){.complete = true, .out_of_memory = joined->out_of_memory};
   for (uint32_t i = 0; i < joined->count; i++) {
     const struct part *part = &joined->parts[i];
-    add_damage(&joined->damage,
-               i == joined->at && part->source ? source_damage(part->source) : &part->damage);
+    const struct trace_damage *damage =
+        i == joined->at && part->source ? source_damage(part->source) : &part->damage;
+    add_damage(&joined->damage, damage);
+    add_dropped(&joined->damage, damage, part->process.begin_ns);
   }
   return &joined->damage;
 }
@@ -295,7 +304,7 @@ static const struct source_format format = {.close = close_joined,
                                             .next = next,
                                             .run = run,
                                             .heap = heap,
-                                            .damage = damage,
+                                            .damage = damage_of,
                                             .stack_count = stack_count,
                                             .stack = stack,
                                             .module_count = module_count,

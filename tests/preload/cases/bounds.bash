@@ -35,6 +35,6 @@ an_option_bounds_the_trace() {
   opens trace
   [ "$(jq .complete info.json)" = true ] || fail "the end is missing: $(cat info.json)"
   (($(stat -c %b trace) * 512 <= 4000000)) || fail "$(stat trace)"
-  "$winnow" record -q --max-trace 3M -o trace -- true 2>err && fail "a small bound is taken"
-  one_line_of err '^winnow record: --max-trace 3M: it must be a size of at least [14]000000 bytes, such as 64M'
+  "$winnow" record -q --max-trace 500K -o trace -- true 2>err && fail "a small bound is taken"
+  one_line_of err '^winnow record: --max-trace 500K: it must be a size of at least [14]000000 bytes, such as 64M'
 }
