@@ -1,7 +1,7 @@
-/* Loads whose allocation changes: loads storm|server|bursts MILLIONS. Two threads do so many million
- * steps in all. A step of a storm allocates and frees; a server computes between its blocks, by turns
- * little and much; bursts allocate in one step of 1,000 for 4 million steps, and then in each of as
- * many. */
+/* Loads whose allocation changes: loads storm|server|bursts MILLIONS. Two threads do so many
+ * million steps in all. A step of a storm allocates and frees; a server computes between its
+ * blocks, by turns little and much; bursts allocate in one step of 1,000 for 4 million steps, and
+ * then in each of as many. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -31,5 +31,19 @@ static inline bool array_reserve(void *items, size_t *capacity, size_t count, si
        ? ((items)[(count)++] = (__VA_ARGS__), true)                           \
        : false)
 
+/* How many of the numbers, which are in ascending order, are less than `least`: the place of the first
+ * that is not. */
+static inline size_t array_place(const uint64_t *numbers, size_t count, uint64_t least) {
+  size_t low = 0;
+  while (low < count) {
+    size_t middle = low + (count - low) / 2;
+    if (numbers[middle] < least)
+      low = middle + 1;
+    else
+      count = middle;
+  }
+  return low;
+}
+
 #endif
 /* SPDX-License-Identifier: MIT */

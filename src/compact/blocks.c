@@ -14,7 +14,8 @@ enum { HALVINGS_MOST = 40, LIVING_DIVISOR = 4, GROWTHS_MANY = 4 /* for each bloc
 
 /* ---- records ---- */
 
-/* Blocks of neighbouring numbers, which most records that follow each other have, are neighbours in the index. */
+/* Blocks of neighbouring numbers, which most records that follow each other have, are neighbours in
+ * the index. */
 static uint64_t hash_of(uint64_t number) { return hash_mix(number >> 4) << 4 | (number & 15); }
 
 static struct block *find(const struct blocks *blocks, uint64_t number) {
@@ -33,8 +34,8 @@ static struct block *find_or_add(struct blocks *blocks, uint64_t number) {
   return &blocks->items[blocks->count - 1];
 }
 
-/* A record of the block is not taken over, so the others stay as they are: two rates of one block would not be
- * true. */
+/* A record of the block is not taken over, so the others stay as they are: two rates of one block
+ * would not be true. */
 static bool note_elsewhere(struct blocks *blocks, uint64_t number) {
   struct block *block = find_or_add(blocks, number);
   if (block) block->stays_here = true;

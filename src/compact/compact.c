@@ -1,18 +1,22 @@
 /* Keeps a trace below a bound.
  *
  * THE STEPS, each of which leaves a trace that is whole:
- * 1. The chunks to take over are copied (excerpt.h): those that are sealed, or all if no process writes the
+ * 1. The chunks to take over are copied (excerpt.h): those that are sealed, or all if no process
+ *    writes the
  *    trace. Nothing is ever added to them.
- * 2. The copy is read with the history, and a new history is written under a name of its own, and synchronised
+ * 2. The copy is read with the history, and a new history is written under a name of its own, and
+ *    synchronised
  *    with the disk.
- * 3. It is renamed to be the history. Before, readers find the chunks; afterwards, they pass over them, since
+ * 3. It is renamed to be the history. Before, readers find the chunks; afterwards, they pass over
+ *    them, since
  *    the history says that it has them.
- * 4. The chunks become holes, but for chunk 0, which tells what file this is. Readers that may still have the
+ * 4. The chunks become holes, but for chunk 0, which tells what file this is. Readers that may
+ *    still have the
  *    history before are waited for (trace/history.h); without them, or killed here, the next
  *    compaction makes the holes.
  *
- * The program's recorder may take out a chunk in the meantime. It tells so, and a reader finds that the history
- * has the chunk all the same. */
+ * The program's recorder may take out a chunk in the meantime. It tells so, and a reader finds that
+ * the history has the chunk all the same. */
 #include "compact/compact.h"
 
 #include "base/array.h"
@@ -62,8 +66,9 @@ static wn_status read_header(const struct compacting *job, struct chunk_header *
                           job->path);
 }
 
-/* Whether no process writes the trace any more: its end is recorded, and none has it locked. (The lock alone does
- * not tell: a program that closes all descriptors loses it until its recorder opens the trace again.) */
+/* Whether no process writes the trace any more: its end is recorded, and none has it locked. (The
+ * lock alone does not tell: a program that closes all descriptors loses it until its recorder opens
+ * the trace again.) */
 static wn_status is_closed(struct compacting *job, bool *closed) {
   struct trace_reader *reader;
   struct trace_event event;
@@ -143,8 +148,8 @@ static wn_status replace_history(const struct compacting *job) {
 
 /* ---- step 4 ---- */
 
-/* The file may be another run's by now, whose recorder has emptied it: the lock of writers keeps one from
- * beginning here, and one that writes has the run id in its header. */
+/* The file may be another run's by now, whose recorder has emptied it: the lock of writers keeps
+ * one from beginning here, and one that writes has the run id in its header. */
 static bool is_still_of_run(const struct compacting *job) {
   struct chunk_header header;
   return os_read_at(job->descriptor, &header, sizeof header, 0) == sizeof header &&
@@ -253,8 +258,8 @@ static bool set_paths(struct compacting *job, const char *path) {
   return job->trace && job->history && job->fresh;
 }
 
-/* The same by way of the folder's descriptor: the user of the trace need not have the right to go through the
- * folders above it. The descriptor; negative: it failed. */
+/* The same by way of the folder's descriptor: the user of the trace need not have the right to go
+ * through the folders above it. The descriptor; negative: it failed. */
 static int set_paths_in_folder(struct compacting *job) {
   const char *slash = strrchr(job->path, '/'), *name = slash ? slash + 1 : job->path;
   char *folder = slash ? strndup(job->path, (size_t)(name - job->path)) : strdup("."), *path = NULL;
@@ -267,8 +272,8 @@ static int set_paths_in_folder(struct compacting *job) {
   return done ? descriptor : -1;
 }
 
-/* Root compacts the trace of another user as that user: what is created belongs to the user, and a link that the
- * user put there leads to nothing that the user may not write. */
+/* Root compacts the trace of another user as that user: what is created belongs to the user, and a
+ * link that the user put there leads to nothing that the user may not write. */
 static wn_status compact_as_owner(struct compacting *job, uint64_t max_bytes, struct compact_result *result) {
   uid_t user = geteuid();
   gid_t group = getegid();

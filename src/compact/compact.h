@@ -1,5 +1,5 @@
-/* Keeps a trace below a bound, while its program writes it or afterwards. Called by a process that is
- * not the profiled one: `winnow record`, or `winnow compact`. */
+/* Keeps a trace below a bound, while its program writes it or afterwards. Called by a process that
+ * is not the profiled one: `winnow record`, or `winnow compact`. */
 #ifndef COMPACT_COMPACT_H
 #define COMPACT_COMPACT_H
 
@@ -18,16 +18,16 @@ struct compact_result {
  * history, is looked at. False if it cannot be looked at. */
 bool compact_is_due(const char *path, uint64_t max_bytes);
 
-/* Moves all chunks that their writer has left (all, if no process writes the trace) into the history, and
- * leaves out samples so that it takes no more than its part of `max_bytes`. The trace is at every moment,
- * also if this process is killed, as it was before or as it is afterwards. Reads the trace twice, and takes
- * some 80 bytes of memory for each block that has a record in it: twice to four times the bound.
- * WN_EBUSY: another process compacts it. WN_EINVAL: it is no trace of Winnow; WN_EIO, WN_ENOMEM likewise
- * with wn_last_error. */
+/* Moves all chunks that their writer has left (all, if no process writes the trace) into the
+ * history, and leaves out samples so that it takes no more than its part of `max_bytes`. The trace
+ * is at every moment, also if this process is killed, as it was before or as it is afterwards.
+ * Reads the trace twice, and takes some 80 bytes of memory for each block that has a record in it:
+ * twice to four times the bound. WN_EBUSY: another process compacts it. WN_EINVAL: it is no trace
+ * of Winnow; WN_EIO, WN_ENOMEM likewise with wn_last_error. */
 wn_status compact_trace(const char *path, uint64_t max_bytes, struct compact_result *result);
 
-/* Writes a trace and its history as one trace, of which nothing is left out, over `target`, which is empty or
- * a trace. Errors as above; then the target is gone. */
+/* Writes a trace and its history as one trace, of which nothing is left out, over `target`, which
+ * is empty or a trace. Errors as above; then the target is gone. */
 wn_status compact_copy(const char *path, const char *target);
 
 #endif

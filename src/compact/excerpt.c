@@ -50,8 +50,8 @@ static bool copy(struct copying *copying, uint64_t number, bool *whole, bool *se
   return os_write_at(copying->excerpt->descriptor, copying->chunk, CHUNK_HEADER_BYTES + used, offset);
 }
 
-/* Copies chunks until there are `most` that can be taken over, and CHUNKS_BEHIND others. Returns where it stopped;
- * UINT64_MAX without memory. */
+/* Copies chunks until there are `most` that can be taken over, and CHUNKS_BEHIND others. Returns
+ * where it stopped; UINT64_MAX without memory. */
 static uint64_t first_pass(struct copying *copying, size_t most) {
   struct excerpt *excerpt = copying->excerpt;
   uint64_t number = 0;

@@ -18,15 +18,8 @@ static wn_status no_memory(void) { return error_set(WN_ENOMEM, "not enough memor
 /* ---- reading ---- */
 
 static bool takes(const struct rewrite *rewrite, uint64_t chunk) {
-  size_t low = 0, high = rewrite->chunk_count;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (rewrite->chunks[middle] < chunk)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low < rewrite->chunk_count && rewrite->chunks[low] == chunk;
+  size_t at = array_place(rewrite->chunks, rewrite->chunk_count, chunk);
+  return at < rewrite->chunk_count && rewrite->chunks[at] == chunk;
 }
 
 /* Whether the last event is of what is taken over. */

@@ -1,5 +1,5 @@
-/* Reads a trace with its history, and writes what stays of the chunks that are taken over into a new
- * history. */
+/* Reads a trace with its history, and writes what stays of the chunks that are taken over into a
+ * new history. */
 #ifndef COMPACT_REWRITE_H
 #define COMPACT_REWRITE_H
 
@@ -42,8 +42,8 @@ struct rewrite {
 /* Reads all, and notes what there is to choose from. */
 wn_status rewrite_read(struct rewrite *rewrite);
 
-/* Chooses at most `most` births and deaths, and writes the history at `target`, which says that it has taken over
- * the chunks and those before. On an error there is no file. */
+/* Chooses at most `most` births and deaths, and writes the history at `target`, which says that it
+ * has taken over the chunks and those before. On an error there is no file. */
 wn_status rewrite_write(struct rewrite *rewrite, size_t most, const char *target);
 
 /* The ranges of chunks that the new history has taken over. False without memory. */

@@ -70,15 +70,8 @@ static bool note_moments(struct states *states, const struct state *first, const
 
 /* Whether a moment lies in [from, until). */
 static bool has_moment(const struct states *states, uint64_t from, uint64_t until) {
-  size_t low = 0, high = states->moment_count;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (states->moments[middle] < from)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low < states->moment_count && states->moments[low] < until;
+  size_t at = array_place(states->moments, states->moment_count, from);
+  return at < states->moment_count && states->moments[at] < until;
 }
 
 /* ---- one thing ---- */

@@ -1,12 +1,13 @@
-/* Which records stay that tell how the process was at a moment: its memory, its mappings, its control group,
- * the rate, its collections and pauses.
+/* Which records stay that tell how the process was at a moment: its memory, its mappings, its
+ * control group, the rate, its collections and pauses.
  *
- * MOMENTS. The time since the trace began is divided into STATES_PARTS parts, or fewer if more than STATES_MOST
- * records would stay: those of thousands of mappings that change all the time. Of each part those records of
- * memory stay that are the last and the largest, and their times are the moments. Of the other kinds a
- * record stays if it tells the state at a moment: if a moment lies between it and the next record of
- * the same thing. A mapping that no moment saw is left out; pauses and collections stay too if they are the
- * longest of their part; and rates if sampling stops or begins. */
+ * MOMENTS. The time since the trace began is divided into STATES_PARTS parts, or fewer if more than
+ * STATES_MOST records would stay: those of thousands of mappings that change all the time. Of each
+ * part those records of memory stay that are the last and the largest, and their times are the
+ * moments. Of the other kinds a record stays if it tells the state at a moment: if a moment lies
+ * between it and the next record of the same thing. A mapping that no moment saw is left out;
+ * pauses and collections stay too if they are the longest of their part; and rates if sampling
+ * stops or begins. */
 #ifndef COMPACT_STATES_H
 #define COMPACT_STATES_H
 

@@ -16,7 +16,8 @@
  *   ROWS  the rows
  *   TIME  measurements of memory, names of threads
  *   RATE  the rates that trials had, and the times at which the rate changed
- *   GRPS  what the memory control group reported, if it did, and of a single process whether it still wrote
+ *   GRPS  what the memory control group reported, if it did, and of a single process whether it
+ *   still wrote
  *         the trace; else absent
  *   PROC  the processes, if there are several; else absent
  *   HEAP  collections, pauses and domains of a collected heap, as heap_life_complete left them

@@ -66,7 +66,8 @@ static wn_status read_names(struct reading *reading) {
   return error;
 }
 
-/* Before the rows, which end with them, and before the groups, which say whether a single one still writes. */
+/* Before the rows, which end with them, and before the groups, which say whether a single one still
+ * writes. */
 static wn_status read_processes(struct reading *reading) {
   struct samples *samples = reading->recording->samples;
   struct coding processes = section(reading, "PROC");

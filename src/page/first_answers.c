@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first requests of viewer/src/state/asking.ts, letter by letter; %s: the grouping. By how
- * the page opens, and by section. At the end it asks for the peak as well, whose verdict and colours it has. */
+/* The first requests of viewer/src/state/asking.ts, letter by letter; %s: the grouping. By how the
+ * page opens, and by section. At the end it asks for the peak as well, whose verdict and colours it
+ * has. */
 enum { REQUESTS_MOST = 6 };
 enum opening { OPENS_AT_PEAK, OPENS_AT_END, OPENS_COMPARING };
 static const char *const requests[][FIRST_SECTIONS][REQUESTS_MOST] = {

@@ -14,9 +14,9 @@
 
 enum { FIRST_SECTIONS = 2 };
 
-/* Answers what a page asks when it opens at the peak, or at the end if `at` is AT_END, or at the comparison
- * with `before`, unless that is NULL; grouped by `grouping`, without a query. The caller frees the sections with
- * first_answers_free. WN_ENOMEM, and then there is nothing to free. */
+/* Answers what a page asks when it opens at the peak, or at the end if `at` is AT_END, or at the
+ * comparison with `before`, unless that is NULL; grouped by `grouping`, without a query. The caller
+ * frees the sections with first_answers_free. WN_ENOMEM, and then there is nothing to free. */
 wn_status first_answers(const struct recording *recording, const struct recording *before, enum when at,
                         enum grouping grouping, struct container_section sections[FIRST_SECTIONS]);
 void first_answers_free(struct container_section sections[FIRST_SECTIONS]);

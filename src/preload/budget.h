@@ -10,9 +10,9 @@
  * Other work, such as measuring the process's memory, does not depend on the rate. It takes its part
  * of the budget, but never more than half of it is taken from the samples.
  *
- * MEMORY. A sampled block that lives takes some 170 bytes. From BUDGET_MEMORY on the highest rate that a budget
- * allows is halved for each quarter more: so a program that holds ever more has a bounded number of sampled blocks,
- * down to the lowest rate.
+ * MEMORY. A sampled block that lives takes some 170 bytes. From BUDGET_MEMORY on the highest rate
+ * that a budget allows is halved for each quarter more: so a program that holds ever more has a
+ * bounded number of sampled blocks, down to the lowest rate.
  *
  * A rate is fixed before a thread draws its next sample by it, and no sample is left out after the draw, so
  * no estimate has a bias, however the rate follows the load (RATES of memprof/host.h).

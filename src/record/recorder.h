@@ -55,9 +55,9 @@ struct recorder_options {
    * know. NULL: nobody knows. */
   void (*spent)(uint64_t *cost_ns, uint64_t *processor_ns);
 
-  /* Called when the recorder measures the process's memory for the first and for the last time, and in
-   * between at most once a second: what the process's memory control group reports. False: it is not
-   * known. NULL: nobody knows. */
+  /* Called when the recorder measures the process's memory for the first and for the last time, and
+   * in between at most once a second: what the process's memory control group reports. False: it is
+   * not known. NULL: nobody knows. */
   bool (*group)(struct cgroup_state *state);
 
   /* Called for each block that is sampled in a forked child (recorder_is_ours). NULL: nothing is

@@ -18,9 +18,9 @@ bool decimal_fraction(const char *text, double *value);
  * False, and *value is unchanged: it is not such a number. */
 bool decimal_whole(const char *text, uint64_t *value);
 
-/* Reads a whole decimal number of bytes with or without a unit: K, M, G and T count by thousands, Ki, Mi, Gi
- * and Ti by 1024, and a B may follow. False, and *value is unchanged: it is not such a size, or 2^64 or
- * more. */
+/* Reads a whole decimal number of bytes with or without a unit: K, M, G and T count by thousands,
+ * Ki, Mi, Gi and Ti by 1024, and a B may follow. False, and *value is unchanged: it is not such a
+ * size, or 2^64 or more. */
 bool decimal_bytes(const char *text, uint64_t *value);
 
 #endif

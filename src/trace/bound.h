@@ -1,8 +1,8 @@
 /* How the bound of a trace that must not grow beyond it (`winnow record --max-trace`) is divided.
  *
- * The trace takes at most this much disk space with its history (Histories in docs/trace-format.md),
- * while a new history is written too: a history takes up to 3/8 of the bound, the trace 2/8. The trace is
- * due for compaction when it takes 1/8. */
+ * The trace takes at most this much disk space with its history (Histories in
+ * docs/trace-format.md), while a new history is written too: a history takes up to 3/8 of the
+ * bound, the trace 2/8. The trace is due for compaction when it takes 1/8. */
 #ifndef TRACE_BOUND_H
 #define TRACE_BOUND_H
 

@@ -43,7 +43,8 @@ static uint64_t commit_of(const void *chunk, size_t count) {
   return count < CHUNK_HEADER_BYTES ? 0 : ((const struct chunk_header *)chunk)->commit;
 }
 
-/* The kind of a SEAL record, its length, and bytes that the end of a record seldom has in this order. */
+/* The kind of a SEAL record, its length, and bytes that the end of a record seldom has in this
+ * order. */
 static const unsigned char seal[SEAL_BYTES - 8] = {
     TRACE_RECORD_SEAL | 128, SEAL_BYTES - 2, 0x9d, 0xe1, 0x5a, 0xb6};
 

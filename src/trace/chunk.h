@@ -58,9 +58,9 @@ uint32_t chunk_header_crc(const struct chunk_header *header);
  * sequence, run_id, rate and base_time. Returns the checksum to continue. */
 uint32_t chunk_begin(struct chunk_header *header, const struct chunk_header *fields);
 
-/* The SEAL record, the last of a chunk to which nothing will be added: its mark, and the latest time of a
- * record of the chunk. Without a seal the chunk may still be written as long as a process writes the
- * file. */
+/* The SEAL record, the last of a chunk to which nothing will be added: its mark, and the latest
+ * time of a record of the chunk. Without a seal the chunk may still be written as long as a process
+ * writes the file. */
 enum { SEAL_BYTES = 2 + 4 + 8 };
 void chunk_seal_put(unsigned char bytes[SEAL_BYTES], uint64_t until_ns);
 

@@ -188,8 +188,8 @@ static bool fill(struct chunk_file *file, int descriptor, uint64_t from, uint64_
   return write_zeros(file, descriptor, from, to);
 }
 
-/* Zeros must be written by the chunk's only owner, lest they fall on records; and under a bound space must
- * be allocated by it, lest it falls on a chunk that was dropped meanwhile. */
+/* Zeros must be written by the chunk's only owner, lest they fall on records; and under a bound
+ * space must be allocated by it, lest it falls on a chunk that was dropped meanwhile. */
 static bool take_owned(struct chunk_file *file, bool small, struct taken_chunk *chunk,
                        struct dropped_chunks *dropped) {
   uint64_t next = atomic_load_explicit(&file->next, memory_order_relaxed);

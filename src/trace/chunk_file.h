@@ -73,8 +73,8 @@ struct chunk_file {
  * always new, and `file->path` tells its name. Follows no symbolic link there. Sets wn_last_error. */
 wn_status chunk_file_open(struct chunk_file *file, const char *path, uint64_t limit_bytes);
 
-/* Between chunk_file_open and the first chunk: the file never takes more disk space (dropping.h). False if
- * there is no memory. */
+/* Between chunk_file_open and the first chunk: the file never takes more disk space (dropping.h).
+ * False if there is no memory. */
 bool chunk_file_bind(struct chunk_file *file, uint64_t bound_bytes);
 
 struct taken_chunk {
@@ -86,8 +86,8 @@ struct taken_chunk {
 wn_status chunk_file_check(const char *path);
 
 /* Takes the next chunk, all zeros. `small`: with space for its first page, unless there is more in
- * advance. Chunks that are dropped for it are added to `dropped` (NULL: none may be). False, at once most
- * times, if there is no room. Any thread, signal handlers too. */
+ * advance. Chunks that are dropped for it are added to `dropped` (NULL: none may be). False, at
+ * once most times, if there is no room. Any thread, signal handlers too. */
 bool chunk_file_take(struct chunk_file *file, bool small, struct taken_chunk *chunk,
                      struct dropped_chunks *dropped);
 

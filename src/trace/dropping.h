@@ -1,20 +1,21 @@
-/* Keeps the disk space of a trace below a bound: the writer takes the oldest chunks out of the file, by
- * punching holes, before the file gets more space.
+/* Keeps the disk space of a trace below a bound: the writer takes the oldest chunks out of the
+ * file, by punching holes, before the file gets more space.
  *
- * - Exact: a thread first adds what it asks for to `growing`, then compares the file's disk space and
- *   `growing` with the bound. The space of another thread is in one of the two, or that thread compares
- *   later.
+ * - Exact: a thread first adds what it asks for to `growing`, then compares the file's disk space
+ *   and `growing` with the bound. The space of another thread is in one of the two, or that thread
+ *   compares later.
  * - Only sealed chunks go (LEFT of stream.h). A bit for each of them, in a ring of bits by sequence
- *   number, is set after the seal. The thread that clears a bit punches the hole, so no two threads punch
- *   one, and no lock could be lost with a thread that never comes back. The seal is read from the file
- *   before: a bit alone proves nothing.
+ *   number, is set after the seal. The thread that clears a bit punches the hole, so no two threads
+ *   punch one, and no lock could be lost with a thread that never comes back. The seal is read from
+ *   the file before: a bit alone proves nothing.
  * - What another process has taken over is a hole already: it is passed over.
  * - Never chunk 0, which has the RUN record: its bit is never set.
- * - Only the newest chunks are looked at, half as many as the ring has bits and at least eight times those
- *   of the bound. A chunk that was written for longer than all of those stays in the file. The other half
- *   keeps a thread that was delayed from taking the bit of a new chunk for that of an old one.
- * - The descriptor is compared with the file just before a hole is punched, since the program may close
- *   it (chunk_file.h).
+ * - Only the newest chunks are looked at, half as many as the ring has bits and at least eight
+ *   times those of the bound. A chunk that was written for longer than all of those stays in the
+ *   file. The other half keeps a thread that was delayed from taking the bit of a new chunk for
+ *   that of an old one.
+ * - The descriptor is compared with the file just before a hole is punched, since the program may
+ *   close it (chunk_file.h).
  *
  * Any thread, signal handlers too; no lock, and nothing is allocated after disk_bound_create. */
 #ifndef TRACE_DROPPING_H
@@ -46,8 +47,8 @@ struct disk_bound {
   _Atomic(uint64_t) *sealed;
   /* False once the file system refused to punch a hole; tests set it. */
   _Atomic(bool) can_punch;
-  /* When the first record was written of all that was dropped: later DROPPED records say it again, since
-   * those before are dropped too. */
+  /* When the first record was written of all that was dropped: later DROPPED records say it again,
+   * since those before are dropped too. */
   _Atomic(uint64_t) since_ns;
   /* Bytes that threads are asking the file system for. */
   _Atomic(uint64_t) growing;
@@ -61,9 +62,9 @@ void disk_bound_destroy(struct disk_bound *bound);
 /* The chunk is sealed, and may be dropped from now on. */
 void disk_bound_note_sealed(struct disk_bound *bound, uint64_t sequence);
 
-/* Before the file gets `bytes` more: drops the oldest chunks until there is room,
- * and adds them to `dropped`, as long as that has room. False with errno: there is no room. True: the
- * caller calls disk_bound_has_grown, once the file has got the bytes or has not. `dropped` NULL: nothing is
+/* Before the file gets `bytes` more: drops the oldest chunks until there is room, and adds them to
+ * `dropped`, as long as that has room. False with errno: there is no room. True: the caller calls
+ * disk_bound_has_grown, once the file has got the bytes or has not. `dropped` NULL: nothing is
  * dropped. */
 bool disk_bound_make_room(struct disk_bound *bound, int descriptor, uint64_t bytes,
                           struct dropped_chunks *dropped);

@@ -1,13 +1,14 @@
-/* The history of a trace: a file beside it that has taken over the records of some of its chunks (Histories
- * in docs/trace-format.md). compact/compact.c writes it, and the reader reads both as one trace.
+/* The history of a trace: a file beside it that has taken over the records of some of its chunks
+ * (Histories in docs/trace-format.md). compact/compact.c writes it, and the reader reads both as
+ * one trace.
  *
- * Readers and the compactor. The compactor replaces the history by rename(2), which readers see before or
- * after, and then makes holes of the chunks that the new history has taken over. A reader that still has
- * the history before must not find these holes. So a reader has a shared lock on the trace from before it
- * opens the history until it has read all, and the compactor makes holes only while no reader has
- * one. The lock is one of the file's description (F_OFD_SETLK) on a byte that no trace has, and has nothing
- * to do with the lock by which a process writes the trace. Where there are no such locks, a reader
- * beside a compactor may miss what was taken over at that moment. */
+ * Readers and the compactor. The compactor replaces the history by rename(2), which readers see
+ * before or after, and then makes holes of the chunks that the new history has taken over. A reader
+ * that still has the history before must not find these holes. So a reader has a shared lock on the
+ * trace from before it opens the history until it has read all, and the compactor makes holes only
+ * while no reader has one. The lock is one of the file's description (F_OFD_SETLK) on a byte that
+ * no trace has, and has nothing to do with the lock by which a process writes the trace. Where
+ * there are no such locks, a reader beside a compactor may miss what was taken over at that moment. */
 #ifndef TRACE_HISTORY_H
 #define TRACE_HISTORY_H
 
@@ -35,11 +36,12 @@ void replaced_destroy(struct replaced *replaced);
 /* The reader's lock, until the descriptor is closed; waits a second at most for a compactor. */
 void history_lock_for_reading(int descriptor);
 
-/* The lock by which one process at a time compacts a trace, until the descriptor is closed. False: another
- * one has it. */
+/* The lock by which one process at a time compacts a trace, until the descriptor is closed. False:
+ * another one has it. */
 bool history_lock_for_compacting(int descriptor);
 
-/* The compactor's lock to make holes, until history_unlock. False: some reader has not ended within `seconds`. */
+/* The compactor's lock to make holes, until history_unlock. False: some reader has not ended within
+ * `seconds`. */
 bool history_lock_for_holes(int descriptor, unsigned seconds);
 void history_unlock(int descriptor);
 

@@ -182,8 +182,8 @@ static void end_rest(struct trace_reader *reader) {
 
 static bool in_history(const struct trace_reader *reader) { return reader->later.descriptor >= 0; }
 
-/* Notes where the used bytes end of what was found at `offset`, unless it belongs to the history. Without
- * `whole` no record can be added there. */
+/* Notes where the used bytes end of what was found at `offset`, unless it belongs to the history.
+ * Without `whole` no record can be added there. */
 static void note_end(struct trace_reader *reader, uint64_t offset, uint64_t bytes, bool whole) {
   if (in_history(reader)) return;
   if (offset + bytes > reader->used_end) reader->used_end = offset + bytes;
@@ -350,8 +350,8 @@ static void keep_title(struct trace_reader *reader, const struct trace_title *ti
   end_text(end_text(copy, &reader->run.title), &reader->run.name);
 }
 
-/* A chunk that was taken over before it was dropped is not missing. Without a history the records of earlier ones
- * may be dropped themselves. */
+/* A chunk that was taken over before it was dropped is not missing. Without a history the records
+ * of earlier ones may be dropped themselves. */
 static void keep_dropped(struct trace_reader *reader, const struct trace_dropped *dropped) {
   struct trace_damage *damage = &reader->damage;
   if (replaced_has(&reader->replaced, dropped->chunk)) return;
@@ -387,8 +387,8 @@ static void finish_event(struct trace_reader *reader, struct trace_event *event)
 
 enum belonging { BELONGS, BELONGS_TO_ANOTHER, BELONGING_UNKNOWN };
 
-/* Whose history the file at hand is: one of its first records says so, also if others are damaged. Leaves reading
- * at its begin. */
+/* Whose history the file at hand is: one of its first records says so, also if others are damaged.
+ * Leaves reading at its begin. */
 static enum belonging find_belonging(struct trace_reader *reader) {
   struct trace_event event;
   struct trace_run run;
@@ -414,7 +414,8 @@ static struct file file_of(const struct search *search, const struct chunk_heade
                        .run_id = found->run_id};
 }
 
-/* Opens the history, if there is one of this trace; it is read first. One that cannot be read is damage. */
+/* Opens the history, if there is one of this trace; it is read first. One that cannot be read is
+ * damage. */
 static void open_history(struct trace_reader *reader, const char *path) {
   struct search search = {.path = path};
   struct chunk_header found;

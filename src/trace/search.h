@@ -22,8 +22,9 @@ struct search {
  * wn_last_error. */
 wn_status search_open(struct search *search);
 
-/* Finds the first good chunk; its header says what the others must say too. Without one, a segment tells as
- * much as it can (search->header_known). Sets wn_last_error, which says what file it is instead. */
+/* Finds the first good chunk; its header says what the others must say too. Without one, a segment
+ * tells as much as it can (search->header_known). Sets wn_last_error, which says what file it is
+ * instead. */
 wn_status search_chunk(struct search *search, struct chunk_header *found);
 
 #endif

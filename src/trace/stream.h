@@ -1,11 +1,12 @@
-/* A stream of a writer: appends records to a chunk of its own, and leaves the chunk for the next one.
+/* A stream of a writer: appends records to a chunk of its own, and leaves the chunk for the next
+ * one.
  *
- * One thread at a time claims a stream, so nothing else here is atomic but what others look at. How the
- * streams of a writer share the file: writer.h.
+ * One thread at a time claims a stream, so nothing else here is atomic but what others look at. How
+ * the streams of a writer share the file: writer.h.
  *
- * LEFT. A stream that leaves its chunk closes the last segment and puts a seal behind it, in room that
- * nothing else uses. The stream forgets the chunk before another thread can claim the stream: so no
- * record comes behind a seal, and the commit word of a sealed chunk never changes again. */
+ * LEFT. A stream that leaves its chunk closes the last segment and puts a seal behind it, in room
+ * that nothing else uses. The stream forgets the chunk before another thread can claim the stream:
+ * so no record comes behind a seal, and the commit word of a sealed chunk never changes again. */
 #ifndef TRACE_STREAM_H
 #define TRACE_STREAM_H
 
@@ -15,8 +16,8 @@
 #include "trace/encoder.h"
 
 enum {
-  /* At the end of a chunk's space, for LOSS, END and the seal; what of it is kept for the end and the
-   * seal; and for the seal alone. */
+  /* At the end of a chunk's space, for LOSS, END and the seal; what of it is kept for the end and
+   * the seal; and for the seal alone. */
   RESERVE_BYTES = 256,
   LAST_BYTES = 128 + SEAL_BYTES
 };
@@ -35,8 +36,8 @@ struct stream {
   /* 1 while a thread writes here; 0 pairs with the next claim, so that streams pass from thread to
    * thread whole. */
   _Alignas(64) _Atomic(uint32_t) busy;
-  /* Written by the thread that holds `busy`, a hint for others: the sequence number of the chunk plus
-   * one; 0: there is no chunk. */
+  /* Written by the thread that holds `busy`, a hint for others: the sequence number of the chunk
+   * plus one; 0: there is no chunk. */
   _Atomic(uint64_t) open;
   /* The rest belongs to the thread that holds `busy`. */
   bool full;            /* a record did not fit: the next one goes into another chunk, or nowhere */
@@ -111,17 +112,19 @@ static inline void stream_publish_record(struct stream *stream) {
 /* Closes the segment, if there is room, and covers all by the commit word. */
 void stream_publish_segment(struct stream *stream);
 
-/* Puts and publishes a record that needs no definitions, into the reserve if need be. An END is made
- * safe by a checkpoint. */
+/* Puts and publishes a record that needs no definitions, into the reserve if need be. An END is
+ * made safe by a checkpoint. */
 bool stream_put_in_reserve(struct stream *stream, enum trace_record record, const void *event);
 
 /* Puts a DROPPED record for each chunk that is to be told, as long as they fit. */
 void stream_tell_dropped(struct stream *stream);
 
-/* LEFT. Seals the chunk, which the stream forgets, and returns it, still mapped. The stream has one. */
+/* LEFT. Seals the chunk, which the stream forgets, and returns it, still mapped. The stream has
+ * one. */
 unsigned char *stream_leave_chunk(struct stream *stream);
 
-/* stream_keep_before, and what was put since is taken out again; the stream stays claimed in between. */
+/* stream_keep_before, and what was put since is taken out again; the stream stays claimed in
+ * between. */
 void stream_keep_before(struct stream *stream);
 void stream_go_back(struct stream *stream);
 

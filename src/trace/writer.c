@@ -85,8 +85,8 @@ static bool lags(const struct stream *stream, uint64_t newest) {
   return open && open - 1 + LAG_CHUNKS <= newest;
 }
 
-/* So that no stream that is seldom used keeps an old chunk open for ever. Streams that are in use are
- * passed over: the next chunk may find them free. */
+/* So that no stream that is seldom used keeps an old chunk open for ever. Streams that are in use
+ * are passed over: the next chunk may find them free. */
 static void leave_lagging(struct trace_writer *writer, uint64_t newest) {
   uint64_t begun = atomic_load_explicit(&writer->begun, memory_order_relaxed);
   for (; begun; begun &= begun - 1) {
@@ -296,9 +296,9 @@ static bool has_chunk(struct trace_writer *writer, unsigned number) {
   return begun >> number & 1 && atomic_load_explicit(&writer->streams[number].open, memory_order_relaxed);
 }
 
-/* Tries every stream's reserve, since the first may be full while another has room; those that have a
- * chunk first. `prepare`, if
- * any, sees the stream just before. Returns the stream, still claimed; NULL if none has room. */
+/* Tries every stream's reserve, since the first may be full while another has room; those that have
+ * a chunk first. `prepare`, if any, sees the stream just before. Returns the stream, still claimed;
+ * NULL if none has room. */
 static struct stream *put_reserved(struct trace_writer *writer, enum trace_record record, const void *event,
                                    void (*prepare)(struct stream *)) {
   if (!may_write(writer, event)) return NULL;
@@ -325,8 +325,8 @@ static bool write_reserved(struct trace_writer *writer, enum trace_record record
 
 /* ---- opening ---- */
 
-/* Under a bound nothing else stands in chunk 0, which is never dropped: deaths of blocks that were born there
- * would be. */
+/* Under a bound nothing else stands in chunk 0, which is never dropped: deaths of blocks that were
+ * born there would be. */
 static bool write_run(struct trace_writer *writer, const struct trace_run *run, bool alone) {
   struct trace_run shorter = *run;
   if (shorter.command.length > COMMAND_MOST) shorter.command.length = COMMAND_MOST;

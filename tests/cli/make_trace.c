@@ -8,7 +8,8 @@
  *   killed_for_memory  at a limit of 64 MB, below its peak; slowed down once, and another of its group was killed
  *   killed_at_no_limit  the same, without a limit
  *   killed_probably  without an end record, but with private memory of 58 MB at the limit of 64 MB
- *   killed_with_room  the same with 57 MB, while the group's usage and the resident size are at the limit
+ *   killed_with_room  the same with 57 MB, while the group's usage and the resident size are at the
+ *   limit
  *   four       four functions grow to the end, the last one the most
  *   shrunk, exact_shrunk  short-lived blocks that realloc makes smaller, at a place of its own
  *   level      as large all the time, with ever new blocks

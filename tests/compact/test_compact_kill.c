@@ -1,16 +1,17 @@
-/* A compactor that is killed before any of its system calls leaves the trace as it was before or as it is
- * afterwards, and what the next one makes of it has every record once. Between two system calls it changes nothing
- * that another process sees but the new history, which has no name yet that a reader knows. The compactor is
- * traced (ptrace) and killed before its first call, then before its second, and so on. */
+/* A compactor that is killed before any of its system calls leaves the trace as it was before or as
+ * it is afterwards, and what the next one makes of it has every record once. Between two system
+ * calls it changes nothing that another process sees but the new history, which has no name yet
+ * that a reader knows. The compactor is traced (ptrace) and killed before its first call, then
+ * before its second, and so on. */
 #include "support/test.h"
 
 #include "base/words.h"
 #include "compact/compact.h"
+#include "compact/made_trace.h"
 #include "trace/chunk.h"
 #include "trace/finish.h"
 #include "trace/history.h"
 #include "trace/reader.h"
-#include "trace/writer.h"
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,27 +25,10 @@ enum { BLOCKS = TINY ? 3000 : 30000, CALLS_MOST = 5000, LIST_OF_HOLES = 8192 };
 
 static char path[64], history[80], fresh[80];
 
-static void frame_of(void *context, uint32_t frame, uint32_t *module, uint64_t *offset) {
-  (void)context, *module = 0, *offset = frame;
-}
-static void module_of(void *context, uint32_t module, struct trace_module *out) {
-  (void)context, (void)module, memset(out, 0, sizeof *out);
-}
-
 static void record(void) {
-  struct trace_writer *writer;
-  struct trace_run run = {.command = {"program", 8},
-                          .host = trace_text_of("host"),
-                          .heap = trace_text_of("malloc"),
-                          .version = trace_text_of("1"),
-                          .context = {.bytes = ""},
-                          .rate = 0.01,
-                          .word_bytes = 8};
-  const struct trace_stack_source source = {.frame = frame_of, .module = module_of};
   unlink(history);
   unlink(fresh);
-  assert_int_equal(
-      trace_writer_open(&(struct trace_options){.path = path, .alone = true}, &run, &source, &writer), WN_OK);
+  struct trace_writer *writer = made_open(path, 0.01, 0);
   for (uint64_t i = 1; i <= BLOCKS; i++) {
     uint32_t frames[2] = {1 + (uint32_t)i % 5, 9};
     struct trace_sample sample = {.time_ns = i,

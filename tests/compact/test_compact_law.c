@@ -1,17 +1,18 @@
-/* What a history says is as true as the trace was: estimates are unbiased, and their intervals hold as often as
- * they should, after one compaction and after three, each with a smaller bound. A made-up program of forty days
- * has quiet times and bursts, blocks that grow long after their birth, some of all ages that die, and some that
- * stay. The sampler, the trace, the compactor and the reader are the real ones; the clock is not.
+/* What a history says is as true as the trace was: estimates are unbiased, and their intervals hold
+ * as often as they should, after one compaction and after three, each with a smaller bound. A
+ * made-up program of forty days has quiet times and bursts, blocks that grow long after their
+ * birth, some of all ages that die, and some that stay. The sampler, the trace, the compactor and
+ * the reader are the real ones; the clock is not.
  *
- * With 120 runs a coverage has a standard error of 2 %. An estimate is biased if its mean is more than
- * 4.5 standard errors off. */
+ * With 120 runs a coverage has a standard error of 2 %. An estimate is biased if its mean is more
+ * than 4.5 standard errors off. */
 #include "analysis/sampled.h"
 #include "support/runs.h"
 #include "support/test.h"
 
 #include "analysis/load/reduce.h"
 #include "compact/compact.h"
-#include "trace/writer.h"
+#include "compact/made_trace.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -84,29 +85,6 @@ static void make_program(void) {
 
 /* ---- its trace ---- */
 
-static void no_frame(void *context, uint32_t frame, uint32_t *module, uint64_t *offset) {
-  (void)context, *module = 0, *offset = frame;
-}
-static void no_module(void *context, uint32_t module, struct trace_module *out) {
-  (void)context, (void)module, memset(out, 0, sizeof *out);
-}
-
-static struct trace_writer *open_trace(const char *path, uint64_t seed) {
-  struct trace_writer *writer;
-  struct trace_run run = {.command = {"program", 8},
-                          .host = trace_text_of("host"),
-                          .heap = trace_text_of("malloc"),
-                          .version = trace_text_of("1"),
-                          .context = {.bytes = ""},
-                          .seed = seed,
-                          .rate = RATE,
-                          .word_bytes = 8};
-  const struct trace_stack_source source = {.frame = no_frame, .module = no_module};
-  assert_int_equal(
-      trace_writer_open(&(struct trace_options){.path = path, .alone = true}, &run, &source, &writer), WN_OK);
-  return writer;
-}
-
 struct known {
   size_t words;
   uint64_t size;
@@ -153,7 +131,7 @@ static void write_call(struct trace_writer *writer, struct thread *thread, struc
 
 static void record(const char *path, uint64_t seed) {
   static struct known known[BLOCKS];
-  struct trace_writer *writer = open_trace(path, seed);
+  struct trace_writer *writer = made_open(path, RATE, seed);
   struct thread thread;
   memset(known, 0, sizeof known);
   thread_begin(&thread, RATE, seed, 3);

@@ -2,13 +2,13 @@
  *
  *   test_compact_month [ALLOCATIONS [BOUND]]     (in millions; in MiB)
  *
- * The trace and its history stay below the bound all the time; a leak of one block in 50,000, caches, and what
- * was allocated in all are in their ranges; and they are known about as well as from a trace without a bound of
- * which as many samples are read.
+ * The trace and its history stay below the bound all the time; a leak of one block in 50,000,
+ * caches, and what was allocated in all are in their ranges; and they are known about as well as
+ * from a trace without a bound of which as many samples are read.
  *
- * Allocation i is of class i % CLASSES. All blocks of a class have one size and live for one number of allocations,
- * so all truths are known. Each allocation is sampled with the probability of its size, by gaps of a geometric
- * law. The writer, the compactor and the reader are the real ones. */
+ * Allocation i is of class i % CLASSES. All blocks of a class have one size and live for one number
+ * of allocations, so all truths are known. Each allocation is sampled with the probability of its
+ * size, by gaps of a geometric law. The writer, the compactor and the reader are the real ones. */
 #include "support/test.h"
 
 #include "analysis/load/recording.h"
@@ -17,9 +17,9 @@
 #include "base/random.h"
 #include "base/words.h"
 #include "compact/compact.h"
+#include "compact/made_trace.h"
 #include "trace/chunk.h"
 #include "trace/history.h"
-#include "trace/writer.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,28 +66,6 @@ struct month {
   uint64_t longest_ns, all_ns;
 };
 
-static void frame_of(void *context, uint32_t frame, uint32_t *module, uint64_t *offset) {
-  (void)context, *module = 0, *offset = frame;
-}
-static void module_of(void *context, uint32_t module, struct trace_module *out) {
-  (void)context, (void)module, memset(out, 0, sizeof *out);
-}
-
-static struct trace_writer *open_trace(const char *path) {
-  struct trace_writer *writer;
-  struct trace_run run = {.command = {"server", 7},
-                          .host = trace_text_of("host"),
-                          .heap = trace_text_of("malloc"),
-                          .version = trace_text_of("1"),
-                          .context = {.bytes = ""},
-                          .rate = RATE,
-                          .word_bytes = 8};
-  const struct trace_stack_source source = {.frame = frame_of, .module = module_of};
-  assert_int_equal(
-      trace_writer_open(&(struct trace_options){.path = path, .alone = true}, &run, &source, &writer), WN_OK);
-  return writer;
-}
-
 /* ---- allocations ---- */
 
 static uint64_t turns(const struct class *class) { return CLASSES * class->one_in; }
@@ -100,8 +78,8 @@ static void draw_next(struct month *month, int class, uint64_t from) {
 }
 
 static void begin(struct month *month) {
-  month->writers[0] = open_trace(month->path);
-  month->writers[1] = open_trace(month->unbounded);
+  month->writers[0] = made_open(month->path, RATE, 0);
+  month->writers[1] = made_open(month->unbounded, RATE, 0);
   for (int i = 0; i < CLASSES; i++) {
     struct stream *stream = &month->streams[i];
     random_seed(&stream->random, 3, (uint64_t)i, 0);
@@ -168,7 +146,8 @@ static void watch(struct month *month) {
     month->all_ns += took;
     if (took > month->longest_ns) month->longest_ns = took;
   }
-  /* While a history was written there were the one before and the new one; each is smaller than its part. */
+  /* While a history was written there were the one before and the new one; each is smaller than its
+   * part. */
   uint64_t history = disk_bytes(month->history), bytes = disk_bytes(month->path) + 2 * history;
   if (bytes > month->most_bytes) month->most_bytes = bytes;
 }
@@ -262,8 +241,8 @@ static int judge_all(const struct month *month) {
     uint64_t size = classes[i].size;
     struct estimate one = held_of(bounded, size), other = held_of(thinned, size);
     missed += !judge("held", classes[i].name, held_truth(month, i), &one, &other);
-    /* What lives was never thinned. (For a function of a few blocks the range allows for one at the rate that
-     * most samples have, and so is wider than it need be.) */
+    /* What lives was never thinned. (For a function of a few blocks the range allows for one at the
+     * rate that most samples have, and so is wider than it need be.) */
     if (other.samples > 100) assert_true(one.high - one.low <= other.high - other.low);
     one = allocated_of(bounded, size), other = allocated_of(thinned, size);
     missed +=

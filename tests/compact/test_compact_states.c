@@ -1,6 +1,7 @@
-/* Of the records of states few stay, however many there were, and they tell what all told: the largest resident
- * size and when it was, and at each moment that stays what was mapped. Made-up records at random; what stays is
- * compared with what there was, also after it was thinned again as the run goes on. */
+/* Of the records of states few stay, however many there were, and they tell what all told: the
+ * largest resident size and when it was, and at each moment that stays what was mapped. Made-up
+ * records at random; what stays is compared with what there was, also after it was thinned again as
+ * the run goes on. */
 #include "support/test.h"
 
 #include "base/random.h"
@@ -132,7 +133,8 @@ static void the_number_of_records_is_bounded(void **state) {
   states_destroy(&states);
 }
 
-/* Times without samples are gaps in what is allocated a second: their begin and end stay to the last. */
+/* Times without samples are gaps in what is allocated a second: their begin and end stay to the
+ * last. */
 static void gaps_in_sampling_stay(void **state) {
   (void)state;
   static struct trace_event kept[EVENTS];

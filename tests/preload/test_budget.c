@@ -74,8 +74,8 @@ static void is_kept_from(double least, struct program program, const char *name)
 
 static void is_kept(struct program program, const char *name) { is_kept_from(0.8, program, name); }
 
-/* A program that frees nothing: what its sampled blocks take is bounded, and if it gives all back the rate rises
- * again. */
+/* A program that frees nothing: what its sampled blocks take is bounded, and if it gives all back
+ * the rate rises again. */
 static void memory_is_bounded(void **state) {
   (void)state;
   struct budget budget;

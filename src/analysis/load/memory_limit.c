@@ -1,11 +1,12 @@
 /* Sums up the records of control groups. */
 #include "analysis/load/memory_limit.h"
 
-/* Private memory of at least this part of the limit nearly fills it. Of 26 programs that grew until they were
- * killed in a group of 64 MB the last measurement had 94.4 to 99.5 %; how much is missing depends on the size
- * of their steps. The usage of the group would not do: it has file pages, which the system takes back before
- * it kills, so that a program that writes files is at the limit all the time; and it is read once a second.
- * Nor would resident memory, which has pages of files that other groups pay for: it was 104 to 109 %. */
+/* Private memory of at least this part of the limit nearly fills it. Of 26 programs that grew until
+ * they were killed in a group of 64 MB the last measurement had 94.4 to 99.5 %; how much is missing
+ * depends on the size of their steps. The usage of the group would not do: it has file pages, which
+ * the system takes back before it kills, so that a program that writes files is at the limit all
+ * the time; and it is read once a second. Nor would resident memory, which has pages of files that
+ * other groups pay for: it was 104 to 109 %. */
 static const double NEARLY = 0.9;
 
 /* ---- shared ---- */

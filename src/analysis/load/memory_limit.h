@@ -4,8 +4,8 @@
 
 #include "analysis/load/samples.h"
 
-/* The limits are the last ones. Zeros: nothing is known, or several processes have groups with other
- * limits. */
+/* The limits are the last ones. Zeros: nothing is known, or several processes have groups with
+ * other limits. */
 struct memory_limit {
   uint64_t limit, high;
   uint64_t kills, pressure_us; /* since the first record */
@@ -15,8 +15,8 @@ struct memory_limit memory_limit_of(const struct samples *samples);
 /* Whether the process, the only one, was killed for memory, as `winnow record` saw it. */
 bool killed_for_memory(const struct samples *samples);
 
-/* Whether it probably was, where nobody saw it: no end was recorded, no process writes the trace any
- * more, and by the last measurement the process's private memory alone nearly filled the limit. */
+/* Whether it probably was, where nobody saw it: no end was recorded, no process writes the trace
+ * any more, and by the last measurement the process's private memory alone nearly filled the limit. */
 bool probably_killed_for_memory(const struct samples *samples);
 
 /* One of the two. What was held at the end is then what is asked for. */

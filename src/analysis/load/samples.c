@@ -5,9 +5,9 @@
  * time. Records that contradict each other (a second free, a free without a sample) are counted in
  * `unmatched` and left out.
  *
- * DROPPED. Of a block that was born before the recorder dropped chunks, and is not freed in what is left, the
- * free may have been dropped: it counts as freed when that may have been first, so that it is no leak. The report says that it is of
- * a part of the run.
+ * DROPPED. Of a block that was born before the recorder dropped chunks, and is not freed in what is
+ * left, the free may have been dropped: it counts as freed when that may have been first, so that
+ * it is no leak. The report says that it is of a part of the run.
  */
 #include "analysis/load/samples.h"
 

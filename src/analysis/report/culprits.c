@@ -1,16 +1,17 @@
 /* Finds the functions that a verdict names: rules GROWTH and LATE of verdict.c.
  *
- * A growing program has more than one function that grows, as an interpreter that allocates hashes, strings
- * and their headers each in its own function. Which of them are SURE is chance where several are near its
- * bounds. So as soon as one is a culprit, the others are judged again:
- *   BESIDE: a function is a culprit beside others if it has CULPRIT_LEAST of the peak, it became more in at
- * least half of the judged classes in which anything did, it has surely grown since the warm-up, and its last
- * quarter is at least BESIDE_LAST of the mean quarter's, and surely BESIDE_LOW of it. Its old blocks stay or
- * go as those of the culprits do. A vector that doubles is in few classes; a program that has to wait, as for
- * memory at a limit, grows in few, too, but so do all of its functions. What is beside culprits changes
- * neither the kind of the verdict nor whether there is one.
- * ORDER: by how much each has surely grown since the warm-up of the stretch, which is the lower end of
- * the interval. */
+ * A growing program has more than one function that grows, as an interpreter that allocates hashes,
+ * strings and their headers each in its own function. Which of them are SURE is chance where
+ * several are near its bounds. So as soon as one is a culprit, the others are judged again:
+ *   BESIDE: a function is a culprit beside others if it has CULPRIT_LEAST of the peak, it became
+ *   more in at least half of the judged classes in which anything did, it has surely grown since
+ *   the warm-up, and its last quarter is at least BESIDE_LAST of the mean quarter's, and surely
+ *   BESIDE_LOW of it. Its old blocks stay or go as those of the culprits do. A vector that doubles
+ *   is in few classes; a program that has to wait, as for memory at a limit, grows in few, too, but
+ *   so do all of its functions. What is beside culprits changes neither the kind of the verdict nor
+ *   whether there is one.
+ * ORDER: by how much each has surely grown since the warm-up of the stretch, which is the lower end
+ * of the interval. */
 #include "analysis/report/culprits.h"
 
 #include "analysis/load/order.h"

@@ -22,13 +22,13 @@ struct suspects {
 /* WN_ENOMEM; then nothing is to be destroyed. */
 wn_status suspects_find(const struct report *report, struct suspects *suspects);
 
-/* Judges the stretch that begins after so many STRETCHES of the run. No rule asks of what holds less than
- * half of `least`, so that has no intervals. WN_ENOMEM. */
+/* Judges the stretch that begins after so many STRETCHES of the run. No rule asks of what holds
+ * less than half of `least`, so that has no intervals. WN_ENOMEM. */
 wn_status suspects_judge(struct suspects *suspects, const struct report *report, int stretch, double least);
 void suspects_destroy(struct suspects *suspects);
 
-/* Adds the culprits of the stretch that was judged last, and says of them whether their old blocks and
- * their last ones are freed. `least`: the bytes that each has. */
+/* Adds the culprits of the stretch that was judged last, and says of them whether their old blocks
+ * and their last ones are freed. `least`: the bytes that each has. */
 void culprits_find(const struct suspects *suspects, double least, struct verdict *verdict);
 
 /* ORDER in culprits.c; what has no room is left out. */

@@ -45,7 +45,8 @@ struct culprit {
   uint32_t processes;    /* in so many processes */
 };
 
-/* Each has a tenth of the peak, so there are hardly more; people are shown the names of the first ones. */
+/* Each has a tenth of the peak, so there are hardly more; people are shown the names of the first
+ * ones. */
 enum { VERDICT_CULPRITS = 10, VERDICT_NAMED = 2 };
 struct verdict {
   enum verdict_kind kind;

@@ -1,7 +1,8 @@
-/* winnow compact: makes traces that have grown fit their bound, while their programs run or afterwards.
+/* winnow compact: makes traces that have grown fit their bound, while their programs run or
+ * afterwards.
  *
- * The trace of a program that runs is compacted when it is due (compact/compact.h); one whose program has
- * ended, if it takes more than the bound with its history. */
+ * The trace of a program that runs is compacted when it is due (compact/compact.h); one whose
+ * program has ended, if it takes more than the bound with its history. */
 #include "base/array.h"
 #include "base/error.h"
 #include "cli/ascii.h"

@@ -412,8 +412,8 @@ static bool take_place(const char *beside, const char *folder) {
   return !rmdir(folder) && rename_to_free(beside, folder);
 }
 
-/* Moves the history of a trace, if there is one, to another name of the trace. One that was being written is
- * given up. */
+/* Moves the history of a trace, if there is one, to another name of the trace. One that was being
+ * written is given up. */
 static bool move_history(const char *from, const char *to) {
   char *history = history_path(from, HISTORY_ENDING), *moved = history_path(to, HISTORY_ENDING);
   bool done = history && moved && (!history_exists(from) || rename_to_free(history, moved));

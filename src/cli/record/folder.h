@@ -8,12 +8,12 @@
  * - of the programs that one process was, one after another by exec: that of a program that allocated less
  *   than a tenth of what another one of them did, or that has only a few samples (such as a wrapper script),
  *   if it also had less than a tenth of the resident memory of another one, or little;
- * - that of a process that has only a few samples and little resident memory, unless all such traces
- *   together have more than a twentieth of all samples; without any sample it is removed all the same.
- * The trace of a program that was ended by a signal is kept, and one that is damaged or has lost records, or
- * that has a history.
- * One trace is always kept. If no more than one is, and no process writes it, FILE becomes that file;
- * otherwise it remains a folder. It does also if its name was given with a slash at its end.
+ * - that of a process that has only a few samples and little resident memory, unless all such
+ *   traces together have more than a twentieth of all samples; without any sample it is removed all
+ *   the same. The trace of a program that was ended by a signal is kept, and one that is damaged or
+ *   has lost records, or that has a history. One trace is always kept. If no more than one is, and
+ *   no process writes it, FILE becomes that file; otherwise it remains a folder. It does also if
+ *   its name was given with a slash at its end.
  *
  * OTHERS' FILES. A folder that exists is used if it has nothing but traces of this user's that no process
  * writes; they are removed. So is a file with the name FILE, if it is such a trace.

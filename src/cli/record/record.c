@@ -122,8 +122,9 @@ static int prepare(struct record *record) {
   return folder_begin(&record->folder, record->output) ? fail_job("%s", wn_last_error()) : 0;
 }
 
-/* Notes whether the system killed the program for memory: it ended by SIGKILL, and its control group
- * has counted a kill since that was not one of a compaction. The program begins in the group of this process. */
+/* Notes whether the system killed the program for memory: it ended by SIGKILL, and its control
+ * group has counted a kill since that was not one of a compaction. The program begins in the group
+ * of this process. */
 static void note_kill(struct ending *ending, const struct cgroup *group, const struct cgroup_state *before,
                       uint64_t compactions_killed) {
   struct cgroup_state after;

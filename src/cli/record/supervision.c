@@ -24,12 +24,12 @@
 
 #define SECOND_NS ((uint64_t)1000000000)
 
-/* A look follows so soon on one that found a trace to compact, and twice as late each time on others, up to a
- * second. */
+/* A look follows so soon on one that found a trace to compact, and twice as late each time on
+ * others, up to a second. */
 #define SOON_NS (SECOND_NS / 16)
 
-/* PAUSES: so long a trace is left alone whose compaction failed, or moved nothing: every chunk of it still had
- * a writer. */
+/* PAUSES: so long a trace is left alone whose compaction failed, or moved nothing: every chunk of
+ * it still had a writer. */
 #define PAUSE_FAILED_NS  (60 * SECOND_NS)
 #define PAUSE_UNMOVED_NS (10 * SECOND_NS)
 
@@ -54,8 +54,8 @@ static void write_text(const char *path, const char *text) {
   close(descriptor);
 }
 
-/* As far as the system lets it: others go first, and live longer. It ends by itself, so signals for the program
- * and its group do not concern it. */
+/* As far as the system lets it: others go first, and live longer. It ends by itself, so signals for
+ * the program and its group do not concern it. */
 static void step_back(void) {
   enum { THIS_PROCESS = 1, IDLE_CLASS = 3 << 13 }; /* ioprio_set(2) */
   static const int signals[] = {SIGTERM, SIGHUP, SIGINT, SIGQUIT};
@@ -163,8 +163,8 @@ static void collect(struct supervision *supervision, int options) {
   supervision->path = NULL;
 }
 
-/* The trace in the folder that is due and was compacted least recently, so that none waits for ever; from
- * malloc. NULL: none. */
+/* The trace in the folder that is due and was compacted least recently, so that none waits for
+ * ever; from malloc. NULL: none. */
 static char *find_due(const struct supervision *supervision, const char *folder) {
   char *found = NULL, *path;
   uint64_t first_ns = os_monotonic_ns(), end_ns;

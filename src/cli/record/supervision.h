@@ -1,9 +1,10 @@
 /* Keeps the traces of a recording below their bound while the program runs.
  *
- * `winnow record` looks at the traces once a second, more often while they grow fast. It compacts one that is due (compact/compact.h) in a
- * process of its own, one at a time: a failure there, or a lack of memory, ends only that process. The process
- * runs at a low priority, and is the first that the system kills for memory. A trace whose compaction
- * failed, or moved nothing, is left alone for a while (PAUSES in supervision.c). */
+ * `winnow record` looks at the traces once a second, more often while they grow fast. It compacts
+ * one that is due (compact/compact.h) in a process of its own, one at a time: a failure there, or a
+ * lack of memory, ends only that process. The process runs at a low priority, and is the first that
+ * the system kills for memory. A trace whose compaction failed, or moved nothing, is left alone for
+ * a while (PAUSES in supervision.c). */
 #ifndef CLI_RECORD_SUPERVISION_H
 #define CLI_RECORD_SUPERVISION_H
 
@@ -28,8 +29,8 @@ struct supervision {
   char error[512]; /* why the first one failed */
 };
 
-/* Waits until a child process has ended, and leaves it to be waited for. Keeps the traces in the folder below
- * their bound meanwhile. Afterwards no compaction runs. */
+/* Waits until a child process has ended, and leaves it to be waited for. Keeps the traces in the
+ * folder below their bound meanwhile. Afterwards no compaction runs. */
 void supervision_wait(struct supervision *supervision, pid_t program, const char *folder);
 
 /* Compacts a trace that no process writes, if it takes more than the bound. */

@@ -43,8 +43,8 @@ static void exchange(struct live *live, struct recording *recording) {
   recording_free(old);
 }
 
-/* Loads the traces anew if they have changed, there are more, or no process writes them any more. The stamp comes first: what is written
- * afterwards makes the next one differ. */
+/* Loads the traces anew if they have changed, there are more, or no process writes them any more.
+ * The stamp comes first: what is written afterwards makes the next one differ. */
 static bool load_changed(struct live *live, bool *growing) {
   struct inputs inputs;
   struct recording *recording;

@@ -8,8 +8,10 @@
  * THE FOLLOWER is a thread, started for a growing trace only. It repeats:
  * 1. Wait until somebody is interested: a listener is there, or something was asked since 2.
  * 2. Test whether a process still writes the trace (its lock).
- * 3. Compare the file with what was loaded last. If it differs, or 2 found no writer, which a recording knows
- *    of its process, load it anew, and exchange the recording under `asking`. A trace that cannot be loaded changes nothing: the last one stays.
+ * 3. Compare the file with what was loaded last. If it differs, or 2 found no writer, which a
+ *    recording knows
+ *    of its process, load it anew, and exchange the recording under `asking`. A trace that cannot
+ *    be loaded changes nothing: the last one stays.
  * 4. Tell the listeners, if 3 exchanged the recording, or 2 found no writer.
  * 5. End if 2 found no writer. All that the program wrote was there at 3, then.
  * 6. Rest twice as long as 2 to 4 took if 3 loaded, so that at most a third of the time is spent
