@@ -207,8 +207,8 @@ static void print_missing(const struct facts *facts) {
   if (damaged && damage->bytes_skipped)
     fprintf(out, ", %s left out", text_bytes(bytes, (double)damage->bytes_skipped));
   if (damage->chunks_dropped)
-    fprintf(out, "%s%s was recorded from %s to %s, since the trace had reached its bound", between,
-            damage->thinned ? "some of what" : "what", text_time(bytes, damage->dropped_from_ns),
+    fprintf(out, "%s%s was recorded from %s to %s, since the trace had reached its bound (--max-trace)",
+            between, damage->thinned ? "some of what" : "what", text_time(bytes, damage->dropped_from_ns),
             text_time(text, damage->dropped_until_ns)),
         between = ", ";
   if (damage->stacks_lost)

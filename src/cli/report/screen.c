@@ -275,7 +275,7 @@ static int print_missing(const struct view *view) {
     say(&note, "%s%s of the trace damaged", note.length ? ", " : "",
         text_number_of(count, (double)damage->chunks_damaged, "piece"));
   if (damage->chunks_dropped)
-    say(&note, "%s%s was recorded from %s to %s is gone, since the trace had reached its bound",
+    say(&note, "%s%s was recorded from %s to %s is gone, since the trace had reached its bound (--max-trace)",
         note.length ? ", " : "", damage->thinned ? "some of what" : "what",
         text_time(from, damage->dropped_from_ns), text_time(until, damage->dropped_until_ns));
   say(&note, ": the numbers are of a part of the run");
