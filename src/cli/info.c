@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/history_file.h"
 #include "cli/inputs.h"
+#include "cli/load.h"
 #include "cli/options.h"
 #include "cli/process_name.h"
 #include "cli/text.h"
@@ -189,7 +190,7 @@ static void print_size(const struct facts *facts) {
 
 /* Prints what is missing, or "nothing". */
 static void print_missing(const struct facts *facts) {
-  char text[64], chunks[64], bytes[32];
+  char text[64], chunks[64], bytes[32], dropped[LOAD_DROPPED_BYTES];
   const char *between = "";
   const struct trace_damage *damage = facts->damage;
   uint64_t lost = damage->records_lost, damaged = damage->chunks_damaged, unknown = damage->records_unknown,
@@ -207,10 +208,7 @@ static void print_missing(const struct facts *facts) {
   if (damaged && damage->bytes_skipped)
     fprintf(out, ", %s left out", text_bytes(bytes, (double)damage->bytes_skipped));
   if (damage->chunks_dropped)
-    fprintf(out, "%s%s was recorded from %s to %s, since the trace had reached its bound (--max-trace)",
-            between, damage->thinned ? "some of what" : "what", text_time(bytes, damage->dropped_from_ns),
-            text_time(text, damage->dropped_until_ns)),
-        between = ", ";
+    fprintf(out, "%s%s", between, load_tell_dropped(dropped, damage)), between = ", ";
   if (damage->stacks_lost)
     fprintf(out, "%s%s without a stack", between,
             text_number_of(text, (double)damage->stacks_lost, "record")),
@@ -333,6 +331,18 @@ static void write_course(struct json *json, const struct samples *samples) {
   json_end(json, ']');
 }
 
+static void write_dropped(struct json *json, const struct trace_damage *damage) {
+  json_bool(json, "lacks_history", damage->lacks_history);
+  json_begin(json, "dropped", '[');
+  for (uint32_t i = 0; i < damage->dropped.count; i++) {
+    json_begin(json, NULL, '{');
+    json_integer(json, "from_ns", damage->dropped.of[i].from_ns);
+    json_integer(json, "until_ns", damage->dropped.of[i].until_ns);
+    json_end(json, '}');
+  }
+  json_end(json, ']');
+}
+
 static void print_json(const struct facts *facts, struct json *json) {
   json_begin(json, NULL, '{');
   json_integer(json, "schema", 1);
@@ -359,10 +369,7 @@ static void print_json(const struct facts *facts, struct json *json) {
   json_integer(json, "lost", facts->damage->records_lost);
   json_string(json, "lost_because",
               facts->damage->records_lost ? trace_cause_word(facts->damage->loss_cause) : "");
-  if (facts->damage->chunks_dropped) {
-    json_integer(json, "dropped_from_ns", facts->damage->dropped_from_ns);
-    json_integer(json, "dropped_until_ns", facts->damage->dropped_until_ns);
-  }
+  if (facts->damage->chunks_dropped) write_dropped(json, facts->damage);
   json_bool(json, "thinned", facts->damage->thinned);
   json_integer(json, "stacks_lost", facts->damage->stacks_lost);
   json_integer(json, "stacks_cut", facts->samples->cut);

@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/text.h"
+#include "trace/history.h"
 #include <stdio.h>
 
 struct stages {
@@ -69,8 +70,25 @@ size_t load_say_left_out(const struct inputs *inputs) {
   return count;
 }
 
+const char *load_tell_dropped(char text[LOAD_DROPPED_BYTES], const struct trace_damage *damage) {
+  const struct trace_times *times = &damage->dropped;
+  char from[32], until[32], all[32], parts[64] = "";
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < times->count; i++) sum += times->of[i].until_ns - times->of[i].from_ns;
+  if (times->count > 1)
+    snprintf(parts, sizeof parts, ", in %u stretches of %s in all,", times->count, text_time(all, sum));
+  snprintf(text, LOAD_DROPPED_BYTES, "%s was recorded from %s to %s%s is missing, since %s",
+           damage->thinned ? "some of what" : "what",
+           text_time(from, times->count ? times->of[0].from_ns : 0),
+           text_time(until, times->count ? times->of[times->count - 1].until_ns : 0), parts,
+           damage->lacks_history ? "its history, a file named like it with " HISTORY_ENDING
+                                   " at the end, is missing or older"
+                                 : "the trace had reached its bound (--max-trace)");
+  return text;
+}
+
 void load_say_missing(const char *name, const struct trace_damage *damage) {
-  char lost[160] = "", pieces[160] = "", dropped[160] = "", number[64], size[32], until[32];
+  char lost[160] = "", pieces[160] = "", dropped[LOAD_DROPPED_BYTES + 2] = "", number[64], size[32];
   if (damage->records_lost)
     snprintf(lost, sizeof lost, "%s lost%s%s", text_number_of(number, (double)damage->records_lost, "record"),
              damage->loss_cause ? ", since " : "",
@@ -80,11 +98,10 @@ void load_say_missing(const char *name, const struct trace_damage *damage) {
              text_number_of(number, (double)damage->chunks_damaged, "piece"),
              damage->bytes_skipped ? ", left out: " : "",
              damage->bytes_skipped ? text_bytes(size, (double)damage->bytes_skipped) : "");
-  if (damage->chunks_dropped)
-    snprintf(dropped, sizeof dropped,
-             "%s%s from %s to %s were dropped at its bound: a larger one or a lower rate keeps more",
-             *lost || *pieces ? "; " : "", damage->thinned ? "some records" : "the records",
-             text_time(size, damage->dropped_from_ns), text_time(until, damage->dropped_until_ns));
+  if (damage->chunks_dropped) {
+    char text[LOAD_DROPPED_BYTES];
+    snprintf(dropped, sizeof dropped, "%s%s", *lost || *pieces ? "; " : "", load_tell_dropped(text, damage));
+  }
   if (trace_is_partial(damage))
     fail_job("%s is incomplete: %s%s%s%s", name, lost, *lost && *pieces ? "; " : "", pieces, dropped);
 }

@@ -27,6 +27,11 @@ size_t load_say_left_out(const struct inputs *inputs);
  * whose own text does not say it. It is no failure: what is there is right. */
 void load_say_missing(const char *name, const struct trace_damage *damage);
 
+/* What is missing of a trace that dropped chunks, and why, without a full stop: "what was recorded from
+ * 1.2 s to 3.4 s is missing, since …". */
+enum { LOAD_DROPPED_BYTES = 320 };
+const char *load_tell_dropped(char text[LOAD_DROPPED_BYTES], const struct trace_damage *damage);
+
 /* Returns WN_EINVAL: the moment that the user asked for is after the end of the trace. */
 wn_status load_refuse_time(const struct report_options *options, uint64_t end_ns);
 

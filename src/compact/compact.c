@@ -10,10 +10,14 @@
  * 3. It is renamed to be the history. Before, readers find the chunks; afterwards, they pass over
  *    them, since
  *    the history says that it has them.
- * 4. The chunks become holes, but for chunk 0, which tells what file this is. Readers that may
- *    still have the
- *    history before are waited for (trace/history.h); without them, or killed here, the next
- *    compaction makes the holes.
+ * 4. The chunks become holes, but for chunk 0, which tells what file this is, and the next one, in
+ *    place of which the mark is written. Readers that may still have the history before are waited
+ *    for (trace/history.h); if they do not end, or killed here, the next compaction makes the holes.
+ *
+ * THE MARK says that a history has taken over chunks up to a number, and all that was recorded
+ * until a time. By it readers of a trace that was copied alone, or with an older history, know what
+ * is missing. It has no seal, so neither the recorder nor a compactor takes it for a chunk of the
+ * recorder's.
  *
  * The program's recorder may take out a chunk in the meantime. It tells so, and a reader finds that
  * the history has the chunk all the same. */
@@ -25,7 +29,7 @@
 #include "base/os.h"
 #include "compact/excerpt.h"
 #include "compact/rewrite.h"
-#include "trace/chunk.h"
+#include "trace/lone_chunk.h"
 #include "trace/reader.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -48,7 +52,8 @@ struct compacting {
   int descriptor;
   struct stat found;
   char *trace, *history, *fresh; /* paths, by which they are opened */
-  uint64_t capacity, run_id, run_seed;
+  struct chunk_header header;    /* of chunk 0 */
+  uint64_t capacity, run_seed;
 };
 
 static wn_status no_memory(const struct compacting *job) {
@@ -57,10 +62,12 @@ static wn_status no_memory(const struct compacting *job) {
 
 /* ---- step 1 ---- */
 
-static wn_status read_header(const struct compacting *job, struct chunk_header *header) {
+static wn_status read_header(struct compacting *job) {
+  struct chunk_header *header = &job->header;
   bool good = os_read_at(job->descriptor, header, sizeof *header, 0) == sizeof *header &&
               !memcmp(header->magic, chunk_magic, sizeof chunk_magic) && header->version <= TRACE_VERSION &&
               header->capacity_log2 >= CHUNK_LOG2_LEAST && header->capacity_log2 <= CHUNK_LOG2_MOST;
+  if (good) job->capacity = (uint64_t)1 << header->capacity_log2;
   return good ? WN_OK
               : error_set(WN_EINVAL, "%s is no trace of Winnow, or its begin is damaged; it is not compacted",
                           job->path);
@@ -153,7 +160,7 @@ static wn_status replace_history(const struct compacting *job) {
 static bool is_still_of_run(const struct compacting *job) {
   struct chunk_header header;
   return os_read_at(job->descriptor, &header, sizeof header, 0) == sizeof header &&
-         header.run_id == job->run_id;
+         header.run_id == job->header.run_id;
 }
 
 static bool punch(const struct compacting *job, const struct trace_replaces *range, uint64_t chunks) {
@@ -163,14 +170,36 @@ static bool punch(const struct compacting *job, const struct trace_replaces *ran
                     (off_t)(first * job->capacity), (off_t)((last - first + 1) * job->capacity));
 }
 
-static wn_status make_holes(const struct compacting *job, const struct replaced *ranges) {
+/* The first chunk that became a hole; 0: there is none. */
+static uint64_t first_hole(const struct replaced *ranges) {
+  for (size_t i = 0; i < ranges->count; i++)
+    if (ranges->ranges[i].last) return ranges->ranges[i].first ? ranges->ranges[i].first : 1;
+  return 0;
+}
+
+static bool write_mark(const struct compacting *job, const struct replaced *ranges, uint64_t taken_ns) {
+  struct chunk_header fields = {.word_bytes = job->header.word_bytes,
+                                .sequence = first_hole(ranges),
+                                .run_id = job->header.run_id,
+                                .rate = job->header.rate};
+  if (!fields.sequence || job->capacity != CHUNK_BYTES) return true;
+  return lone_chunk_write(job->descriptor, &fields, TRACE_RECORD_REPLACES,
+                          &(struct trace_replaces){.time_ns = taken_ns,
+                                                   .run = job->header.run_id,
+                                                   .first = ranges->ranges[0].first,
+                                                   .last = ranges->ranges[ranges->count - 1].last});
+}
+
+static wn_status make_holes(const struct compacting *job, const struct replaced *ranges, uint64_t taken_ns) {
   struct stat found;
   if (!history_lock_for_holes(job->descriptor, SECONDS_TO_WAIT))
     return WN_OK; /* the next compaction does it */
   bool locked = !flock(job->descriptor, LOCK_EX | LOCK_NB), done = !fstat(job->descriptor, &found);
   uint64_t chunks = done ? (uint64_t)found.st_size / job->capacity : 0;
-  if (is_still_of_run(job))
+  if (is_still_of_run(job)) {
     for (size_t i = 0; done && i < ranges->count; i++) done = punch(job, &ranges->ranges[i], chunks);
+    done = done && write_mark(job, ranges, taken_ns);
+  }
   int why = errno;
   if (locked) flock(job->descriptor, LOCK_UN);
   history_unlock(job->descriptor);
@@ -198,7 +227,7 @@ static wn_status take_over(struct compacting *job, struct excerpt *excerpt, stru
     if (!status) status = replace_history(job);
   }
   if (!status && !rewrite_ranges(rewrite, &ranges)) status = no_memory(job);
-  if (!status) status = make_holes(job, &ranges);
+  if (!status) status = make_holes(job, &ranges, rewrite->taken_ns);
   replaced_destroy(&ranges);
   return status;
 }
@@ -212,7 +241,7 @@ static wn_status compact_part(struct compacting *job, bool closed, uint64_t max_
   if (excerpt_make(&excerpt, job->descriptor, job->capacity, closed, most)) {
     struct rewrite rewrite = {.path = excerpt.path,
                               .history = job->history,
-                              .run_id = job->run_id,
+                              .run_id = job->header.run_id,
                               .chunks = excerpt.chunks,
                               .chunk_count = excerpt.chunk_count};
     rewrite.seed = draws_of(job, &excerpt);
@@ -231,13 +260,10 @@ static wn_status compact_part(struct compacting *job, bool closed, uint64_t max_
 }
 
 static wn_status compact_locked(struct compacting *job, uint64_t max_bytes, struct compact_result *result) {
-  struct chunk_header header;
   bool closed, all = false;
-  wn_status status = read_header(job, &header);
+  wn_status status = read_header(job);
   if (!status) status = is_closed(job, &closed);
   if (status) return status;
-  job->capacity = (uint64_t)1 << header.capacity_log2;
-  job->run_id = header.run_id;
   unlink(job->fresh);
   while (!status && !all) status = compact_part(job, closed, max_bytes, result, &all);
   return status;
@@ -320,23 +346,21 @@ wn_status compact_trace(const char *path, uint64_t max_bytes, struct compact_res
 
 wn_status compact_copy(const char *path, const char *target) {
   char history[PATH_BYTES] = "";
-  struct chunk_header header;
   struct compacting job = {.path = path,
                            .descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)};
   struct excerpt excerpt = {.descriptor = -1};
   if (job.descriptor < 0) return error_set(WN_EIO, "cannot open %s: %s", path, strerror(errno));
-  wn_status status = set_paths(&job, path) ? read_header(&job, &header) : no_memory(&job);
+  wn_status status = set_paths(&job, path) ? read_header(&job) : no_memory(&job);
   /* Both as they are at one moment. */
   history_lock_for_reading(job.descriptor);
   int descriptor = status ? -1 : open(job.history, O_RDONLY | O_CLOEXEC);
-  if (!status &&
-      !excerpt_make(&excerpt, job.descriptor, (uint64_t)1 << header.capacity_log2, true, UINT64_MAX / 2))
+  if (!status && !excerpt_make(&excerpt, job.descriptor, job.capacity, true, UINT64_MAX / 2))
     status = no_memory(&job);
   close(job.descriptor);
   snprintf(history, sizeof history, "/proc/self/fd/%d", descriptor);
   struct rewrite rewrite = {.path = excerpt.path,
                             .history = history,
-                            .run_id = header.run_id,
+                            .run_id = job.header.run_id,
                             .chunks = excerpt.chunks,
                             .chunk_count = excerpt.chunk_count,
                             .all = true};

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "trace/dropped.h"
 #include "trace/reader.h"
 #include "trace/writer.h"
 #include <stdlib.h>
@@ -34,7 +35,8 @@ static bool note(struct rewrite *rewrite, const struct trace_reader *reader,
                  const struct trace_event *event) {
   uint64_t chunk;
   bool taken = is_taken(rewrite, reader);
-  if (event->at.time_ns > rewrite->now_ns) rewrite->now_ns = event->at.time_ns;
+  note_last(&rewrite->now_ns, event->at.time_ns);
+  if (taken) note_last(&rewrite->taken_ns, event->at.time_ns);
   rewrite->records += taken;
   if (taken && event->kind == TRACE_TITLE) note_last(&rewrite->title_ns, event->at.time_ns);
   if (taken && event->kind == TRACE_EXEC) note_last(&rewrite->exec_ns, event->at.time_ns);
@@ -86,8 +88,6 @@ struct pass {
   size_t frame_capacity;
   uint64_t lost[TRACE_LOSS_REASONS];
   uint8_t cause;
-  struct trace_dropped dropped;
-  bool has_dropped;
   unsigned unrecorded;
 };
 
@@ -121,14 +121,6 @@ static bool stack_of(struct pass *pass, uint32_t node, struct trace_stack *stack
 /* An exec is written with an end, which is taken back: if it succeeded, its own end follows. */
 static void write_exec(struct trace_writer *writer, const struct trace_exec *exec) {
   trace_exec_failed(writer, trace_write_exec(writer, exec));
-}
-
-static void add_dropped(struct pass *pass, const struct trace_dropped *event) {
-  if (replaced_has(&pass->rewrite->before, event->chunk) || takes(pass->rewrite, event->chunk)) return;
-  if (!pass->has_dropped) pass->dropped = *event;
-  if (event->from_ns < pass->dropped.from_ns) pass->dropped.from_ns = pass->dropped.since_ns = event->from_ns;
-  if (event->until_ns > pass->dropped.until_ns) pass->dropped.until_ns = event->until_ns;
-  pass->has_dropped = true;
 }
 
 /* The event as it stays; what is summed up is written by write_sums. False without memory. */
@@ -175,9 +167,9 @@ static bool write_event(struct pass *pass, const struct trace_event *event) {
     if (event->loss.reason < TRACE_LOSS_REASONS) pass->lost[event->loss.reason] += event->loss.count;
     if (event->loss.cause) pass->cause = event->loss.cause;
     break;
-  case TRACE_DROPPED: add_dropped(pass, &event->dropped); break;
-  case TRACE_UNMAP: /* says nothing about samples: a module of another generation has another number */
-  case TRACE_REPLACES: /* write_ranges has written those that hold now */ break;
+  case TRACE_UNMAP:    /* says nothing about samples: a module of another generation has another number */
+  case TRACE_REPLACES: /* write_ranges has written those that hold now */
+  case TRACE_DROPPED: break; /* and write_sums writes them joined */
   }
   return true;
 }
@@ -190,6 +182,14 @@ static bool keeps(struct pass *pass, struct trace_event *event) {
   case TRACE_PROMOTE: return blocks_keep(&pass->rewrite->blocks, event);
   default: return pass->rewrite->all || !states_have(event) || states_keep(&pass->rewrite->states);
   }
+}
+
+/* What is in chunks that are taken over now is in the history from now on. */
+static void write_dropped(const struct pass *pass, const struct trace_dropped *dropped) {
+  struct trace_dropped event = *dropped;
+  event.time_ns = pass->rewrite->now_ns;
+  if (event.count == 1 && takes(pass->rewrite, event.chunk)) event.chunk = 0;
+  trace_write_dropped(pass->writer, &event);
 }
 
 static void write_sums(struct pass *pass) {
@@ -206,7 +206,8 @@ static void write_sums(struct pass *pass) {
     if (i == TRACE_LOSS_SPACE) loss.cause = pass->cause;
     if (loss.count) trace_write_loss(pass->writer, &loss);
   }
-  if (pass->has_dropped) trace_write_dropped(pass->writer, &pass->dropped);
+  const struct dropped *dropped = trace_reader_dropped(pass->reader);
+  for (size_t i = 0; i < dropped->count; i++) write_dropped(pass, &dropped->items[i]);
 }
 
 static bool write_ranges(struct pass *pass) {

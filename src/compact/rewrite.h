@@ -31,6 +31,7 @@ struct rewrite {
   size_t records;       /* that were read of what is taken over */
   size_t block_records; /* of these, records of blocks */
   uint64_t now_ns, samples;
+  uint64_t taken_ns;          /* the latest time of what is taken over */
   uint64_t title_ns, exec_ns; /* of the last such records, which alone stay */
   /* Used by rewrite_write. */
   struct named_thread *threads;

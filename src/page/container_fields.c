@@ -99,6 +99,18 @@ static void code_limits(struct coding *coding, struct container_source *source) 
   limits->note = source->note.bytes;
 }
 
+static void code_missing_times(struct coding *coding, struct trace_times *times) {
+  code_u32(coding, &times->count);
+  if (times->count > TRACE_TIMES_MOST) {
+    coding_fail(coding, "too many missing times");
+    return;
+  }
+  for (uint32_t i = 0; i < times->count; i++) {
+    code_number(coding, &times->of[i].from_ns, UINT64_MAX);
+    code_number(coding, &times->of[i].until_ns, UINT64_MAX);
+  }
+}
+
 static void code_damage(struct coding *coding, struct trace_damage *damage) {
   code_number(coding, &damage->chunks_read, UINT64_MAX);
   code_number(coding, &damage->chunks_damaged, UINT64_MAX);
@@ -107,12 +119,12 @@ static void code_damage(struct coding *coding, struct trace_damage *damage) {
   code_number(coding, &damage->records_lost, UINT64_MAX);
   code_number(coding, &damage->stacks_lost, UINT64_MAX);
   code_number(coding, &damage->chunks_dropped, UINT64_MAX);
-  code_number(coding, &damage->dropped_from_ns, UINT64_MAX);
-  code_number(coding, &damage->dropped_until_ns, UINT64_MAX);
+  code_missing_times(coding, &damage->dropped);
   code_number(coding, &damage->times_raised, UINT64_MAX);
   code_u8(coding, &damage->loss_cause);
   code_bool(coding, &damage->complete);
   code_bool(coding, &damage->thinned);
+  code_bool(coding, &damage->lacks_history);
   code_bool(coding, &damage->out_of_memory);
 }
 

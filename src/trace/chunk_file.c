@@ -234,6 +234,7 @@ static enum trace_loss_cause cause_of(int error) {
   case EDQUOT: return TRACE_CAUSE_QUOTA;
   case EFBIG: return TRACE_CAUSE_FILE_SIZE;
   case ENOMEM: return TRACE_CAUSE_MEMORY;
+  case ENOBUFS: return TRACE_CAUSE_BOUND;
   default: return TRACE_CAUSE_FILE;
   }
 }

@@ -14,8 +14,6 @@
 enum {
   RING_LEAST = 2048,
   RING_CHUNKS = 16,
-  /* So many chunks are looked at for one request, at most: more of them may be holes already. */
-  CANDIDATES = 1024,
   INTERRUPTIONS = 100,
   /* What the file system may add for its own list of where the file has holes: two blocks. */
   OWN_BYTES = 8192,
@@ -89,6 +87,21 @@ static bool read_sealed(int descriptor, uint64_t sequence, struct dropped_chunk 
   return chunk_seal_get(seal, &chunk->until_ns);
 }
 
+/* Where there is no room the last entry tells of this chunk too. */
+static void note(struct disk_bound *bound, struct dropped_chunks *dropped, struct dropped_chunk *chunk) {
+  chunk->number = atomic_fetch_add_explicit(&bound->dropped, 1, memory_order_relaxed);
+  chunk->count = 1;
+  if (dropped->count < DROPPED_MOST) {
+    dropped->of[dropped->count++] = *chunk;
+    return;
+  }
+  struct dropped_chunk *last = &dropped->of[DROPPED_MOST - 1];
+  last->count = chunk->number - last->number + 1;
+  last->since_ns = chunk->since_ns;
+  if (chunk->from_ns < last->from_ns) last->from_ns = chunk->from_ns;
+  if (chunk->until_ns > last->until_ns) last->until_ns = chunk->until_ns;
+}
+
 /* Whether a next one may be tried; *gone: this one is dropped. */
 static bool drop(struct disk_bound *bound, int descriptor, uint64_t sequence, struct dropped_chunks *dropped,
                  bool *gone) {
@@ -101,23 +114,20 @@ static bool drop(struct disk_bound *bound, int descriptor, uint64_t sequence, st
     chunk.since_ns = chunk.from_ns;
     atomic_store_explicit(&bound->since_ns, chunk.since_ns, memory_order_relaxed);
   }
-  if (has_records && dropped->count < DROPPED_MOST) dropped->of[dropped->count++] = chunk;
+  if (has_records) note(bound, dropped, &chunk);
   *gone = true;
   return true;
 }
 
-static bool drop_oldest(struct disk_bound *bound, int descriptor, struct dropped_chunks *dropped,
-                        unsigned *candidates) {
-  uint64_t sequence = first_of(bound);
-  for (; *candidates < CANDIDATES; sequence++) {
+/* Chunks that are holes already have their bits cleared on the way. */
+static bool drop_oldest(struct disk_bound *bound, int descriptor, struct dropped_chunks *dropped) {
+  for (uint64_t sequence = first_of(bound);; sequence++) {
     uint64_t next = atomic_load_explicit(bound->next, memory_order_relaxed);
     sequence = find_bit(bound, sequence, next);
     bool gone = false;
-    ++*candidates;
     if (sequence >= next || !drop(bound, descriptor, sequence, dropped, &gone)) return false;
     if (gone) return true;
   }
-  return false;
 }
 
 /* ---- shared ---- */
@@ -150,18 +160,17 @@ void disk_bound_note_sealed(struct disk_bound *bound, uint64_t sequence) {
 bool disk_bound_make_room(struct disk_bound *bound, int descriptor, uint64_t bytes,
                           struct dropped_chunks *dropped) {
   if (!bound->most_bytes) return true;
-  unsigned candidates = 0;
   uint64_t disk_bytes,
       growing = atomic_fetch_add_explicit(&bound->growing, bytes, memory_order_seq_cst) + bytes;
   while (look(bound, descriptor, &disk_bytes)) {
     if (disk_bytes + growing + OWN_BYTES <= bound->most_bytes) return true;
     if (!dropped || !atomic_load_explicit(&bound->can_punch, memory_order_relaxed) ||
-        !drop_oldest(bound, descriptor, dropped, &candidates))
+        !drop_oldest(bound, descriptor, dropped))
       break;
     growing = atomic_load_explicit(&bound->growing, memory_order_seq_cst);
   }
   disk_bound_has_grown(bound, bytes);
-  errno = EFBIG;
+  errno = ENOBUFS;
   return false;
 }
 

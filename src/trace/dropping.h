@@ -28,9 +28,9 @@
 
 enum { DROPPED_MOST = 16 };
 
-/* Chunks with records that are gone, until a stream writes that. */
+/* Chunks with records that are gone, until a stream writes that: as a DROPPED record tells of them. */
 struct dropped_chunk {
-  uint64_t sequence, from_ns, until_ns, since_ns;
+  uint64_t sequence, from_ns, until_ns, since_ns, number, count;
 };
 struct dropped_chunks {
   unsigned count;
@@ -50,6 +50,8 @@ struct disk_bound {
   /* When the first record was written of all that was dropped: later DROPPED records say it again,
    * since those before are dropped too. */
   _Atomic(uint64_t) since_ns;
+  /* How many chunks with records were dropped. */
+  _Atomic(uint64_t) dropped;
   /* Bytes that threads are asking the file system for. */
   _Atomic(uint64_t) growing;
 };

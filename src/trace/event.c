@@ -8,6 +8,7 @@ const char *trace_cause_name(unsigned cause) {
   case TRACE_CAUSE_FILE_SIZE: return "the limit on the size of files was reached";
   case TRACE_CAUSE_MEMORY: return "the address space was exhausted";
   case TRACE_CAUSE_FILE: return "the file could not be written any more";
+  case TRACE_CAUSE_BOUND: return "the trace had reached its bound (--max-trace)";
   default: return "the file could not grow";
   }
 }
@@ -19,6 +20,7 @@ const char *trace_cause_word(unsigned cause) {
   case TRACE_CAUSE_FILE_SIZE: return "file size";
   case TRACE_CAUSE_MEMORY: return "address space";
   case TRACE_CAUSE_FILE: return "file";
+  case TRACE_CAUSE_BOUND: return "bound";
   default: return "";
   }
 }

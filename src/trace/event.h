@@ -94,20 +94,30 @@ static inline bool trace_is_cut(const struct trace_node *node) {
   return !node->parent && !node->module && node->offset == TRACE_CUT;
 }
 
+/* Stretches of time, which do not touch and are in order. */
+enum { TRACE_TIMES_MOST = 16 };
+struct trace_times {
+  uint32_t count;
+  struct trace_time_range {
+    uint64_t from_ns, until_ns;
+  } of[TRACE_TIMES_MOST];
+};
+
 /* What is missing from what was read so far. */
 struct trace_damage {
   uint64_t chunks_read;
-  uint64_t chunks_damaged;  /* with bytes that could not be trusted */
-  uint64_t bytes_skipped;   /* so many of them */
-  uint64_t records_unknown; /* of kinds that a newer Winnow writes */
-  uint64_t records_lost;    /* that the writer could not write */
-  uint64_t stacks_lost;     /* samples whose stack was too large to write, or is in a lost part */
-  uint64_t times_raised;    /* events whose time was raised, since the wall clock was set back */
-  uint64_t chunks_dropped;  /* that the writer took out, since the file had reached its bound */
-  uint64_t dropped_from_ns, dropped_until_ns; /* when what was in them was recorded */
-  uint8_t loss_cause; /* why records are lost, the last that was told: enum trace_loss_cause */
-  bool complete;      /* the program's end was seen */
+  uint64_t chunks_damaged;    /* with bytes that could not be trusted */
+  uint64_t bytes_skipped;     /* so many of them */
+  uint64_t records_unknown;   /* of kinds that a newer Winnow writes */
+  uint64_t records_lost;      /* that the writer could not write */
+  uint64_t stacks_lost;       /* samples whose stack was too large to write, or is in a lost part */
+  uint64_t times_raised;      /* events whose time was raised, since the wall clock was set back */
+  uint64_t chunks_dropped;    /* that the writer took out, since the file had reached its bound */
+  struct trace_times dropped; /* when what was in them was recorded; known once all is read */
+  uint8_t loss_cause;         /* why records are lost, the last that was told: enum trace_loss_cause */
+  bool complete;              /* the program's end was seen */
   bool thinned;       /* a history has left out samples: other records of their blocks may stand alone */
+  bool lacks_history; /* there is no history, or an older one, that has what counts as dropped */
   bool out_of_memory; /* this process had too little memory to go on: the rest was not read */
 };
 
@@ -153,6 +163,7 @@ enum trace_loss_cause {
   TRACE_CAUSE_FILE_SIZE, /* a limit on the size of files */
   TRACE_CAUSE_MEMORY,    /* the address space was exhausted */
   TRACE_CAUSE_FILE,      /* the file could not be opened again, or an error of the device */
+  TRACE_CAUSE_BOUND,     /* the trace had reached its bound, and no chunk could be dropped */
   TRACE_CAUSES
 };
 

@@ -6,6 +6,7 @@
 #include "base/os.h"
 #include "trace/chunk.h"
 #include "trace/encoder.h"
+#include "trace/lone_chunk.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -93,17 +94,14 @@ static bool add_to_chunk(int descriptor, struct last_chunk *last, const struct t
 }
 
 /* A chunk of its own, behind everything. */
-static bool add_chunk(int descriptor, struct last_chunk *last, uint64_t file_bytes,
+static bool add_chunk(int descriptor, const struct last_chunk *last, uint64_t file_bytes,
                       const struct trace_end *end) {
   struct chunk_header fields = {.word_bytes = last->header.word_bytes,
                                 .run_id = last->header.run_id,
                                 .rate = last->header.rate,
                                 .base_time = end->time_ns,
                                 .sequence = (file_bytes + CHUNK_BYTES - 1) / CHUNK_BYTES};
-  uint32_t crc = chunk_begin(&last->header, &fields);
-  size_t count = encode(last, 0, end->time_ns, end);
-  last->header.commit = commit_word((uint32_t)count, crc32c(crc, last->bytes + CHUNK_HEADER_BYTES, count));
-  return os_write_at(descriptor, last->bytes, CHUNK_HEADER_BYTES + count, fields.sequence * CHUNK_BYTES);
+  return lone_chunk_write(descriptor, &fields, TRACE_RECORD_END, end);
 }
 
 static bool add_end(int descriptor, const struct trace_tail *tail, uint64_t file_bytes,

@@ -7,6 +7,7 @@
 #include "base/words.h"
 #include "trace/chunk.h"
 #include "trace/decoder.h"
+#include "trace/dropped.h"
 #include "trace/history.h"
 #include "trace/remains.h"
 #include "trace/search.h"
@@ -48,8 +49,9 @@ struct trace_reader {
   /* The file that is read; and what is read behind it: the trace, while this is its history. */
   struct file file, later;
   bool has_history;
-  /* What the history has taken over. */
+  /* What the history has taken over, and what was dropped. */
   struct replaced replaced;
+  struct dropped dropped;
   /* Set by trace_reader_open; constant afterwards. */
   struct trace_run run;
   char *run_texts[RUN_TEXTS];
@@ -190,9 +192,16 @@ static void note_end(struct trace_reader *reader, uint64_t offset, uint64_t byte
   if (whole) reader->tail = (struct trace_tail){.offset = offset, .capacity = reader->file.capacity};
 }
 
+/* Whether the chunk at hand tells that a history has taken over this one and others: its records
+ * are a thread, which is 0, and REPLACES. */
+static bool is_mark(const struct trace_reader *reader) {
+  const unsigned char begin[] = {TRACE_RECORD_THREAD, 0, TRACE_RECORD_REPLACES | 128u};
+  return reader->used > sizeof begin && !memcmp(reader->buffer + CHUNK_HEADER_BYTES, begin, sizeof begin);
+}
+
 static void begin_whole(struct trace_reader *reader, uint64_t offset) {
   reader->damage.chunks_read++;
-  note_end(reader, offset, CHUNK_HEADER_BYTES + reader->used, true);
+  note_end(reader, offset, CHUNK_HEADER_BYTES + reader->used, !is_mark(reader));
   decoder_begin(&reader->decoder, reader->buffer + CHUNK_HEADER_BYTES, reader->used,
                 header_of(reader)->base_time, rate_of_chunk(reader));
 }
@@ -227,7 +236,8 @@ static bool next_chunk(struct trace_reader *reader) {
       pass_hole(reader);
       continue;
     }
-    if (!in_history(reader) && replaced_has(&reader->replaced, offset / file->capacity)) {
+    if (!in_history(reader) && replaced_has(&reader->replaced, offset / file->capacity) &&
+        !(state == CHUNK_WHOLE && is_mark(reader))) {
       if (state == CHUNK_WHOLE && !reader->tail.capacity) note_end(reader, offset, count, true);
       continue;
     }
@@ -257,12 +267,12 @@ static void end_piece(struct trace_reader *reader, enum decoder_result result) {
   size_t left = (size_t)(reader->decoder.source.end - reader->decoder.source.at);
   reader->in_piece = false;
   reader->piece_sound = result == DECODER_END;
-  reader->damage.out_of_memory = result == DECODER_NO_MEMORY;
+  reader->damage.out_of_memory |= result == DECODER_NO_MEMORY;
   if (reader->rest.active) {
     if (result == DECODER_BAD) reader->rest.good -= left;
     return;
   }
-  if (!in_history(reader)) {
+  if (!in_history(reader) && reader->tail.offset == (reader->file.next_chunk - 1) * reader->file.capacity) {
     reader->tail.sound = reader->piece_sound;
     reader->tail.last_time = reader->decoder.time;
   }
@@ -350,14 +360,23 @@ static void keep_title(struct trace_reader *reader, const struct trace_title *ti
   end_text(end_text(copy, &reader->run.title), &reader->run.name);
 }
 
-/* A chunk that was taken over before it was dropped is not missing. Without a history the records
- * of earlier ones may be dropped themselves. */
-static void keep_dropped(struct trace_reader *reader, const struct trace_dropped *dropped) {
-  struct trace_damage *damage = &reader->damage;
-  if (replaced_has(&reader->replaced, dropped->chunk)) return;
-  uint64_t from = reader->has_history ? dropped->from_ns : dropped->since_ns;
-  if (!damage->chunks_dropped++ || from < damage->dropped_from_ns) damage->dropped_from_ns = from;
-  if (dropped->until_ns > damage->dropped_until_ns) damage->dropped_until_ns = dropped->until_ns;
+/* A chunk that was taken over before it was dropped is not missing. */
+static void keep_dropped(struct trace_reader *reader, const struct trace_dropped *event) {
+  struct trace_dropped item = *event;
+  if (item.count == 1 && replaced_has(&reader->replaced, item.chunk)) item.chunk = 0;
+  reader->damage.out_of_memory |= !dropped_add(&reader->dropped, &item);
+}
+
+/* What a history has taken over; or in the trace the mark (compact/compact.c) that one has. */
+static void keep_replaced(struct trace_reader *reader, const struct trace_replaces *event) {
+  bool is_mark = !in_history(reader);
+  if (event->run != (is_mark ? reader->file.run_id : reader->later.run_id)) return;
+  if (!is_mark) {
+    reader->damage.out_of_memory |= !replaced_add(&reader->replaced, event);
+  } else if (!replaced_has(&reader->replaced, event->last)) {
+    reader->damage.lacks_history = true;
+    keep_dropped(reader, &(struct trace_dropped){.chunk = event->last, .until_ns = event->time_ns});
+  }
 }
 
 static void finish_event(struct trace_reader *reader, struct trace_event *event) {
@@ -371,8 +390,7 @@ static void finish_event(struct trace_reader *reader, struct trace_event *event)
     end_text(end_text(reader->text, &event->title.title), &event->title.name);
     keep_title(reader, &event->title);
   } else if (event->kind == TRACE_REPLACES) {
-    if (in_history(reader) && event->replaces.run == reader->later.run_id)
-      reader->damage.out_of_memory |= !replaced_add(&reader->replaced, &event->replaces);
+    keep_replaced(reader, &event->replaces);
   } else if (event->kind == TRACE_DROPPED) {
     keep_dropped(reader, &event->dropped);
   } else if (event->kind == TRACE_LOSS && event->loss.reason == TRACE_LOSS_STACK) {
@@ -440,6 +458,9 @@ static void open_history(struct trace_reader *reader, const char *path) {
 /* All is read. What remains to be asked, such as stacks, is in memory: of a thousand traces that are
  * joined none has its file open. */
 static void end_file(struct trace_reader *reader) {
+  dropped_join(&reader->dropped);
+  reader->damage.dropped.count = 0;
+  reader->damage.chunks_dropped = dropped_times(&reader->dropped, &reader->damage.dropped);
   if (reader->file.descriptor >= 0) close(reader->file.descriptor);
   if (in_history(reader)) close(reader->later.descriptor);
   reader->later.descriptor = -1;
@@ -494,6 +515,7 @@ void trace_reader_close(struct trace_reader *reader) {
   free(reader->text);
   free(reader->title);
   replaced_destroy(&reader->replaced);
+  dropped_destroy(&reader->dropped);
   decoder_destroy(&reader->decoder);
   stack_table_destroy(&reader->table);
   free(reader);
@@ -537,6 +559,8 @@ const struct trace_place *trace_reader_place(const struct trace_reader *reader, 
 struct trace_tail trace_reader_tail(const struct trace_reader *reader) {
   return reader->tail;
 }
+
+const struct dropped *trace_reader_dropped(const struct trace_reader *reader) { return &reader->dropped; }
 
 bool trace_reader_has_history(const struct trace_reader *reader) { return reader->has_history; }
 

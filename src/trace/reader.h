@@ -20,6 +20,7 @@
 #include <winnow/status.h>
 
 struct trace_reader;
+struct dropped;
 
 /* WN_EINVAL: it is no trace of Winnow. Sets wn_last_error on failure. */
 wn_status trace_reader_open(const char *path, struct trace_reader **out);
@@ -54,6 +55,9 @@ struct trace_tail {
   bool sound;         /* all of its records were understood */
 };
 struct trace_tail trace_reader_tail(const struct trace_reader *reader);
+
+/* What was dropped, joined once all is read (dropped.h). */
+const struct dropped *trace_reader_dropped(const struct trace_reader *reader);
 
 /* Whether the trace is read with a history. */
 bool trace_reader_has_history(const struct trace_reader *reader);

@@ -86,7 +86,9 @@ void stream_tell_dropped(struct stream *stream) {
                                   .chunk = chunk->sequence,
                                   .from_ns = chunk->from_ns,
                                   .until_ns = chunk->until_ns,
-                                  .since_ns = chunk->since_ns};
+                                  .since_ns = chunk->since_ns,
+                                  .number = chunk->number,
+                                  .count = chunk->count};
     if (!encoder_put(&stream->encoder, TRACE_RECORD_DROPPED, &event)) break;
     stream_publish_record(stream);
   }

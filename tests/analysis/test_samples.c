@@ -43,6 +43,30 @@ static void records_join_in_any_order(void **state) {
   samples_free(samples);
 }
 
+/* Of a block that was younger than the missing time is long the free is likely in it. */
+static void of_what_was_dropped_old_blocks_live_and_young_ones_do_not(void **state) {
+  (void)state;
+  struct trace_writer *writer = story_begin(1, 0);
+  const uint64_t births[] = {10, 95, 105, 130, 20, 290},
+                 ends[] = {STILL_ALIVE, 100, 105, STILL_ALIVE, 500, 300};
+  enum { STORIES = sizeof births / sizeof *births };
+  for (unsigned i = 0; i < STORIES; i++) story_alloc(writer, i + 1, births[i], 64, 1);
+  story_free(writer, 5, 500);
+  trace_write_dropped(writer, &(struct trace_dropped){
+                                  .time_ns = 600, .chunk = 9, .from_ns = 100, .until_ns = 120, .count = 1});
+  trace_write_dropped(
+      writer, &(struct trace_dropped){
+                  .time_ns = 600, .chunk = 10, .from_ns = 300, .until_ns = 320, .number = 1, .count = 1});
+  struct samples *samples = story_load(writer);
+  assert_int_equal(samples->row_count, STORIES);
+  for (unsigned i = 0; i < STORIES; i++) {
+    const struct row *row = &samples->rows[i];
+    assert_in_range(row->block, 1, STORIES);
+    assert_int_equal(row->died_ns, ends[row->block - 1]);
+  }
+  samples_free(samples);
+}
+
 static void a_block_first_seen_when_it_grew_counts_what_it_grew_to(void **state) {
   (void)state;
   struct trace_writer *writer = story_begin(1e-3, 0);
@@ -395,6 +419,7 @@ static void strings_are_kept_once(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(records_join_in_any_order),
+      cmocka_unit_test(of_what_was_dropped_old_blocks_live_and_young_ones_do_not),
       cmocka_unit_test(a_block_first_seen_when_it_grew_counts_what_it_grew_to),
       cmocka_unit_test(of_a_block_known_from_its_birth_nothing_is_missing),
       cmocka_unit_test(no_function_holds_more_than_it_allocated),

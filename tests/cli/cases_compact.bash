@@ -140,6 +140,32 @@ compacted_traces_fit_their_bound() {
   [ ! -s out ] && [ -e t.trace.history ] || fail "$(cat out)"
 }
 
+# What a history had taken over is known to be missing where the trace is alone.
+traces_without_their_history_say_so() {
+  need_many_blocks
+  local bound=4000000 gone='what was recorded from 0 s to [^ ]+ [a-z]+ is missing, since its history, a file named like it with .history at the end, is missing or older'
+  make_large a.trace
+  succeeds compact -q -m $bound a.trace
+  succeeds info --json a.trace
+  [ "$(jq -r 'has("dropped")' out)" = false ] || fail "$(cat out)"
+  mkdir alone
+  cp --sparse=always a.trace alone/a.trace
+  succeeds info --json alone/a.trace
+  [ "$(jq -c '[.lacks_history, .dropped[0].from_ns]' out)" = '[true,0]' ] || fail "$(cat out)"
+  [ "$(jq '.dropped[0].until_ns >= .duration_ns' out)" = true ] || fail "$(cat out)"
+  succeeds info alone/a.trace
+  tr -s ' \n' ' ' <out | grep -Eq "missing $gone" || fail "$(cat out)"
+  succeeds report alone/a.trace
+  tr -s ' \n' ' ' <out | grep -Eq "INCOMPLETE $gone" || fail "$(cat out)"
+  # A trace that is compacted anew without it goes on to say so.
+  succeeds compact -q -m $bound alone/a.trace
+  succeeds dump -o whole.trace alone/a.trace
+  for trace in alone/a.trace whole.trace; do
+    succeeds info --json $trace
+    [ "$(jq '.dropped[0].until_ns >= .duration_ns' out)" = true ] || fail "$trace: $(cat out)"
+  done
+}
+
 # One of two takes the trace; the other one says so, and changes nothing.
 two_compactions_of_a_trace_do_no_harm() {
   need_many_blocks

@@ -72,6 +72,7 @@ struct found {
   uint64_t count, used, sealed, samples, ends, dropped;
   uint64_t last_used;
   struct trace_dropped drops[CHUNKS_MOST];
+  struct trace_damage damage;
 };
 static struct found found;
 
@@ -127,7 +128,8 @@ static void read_events(void (*see)(const struct trace_event *event)) {
     if (event.kind == TRACE_DROPPED) found.drops[found.dropped++] = event.dropped;
     if (see) see(&event);
   }
-  assert_int_equal(trace_reader_damage(reader)->chunks_damaged, 0);
+  found.damage = *trace_reader_damage(reader);
+  assert_int_equal(found.damage.chunks_damaged, 0);
   trace_reader_close(reader);
 }
 
@@ -360,6 +362,24 @@ static void what_is_dropped_is_told_exactly(void **state) {
   unlink(path);
 }
 
+/* Then their numbers tell, and so does the time since when chunks were dropped. */
+static void what_is_dropped_is_told_if_that_is_dropped_too(void **state) {
+  (void)state;
+  struct trace_writer *writer = open_bound(10 * CHUNK_BYTES);
+  for (uint64_t i = 1; i <= ORDERED; i++) assert_true(write_at(writer, 1, i, i));
+  assert_true(trace_writer_bytes(writer) > 20 * CHUNK_BYTES);
+  trace_writer_close(writer);
+  memset(seen, 0, sizeof seen);
+  read_all(see);
+  assert_true(found.damage.chunks_dropped > found.dropped);
+  assert_int_equal(found.damage.dropped.count, 1);
+  assert_false(found.damage.lacks_history);
+  const struct trace_time_range *range = found.damage.dropped.of;
+  for (uint64_t i = 1; i <= ORDERED; i++)
+    if (seen[i] == (i >= range->from_ns && i <= range->until_ns)) fail_msg("the record of time %d", (int)i);
+  unlink(path);
+}
+
 /* What another process has taken over is a hole, of which nothing is told. */
 static void holes_of_others_are_not_told(void **state) {
   (void)state;
@@ -411,7 +431,7 @@ static void without_holes_the_file_stops_growing(void **state) {
   for (; chunk_file_take(&file, false, &taken, &dropped); sequence++)
     disk_bound_note_sealed(&file.bound, taken.sequence);
   assert_in_range(sequence, TINY ? 5 : 7, 8); /* the file system may need some space of its own */
-  assert_int_equal(file.cause, TRACE_CAUSE_FILE_SIZE);
+  assert_int_equal(file.cause, TRACE_CAUSE_BOUND);
   assert_int_equal(dropped.count, 0);
   assert_true(disk_bytes() <= bound);
   chunk_file_close(&file);
@@ -520,6 +540,7 @@ int main(void) {
       cmocka_unit_test(an_end_that_is_added_is_not_behind_a_seal),
       cmocka_unit_test(a_bound_holds_under_many_threads),
       cmocka_unit_test(what_is_dropped_is_told_exactly),
+      cmocka_unit_test(what_is_dropped_is_told_if_that_is_dropped_too),
       cmocka_unit_test(holes_of_others_are_not_told),
       cmocka_unit_test(an_open_chunk_is_not_dropped),
       cmocka_unit_test(without_holes_the_file_stops_growing),

@@ -5,9 +5,12 @@
  * time. Records that contradict each other (a second free, a free without a sample) are counted in
  * `unmatched` and left out.
  *
- * DROPPED. Of a block that was born before the recorder dropped chunks, and is not freed in what is
- * left, the free may have been dropped: it counts as freed when that may have been first, so that
- * it is no leak. The report says that it is of a part of the run.
+ * DROPPED. Of a block that was born before a time of which the recorder dropped chunks, and of which
+ * no later record is left, the free may have been dropped. It counts as freed at the begin of that
+ * time if it was younger then than that time is long, and as alive if it was older: half of the
+ * blocks that have lived for a time go on to live as long again if ages are as skewed as those of
+ * most programs are (a Pareto distribution of index 1). The report says that it is of a part of the
+ * run.
  */
 #include "analysis/load/samples.h"
 
@@ -36,8 +39,8 @@ struct loading {
   struct change *changes;
   size_t born_count, born_capacity, change_count, change_capacity, memory_capacity, thread_capacity,
       row_capacity, rate_capacity, rate_change_capacity, group_capacity;
-  uint16_t last_rate;                         /* the index that was found last */
-  uint64_t dropped_from_ns, dropped_until_ns; /* DROPPED */
+  uint16_t last_rate;                /* the index that was found last */
+  const struct trace_times *dropped; /* DROPPED; NULL: of several processes */
 };
 
 /* The index of a rate, which it gets if it has none. False without memory. */
@@ -230,6 +233,17 @@ static struct row next_row(const struct row *row, const struct change *resize) {
   return next;
 }
 
+/* When a block ends whose last record is that of the row: STILL_ALIVE, or DROPPED. */
+static uint64_t end_in_dropped(const struct trace_times *dropped, const struct row *row) {
+  for (uint32_t i = 0; dropped && i < dropped->count; i++) {
+    const struct trace_time_range *range = &dropped->of[i];
+    uint64_t age = range->from_ns > row->born_ns ? range->from_ns - row->born_ns : 0;
+    if (range->until_ns > row->begin_ns && age < range->until_ns - range->from_ns)
+      return row->begin_ns > range->from_ns ? row->begin_ns : range->from_ns;
+  }
+  return STILL_ALIVE;
+}
+
 /* Makes the rows of one block from its sample and its changes. Advances *change past the changes of
  * this block. */
 static bool join_block(struct loading *loading, const struct trace_sample *born, size_t *change) {
@@ -262,8 +276,7 @@ static bool join_block(struct loading *loading, const struct trace_sample *born,
     row.end_ns = STILL_ALIVE;
     row.last = true;
   }
-  if (row.end_ns == STILL_ALIVE && row.born_ns < loading->dropped_until_ns)
-    row.end_ns = row.begin_ns > loading->dropped_from_ns ? row.begin_ns : loading->dropped_from_ns;
+  if (row.end_ns == STILL_ALIVE) row.end_ns = end_in_dropped(loading->dropped, &row);
   if (!ARRAY_ADD(samples->rows, samples->row_count, loading->row_capacity, row)) return false;
   double growth = growth_of_sizes(born->grown ? born->previous_size : 0, born->size);
   return grown_finish_block(&samples->grown, samples->rows + begin, samples->row_count - begin, growth,
@@ -272,9 +285,8 @@ static bool join_block(struct loading *loading, const struct trace_sample *born,
 
 static bool join(struct loading *loading) {
   struct samples *samples = loading->samples;
-  loading->dropped_from_ns = source_damage(samples->source)->dropped_from_ns;
   if (source_process_count(samples->source) == 1) /* the times of several are not told apart */
-    loading->dropped_until_ns = source_damage(samples->source)->dropped_until_ns;
+    loading->dropped = &source_damage(samples->source)->dropped;
   sort(loading->born, loading->born_count, sizeof *loading->born, by_block);
   if (!sort_changes(loading)) return false;
   size_t change = 0;

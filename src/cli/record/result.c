@@ -38,6 +38,7 @@ static void say_how_to_look(const char *path) {
 static void say_loss(const char *what, uint64_t lost, unsigned cause) {
   const char *advice = cause == TRACE_CAUSE_FILE_SIZE ? "raise the limit (ulimit -f)"
                        : cause == TRACE_CAUSE_MEMORY  ? "raise the limit (ulimit -v)"
+                       : cause == TRACE_CAUSE_BOUND   ? "give a larger bound"
                                                       : "make room, or write to another disk (-o)";
   if (lost && cause)
     fprintf(stderr, "winnow: %s, so %s incomplete; %s, or record less (--rate)\n", trace_cause_name(cause),

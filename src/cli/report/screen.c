@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "cli/heaps_of_file.h"
 #include "cli/inputs.h"
+#include "cli/load.h"
 #include "cli/package.h"
 #include "cli/report/report_callers.h"
 #include "cli/report/report_facts.h"
@@ -266,7 +267,7 @@ static int print_collected(const struct view *view) {
 static int print_missing(const struct view *view) {
   const struct trace_damage *damage = source_damage(view->report->samples->source);
   struct paragraph note = {.length = 0};
-  char count[64], from[32], until[32];
+  char count[64], dropped[LOAD_DROPPED_BYTES];
   if (!view->report->recording->partial) return 0;
   if (damage->records_lost)
     say(&note, "%s lost", text_number_of(count, (double)damage->records_lost, "record"));
@@ -274,10 +275,7 @@ static int print_missing(const struct view *view) {
   if (damage->chunks_damaged)
     say(&note, "%s%s of the trace damaged", note.length ? ", " : "",
         text_number_of(count, (double)damage->chunks_damaged, "piece"));
-  if (damage->chunks_dropped)
-    say(&note, "%s%s was recorded from %s to %s is gone, since the trace had reached its bound (--max-trace)",
-        note.length ? ", " : "", damage->thinned ? "some of what" : "what",
-        text_time(from, damage->dropped_from_ns), text_time(until, damage->dropped_until_ns));
+  if (damage->chunks_dropped) say(&note, "%s%s", note.length ? ", " : "", load_tell_dropped(dropped, damage));
   say(&note, ": the numbers are of a part of the run");
   text_style(stdout, STYLE_WARNING);
   text_pad(stdout, "  INCOMPLETE", CAUSE_INDENT);

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "sources/files/joined_stacks.h"
 #include "sources/files/open.h"
+#include "trace/dropped.h"
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -235,11 +236,11 @@ static const struct trace_run *run(const struct source *source) {
 static enum source_heap heap(const struct source *source) { return of(source)->heap; }
 
 static void add_dropped(struct trace_damage *sum, const struct trace_damage *damage, uint64_t begin_ns) {
-  uint64_t from = begin_ns + damage->dropped_from_ns, until = begin_ns + damage->dropped_until_ns;
-  if (!damage->chunks_dropped) return;
-  if (!sum->chunks_dropped || from < sum->dropped_from_ns) sum->dropped_from_ns = from;
-  if (until > sum->dropped_until_ns) sum->dropped_until_ns = until;
+  for (uint32_t i = 0; i < damage->dropped.count; i++)
+    trace_times_add(&sum->dropped, begin_ns + damage->dropped.of[i].from_ns,
+                    begin_ns + damage->dropped.of[i].until_ns);
   sum->chunks_dropped += damage->chunks_dropped;
+  sum->lacks_history |= damage->lacks_history;
 }
 
 static void add_damage(struct trace_damage *sum, const struct trace_damage *damage) {
