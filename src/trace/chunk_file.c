@@ -34,7 +34,8 @@ enum {
   /* For a name in a folder: so many traces of one process number may begin in one millisecond. */
   NAME_ATTEMPTS = 1000,
   LOCK_ATTEMPTS = 200,
-  LOCK_PAUSE_NS = 1000 * 1000
+  LOCK_PAUSE_NS = 1000 * 1000,
+  HELD_BYTES = 4096
 };
 
 /* ---- the descriptor ---- */
@@ -70,8 +71,7 @@ static int descriptor_of(struct chunk_file *file) {
   int again = raw_open(file->path, 0);
   if (again < 0) return -1;
   again = raised(again);
-  /* The lock needs no renewal: it lives as long as a mapping of the file made through the old
-   * descriptor. */
+  /* The lock needs no renewal: it lives as long as `held`, which the old descriptor made. */
   if (is_ours(file, again) &&
       atomic_compare_exchange_strong_explicit(&file->descriptor, &descriptor, again, memory_order_relaxed,
                                               memory_order_relaxed))
@@ -398,6 +398,8 @@ wn_status chunk_file_open(struct chunk_file *file, const char *path, uint64_t li
   file->fresh = fresh;
   file->limit_bytes = limit_bytes;
   file->bound = (struct disk_bound){0};
+  void *held = mmap(NULL, HELD_BYTES, PROT_NONE, MAP_SHARED, descriptor, 0);
+  atomic_init(&file->held, held == MAP_FAILED ? NULL : held);
   atomic_init(&file->descriptor, raised(descriptor));
   atomic_init(&file->can_allocate, true);
   atomic_init(&file->next, 0);
@@ -479,6 +481,8 @@ bool chunk_file_is_whole(struct chunk_file *file, bool look) {
 
 static int take_descriptor(struct chunk_file *file) {
   atomic_store_explicit(&file->closed, true, memory_order_relaxed);
+  void *held = atomic_exchange_explicit(&file->held, NULL, memory_order_relaxed);
+  if (held) munmap(held, HELD_BYTES);
   int descriptor = atomic_exchange_explicit(&file->descriptor, -1, memory_order_relaxed);
   return is_ours(file, descriptor) ? descriptor : -1;
 }

@@ -16,7 +16,8 @@
  * - No lock, no cancellation point (system calls go without the C library's wrappers where those
  *   are one), errno kept.
  * - The file is locked (flock) as long as it is written, so that no other process of Winnow cuts it
- *   under our mappings: writing to a page beyond the end of the file is a SIGBUS too.
+ *   under our mappings: writing to a page beyond the end of the file is a SIGBUS too. A mapping of
+ *   its first page, which nothing touches, keeps the lock when the program closes the descriptor.
  * - CUT: nothing keeps a program that takes no lock from cutting the file (`: > FILE`, or a rotation
  *   of logs by copying and truncating). So the writer compares the file's size with what it has
  *   made, before it grows the file and before a record if it has not looked for a while
@@ -48,6 +49,8 @@ struct chunk_file {
   char path[PATH_MAX];
   /* Replaced by compare-and-swap when the program closed it. */
   _Atomic(int) descriptor;
+  /* The mapping that keeps the lock; NULL: there is none. */
+  _Atomic(void *) held;
   /* False once the file system refused fallocate; tests set it. */
   _Atomic(bool) can_allocate;
   /* The number of the next chunk, and where the space ends that the chunks from there on have. */

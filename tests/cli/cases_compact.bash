@@ -228,7 +228,7 @@ compactions_that_fail_are_said_once() {
   local waited='{ read -r s </proc/$PPID/stat && set -- ${s##*) } && [ $9 -gt 0 ]; }'
   run record -q -r 1 -m 4194304 -o t -- bash -c "echo one; for t in t/*.trace; do mkdir \$t.history \$t.history.new; done; $(allocates_until "$waited"); exit 3"
   [ "$code" = 3 ] || fail "code $code: $(cat err)"
-  grep -Eq '^winnow: compaction to 4.19 MB failed( [0-9]+ times)?: .*; what did not fit is missing$' err && [ "$(grep -c compaction err)" = 1 ] || fail "$(cat err)"
+  grep -Eq '^winnow: compaction to 4.19 MB failed( [0-9]+ times)?: ' err && [ "$(grep -c compaction err)" = 1 ] || fail "$(cat err)"
 }
 
 bounded_recordings_pass_signals_on() {

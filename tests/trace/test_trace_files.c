@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -144,6 +145,26 @@ static uint64_t bytes_on_disk(const char *path) {
 }
 
 /* And grows with what is written. */
+/* Daemons close all descriptors that they do not know. */
+static void the_lock_is_held_when_the_program_closes_descriptors(void **state) {
+  (void)state;
+  const char *path = fixture_path();
+  unlink(path);
+  struct trace_writer *writer = fixture_open(path, 0);
+  int mine = open(path, O_RDWR);
+  assert_true(mine >= 0);
+  for (int descriptor = 3; descriptor < 1100; descriptor++)
+    if (descriptor != mine) close(descriptor);
+  /* Until no chunk is left that was mapped by way of the first descriptor. */
+  for (uint64_t i = 1; trace_writer_bytes(writer) < 4 * CHUNK_BYTES; i++)
+    assert_true(trace_write_free(writer, &(struct trace_free){.time_ns = i, .thread = 1, .block = i}));
+  assert_int_equal(flock(mine, LOCK_EX | LOCK_NB), -1);
+  trace_writer_close(writer);
+  assert_int_equal(flock(mine, LOCK_EX | LOCK_NB), 0);
+  close(mine);
+  unlink(path);
+}
+
 static void a_trace_takes_little_space_at_first(void **state) {
   (void)state;
   const char *path = fixture_path();
@@ -206,6 +227,7 @@ int main(void) {
       cmocka_unit_test(a_writer_overwrites_nothing_but_traces),
       cmocka_unit_test(a_trace_is_its_users_alone),
       cmocka_unit_test(no_other_name_of_a_file_is_written_to),
+      cmocka_unit_test(the_lock_is_held_when_the_program_closes_descriptors),
       cmocka_unit_test(a_trace_takes_little_space_at_first),
       cmocka_unit_test(nothing_is_written_to_a_file_that_was_cut),
   };

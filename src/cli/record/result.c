@@ -6,6 +6,7 @@
 #include "cli/heaps_of_file.h"
 #include "cli/hints.h"
 #include "cli/history_file.h"
+#include "cli/load.h"
 #include "cli/program.h"
 #include "cli/record/record.h"
 #include "cli/text.h"
@@ -43,6 +44,18 @@ static void say_loss(const char *what, uint64_t lost, unsigned cause) {
   if (lost && cause)
     fprintf(stderr, "winnow: %s, so %s incomplete; %s, or record less (--rate)\n", trace_cause_name(cause),
             what, advice);
+}
+
+/* Prints of a trace that the recorder has dropped chunks of which time they were. */
+static void say_dropped(const struct folder *folder) {
+  char text[LOAD_DROPPED_BYTES];
+  for (size_t i = 0; i < folder->count; i++) {
+    const struct trace_damage *damage = &folder->traces[i].totals.damage;
+    if (!folder->traces[i].path || !damage->chunks_dropped) continue;
+    fputs("winnow: ", stderr);
+    text_name(stderr, folder->traces[i].path);
+    fprintf(stderr, ": %s; give a larger bound, or record less (--rate)\n", load_tell_dropped(text, damage));
+  }
 }
 
 /* How the program ended, for a trace without an end record: no exit handler wrote one. */
@@ -267,6 +280,7 @@ static void say_result(struct record *record, const struct ending *ending, struc
   if (!is_quiet(record)) say_what_was_written(folder, &written);
   supervision_say(&record->supervision);
   say_loss(folder->kept > 1 ? "some of these traces are" : "the trace is", written.lost, written.cause);
+  say_dropped(folder);
   if (is_quiet(record)) return;
   say_whose_it_is(record);
   say_what_came_after(record);

@@ -253,7 +253,7 @@ void supervision_say(const struct supervision *supervision) {
     fprintf(stderr, " %s", text_number_of(number, (double)supervision->failures, "time"));
   fputs(": ", stderr);
   text_name(stderr, supervision->error);
-  fputs("; what did not fit is missing\n", stderr);
+  fputc('\n', stderr);
 }
 
 void supervision_free(struct supervision *supervision) {
