@@ -113,6 +113,15 @@ static uint64_t memory_interval(uint64_t time, uint64_t took) {
   return interval < MEMORY_LONGEST ? interval : MEMORY_LONGEST;
 }
 
+/* Chunks that were dropped may have had the names of threads and the title. */
+static void write_names_again(struct recorder *recorder) {
+  uint64_t dropped = trace_writer_dropped(recorder->writer);
+  if (atomic_exchange_explicit(&recorder->dropped, dropped, memory_order_relaxed) == dropped) return;
+  for (size_t i = 0; i < NAMED_THREADS / 8; i++)
+    atomic_store_explicit(&recorder->named[i], 0, memory_order_relaxed);
+  titles_forget(&recorder->titles);
+}
+
 /* Returns the time afterwards. */
 static uint64_t write_memory_if_due(struct recorder *recorder, uint64_t time, uint32_t thread, bool may_ask) {
   uint64_t due = atomic_load_explicit(&recorder->memory_due, memory_order_relaxed);
@@ -123,6 +132,7 @@ static uint64_t write_memory_if_due(struct recorder *recorder, uint64_t time, ui
                                                memory_order_relaxed))
     return recorder_now(recorder);
   write_memory(recorder, thread, false, may_ask);
+  write_names_again(recorder);
   titles_write_if_due(&recorder->titles, recorder->writer, time, thread);
   uint64_t now = recorder_now(recorder);
   uint64_t took = now - time < MEMORY_TOOK ? now - time : MEMORY_TOOK;

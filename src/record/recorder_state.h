@@ -54,6 +54,7 @@ struct recorder {
   _Atomic(bool) tells_of_another; /* the trace has a record of another process */
   struct pauses pauses[RECORDER_PAUSES];
   _Atomic(uint8_t) named[NAMED_THREADS / 8]; /* bits of threads whose names are written */
+  _Atomic(uint64_t) dropped; /* chunks that were by the last measurement (trace_writer_dropped) */
 };
 
 /* The time of an event, in nanoseconds since the trace began. */

@@ -65,4 +65,9 @@ void titles_write_if_due(struct titles *titles, struct trace_writer *writer, uin
                                                              memory_order_relaxed))
     titles_write_if_new(titles, writer, time, thread);
 }
+
+void titles_forget(struct titles *titles) {
+  atomic_store_explicit(&titles->told, packed(titles->called), memory_order_relaxed);
+  atomic_store_explicit(&titles->due, 0, memory_order_relaxed);
+}
 /* SPDX-License-Identifier: MIT */

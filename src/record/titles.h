@@ -29,5 +29,8 @@ void titles_begin(struct titles *titles, const struct trace_run *run, uint64_t f
 void titles_write_if_due(struct titles *titles, struct trace_writer *writer, uint64_t time, uint32_t thread);
 void titles_write_if_new(struct titles *titles, struct trace_writer *writer, uint64_t time, uint32_t thread);
 
+/* What was written may be gone: what differs from the begin of the run is written again. */
+void titles_forget(struct titles *titles);
+
 #endif
 /* SPDX-License-Identifier: MIT */

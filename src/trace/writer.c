@@ -482,6 +482,10 @@ void trace_exec_failed(struct trace_writer *writer, unsigned number) {
   stream_release(stream);
 }
 
+uint64_t trace_writer_dropped(const struct trace_writer *writer) {
+  return atomic_load_explicit(&writer->file.bound.dropped, memory_order_relaxed);
+}
+
 uint64_t trace_writer_lost(const struct trace_writer *writer) {
   uint64_t sum = 0;
   for (unsigned i = 0; i < TRACE_LOSS_REASONS; i++)

@@ -93,6 +93,9 @@ void trace_exec_failed(struct trace_writer *writer, unsigned number);
 /* Records lost so far, over the whole run. */
 uint64_t trace_writer_lost(const struct trace_writer *writer);
 
+/* Chunks with records that were dropped so far, since the file had reached its bound. */
+uint64_t trace_writer_dropped(const struct trace_writer *writer);
+
 /* Of the file, with what it has in advance. */
 uint64_t trace_writer_bytes(const struct trace_writer *writer);
 

@@ -38,3 +38,16 @@ an_option_bounds_the_trace() {
   "$winnow" record -q --max-trace 500K -o trace -- true 2>err && fail "a small bound is taken"
   one_line_of err '^winnow record: --max-trace 500K: it must be a size of at least [14]000000 bytes, such as 64M'
 }
+
+# The chunks in which they stood are dropped.
+names_are_told_again() {
+  [ "$tiny" = 1 ] && skip "too few blocks are followed"
+  WINNOW_TRACE="$PWD/trace" WINNOW_RATE=1 WINNOW_MAX_TRACE=4000000 LD_PRELOAD="$library" \
+    "$programs/named_once" 600000 2>/dev/null && fail "it was not killed"
+  "$winnow" info --json trace >info.json
+  [ "$(jq '.dropped | length' info.json)" = 1 ] || fail "nothing was dropped: $(cat info.json)"
+  "$winnow" info trace >info
+  grep -q '^called *named once' info || fail "$(cat info)"
+  "$winnow" dump trace >dump
+  grep -q 'the first' dump || fail "$(grep -i name dump)"
+}
