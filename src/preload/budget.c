@@ -66,8 +66,9 @@ static uint32_t level_of_memory(const struct budget *budget, uint64_t own_bytes)
 /* ---- shared ---- */
 
 void budget_begin(struct budget *budget, double share, double rate, const struct budget_time *now) {
-  *budget = (struct budget){.share = share, .highest = rate, .began = *now};
-  for (; 2 * budget->highest <= BUDGET_HIGHEST; budget->highest *= 2) budget->level += LEVELS_TO_TWO;
+  *budget = (struct budget){.share = share > 0 ? share : 1, .highest = rate, .began = *now};
+  for (; share > 0 && 2 * budget->highest <= BUDGET_HIGHEST; budget->highest *= 2)
+    budget->level += LEVELS_TO_TWO;
 }
 
 bool budget_is_spent(const struct budget *budget, uint64_t sampling_ns) {
@@ -78,14 +79,15 @@ bool budget_follow(struct budget *budget, const struct budget_time *now) {
   double sampling = since(now->sampling, budget->began.sampling),
          other = since(now->other, budget->began.other), all = since(now->all, budget->began.all);
   if (now->all < budget->began.all) budget->began = *now; /* of a parent, whose handler forked within this */
-  if (all < WINDOW && !budget_is_spent(budget, now->sampling)) return false;
+  uint32_t least_level = level_of_memory(budget, now->own_bytes);
+  if (all < WINDOW && !budget_is_spent(budget, now->sampling) && least_level <= budget->level) return false;
   budget->began = *now;
   double most_debt = budget->share * PAYBACK;
   budget->debt_ns = within(budget->debt_ns + sampling + other - budget->share * all, -most_debt, most_debt);
   double may = wanted_share(budget) * all - other, least = LEAST_FOR_SAMPLES * budget->share * all;
   if (may < least) may = least;
   double factor = may < MOST_RISE * sampling ? within(may / sampling, 1 / MOST_FALL, MOST_RISE) : MOST_RISE;
-  uint32_t level = level_after(budget, factor), least_level = level_of_memory(budget, now->own_bytes);
+  uint32_t level = level_after(budget, factor);
   if (level < least_level) level = least_level;
   if (apart(level, budget->level) < LEVELS_A_CHANGE && level) return false;
   bool changes = level != budget->level;

@@ -1,8 +1,8 @@
 /* The rate of sampling that a budget allows: recording shall take a given part of the process's processor
  * time, whatever the program does.
  *
- * Time goes by in windows. A window ends after a second of processor time, or when recording has taken
- * as much as it may in a second: so a burst is noticed while it is short, and a program that ends before
+ * Time goes by in windows. A window ends after a second of processor time, when recording has taken
+ * as much as it may in a second, or when memory demands a lower rate: so a burst is noticed while it is short, and a program that ends before
  * keeps the rate that it began with. At the end of a window the rate becomes the one that would have
  * taken the budget, since the cost of sampling is proportional to the rate. What was taken beyond the
  * budget is saved again over the next PAYBACK of processor time, and what was left is spent.
@@ -12,7 +12,8 @@
  *
  * MEMORY. A sampled block that lives takes some 170 bytes. From BUDGET_MEMORY on the highest rate
  * that a budget allows is halved for each quarter more: so a program that holds ever more has a
- * bounded number of sampled blocks, down to the lowest rate.
+ * bounded number of sampled blocks, down to the lowest rate. A trace that is bounded has this bound
+ * too, at the fixed rate that was asked for: a budget of all the processor's time.
  *
  * A rate is fixed before a thread draws its next sample by it, and no sample is left out after the draw, so
  * no estimate has a bias, however the rate follows the load (RATES of memprof/host.h).
@@ -44,7 +45,7 @@ struct budget {
 
 #define BUDGET_MEMORY ((uint64_t)64 << 20)
 
-/* Begins with a rate, and a window. */
+/* Begins with a rate, and a window. `share` 0: memory alone bounds the rate, which is never higher. */
 void budget_begin(struct budget *budget, double share, double rate, const struct budget_time *now);
 
 /* Whether so much time for samples ends the window. */

@@ -28,6 +28,7 @@ static uint64_t processor_due;
 /* Written once by the thread that starts, or by a forked child while it is alone. */
 static struct recorder *_Atomic recorder;
 static wn_profile *profile;
+static bool trace_is_bounded;
 
 static struct budget_time time_of(const struct cost *cost) {
   return (struct budget_time){cost->sampling_ns, cost->other_ns, cost_processor_ns(), metadata_bytes()};
@@ -35,7 +36,7 @@ static struct budget_time time_of(const struct cost *cost) {
 
 static void take_budget(const struct control_sampling *sampling) {
   struct cost cost = cost_until_now();
-  bool has = sampling->budget > 0;
+  bool has = sampling->budget > 0 || (trace_is_bounded && sampling->rate > 0);
   struct budget_time now = has ? time_of(&cost) : (struct budget_time){0};
   if (has) budget_begin(&budget, sampling->budget, sampling->rate, &now);
   atomic_store_explicit(&commands_have_budget, has, memory_order_relaxed);
@@ -77,8 +78,9 @@ static void obey(struct recorder *active) {
 /* ---- shared ---- */
 
 bool commands_begin(struct recorder *recording, wn_profile *sampling, const struct control_sampling *first,
-                    const struct control_sampling *usual) {
+                    const struct control_sampling *usual, bool bounded) {
   profile = sampling;
+  trace_is_bounded = bounded;
   take_budget(first);
   atomic_store_explicit(&recorder, recording, memory_order_release);
   bool created = control_create(&process_control, recorder_path(recording), first, usual);

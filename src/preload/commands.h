@@ -13,9 +13,10 @@ extern struct control process_control;
 extern _Atomic(bool) commands_have_budget;
 
 /* The process begins to record into the recorder's trace, and samples as `first` says. Creates the
- * control file; false: it cannot. `usual`: of a start that says nothing else. */
+ * control file; false: it cannot. `usual`: of a start that says nothing else. `bounded`: so is the
+ * trace (MEMORY of budget.h). */
 bool commands_begin(struct recorder *recorder, wn_profile *profile, const struct control_sampling *first,
-                    const struct control_sampling *usual);
+                    const struct control_sampling *usual, bool bounded);
 
 /* Does what a command asks, if one does, and what the budget demands. Called wherever an allocation
  * takes the slow path. */

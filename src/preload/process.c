@@ -283,7 +283,8 @@ static void start_recording(void) {
   pagemap_open();
   question_open();
   atomic_store_explicit(&recorder, opened, memory_order_release);
-  if (!commands_begin(opened, profile, &settings.first, &settings.usual) && !(settings.first.rate > 0))
+  if (!commands_begin(opened, profile, &settings.first, &settings.usual, settings.bound_bytes) &&
+      !(settings.first.rate > 0))
     tell("no control file can be created beside the trace, so no command can start sampling", "");
 }
 

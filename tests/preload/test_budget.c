@@ -95,6 +95,29 @@ static void memory_is_bounded(void **state) {
   assert_true(budget_rate(&budget) >= HIGHEST / 2);
 }
 
+/* Without a budget the rate is the one that was asked for, whatever it costs, until memory bounds it. */
+static void memory_bounds_a_fixed_rate(void **state) {
+  (void)state;
+  static const double rates[] = {1e-5, 1e-3, 0.1};
+  for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
+    struct budget budget;
+    double cpu = 0, own = 0, highest_own = 0;
+    budget_begin(&budget, 0, rates[i], &(struct budget_time){0, 0, 0, 0});
+    for (; cpu < 3600 * SECOND; cpu += LOOK_NS) {
+      own += 170 * 1e7 * LOOK_NS / SECOND * budget_rate(&budget);
+      highest_own = fmax(highest_own, own);
+      /* Recording takes nine tenths of all. */
+      budget_follow(&budget, &(struct budget_time){(uint64_t)(cpu * 0.9), 0, (uint64_t)cpu, (uint64_t)own});
+      assert_true(budget_rate(&budget) <= rates[i]);
+      if (own < (double)BUDGET_MEMORY) assert_true(budget_rate(&budget) == rates[i]);
+    }
+    assert_true(highest_own < 6.0 * (double)BUDGET_MEMORY);
+    for (int k = 0; k < 100; k++, cpu += SECOND)
+      budget_follow(&budget, &(struct budget_time){(uint64_t)(cpu * 0.9), 0, (uint64_t)cpu, 1 << 20});
+    assert_true(budget_rate(&budget) == rates[i]);
+  }
+}
+
 /* ---- tests ---- */
 
 static void a_storm_takes_its_budget(void **state) {
@@ -193,6 +216,7 @@ static void a_clock_that_goes_back_changes_nothing(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(a_storm_takes_its_budget),
                                      cmocka_unit_test(memory_is_bounded),
+                                     cmocka_unit_test(memory_bounds_a_fixed_rate),
                                      cmocka_unit_test(bursts_take_the_budget),
                                      cmocka_unit_test(what_costs_little_has_the_highest_rate),
                                      cmocka_unit_test(the_rate_rises_again),
