@@ -161,7 +161,7 @@ static void print_rates(const struct samples *samples, char *value, size_t size)
   }
   int length = snprintf(value, size, "%.3g at first, then %s%s, from %.3g to %.3g", samples->rates[0],
                         text_number_of(changes, (double)samples->rate_change_count, "change"),
-                        samples_follow_budget(samples) ? " by its budget" : "", least, most);
+                        samples_follow_budget(samples) ? " by its budget or bound" : "", least, most);
   if (asleep_ns(samples))
     snprintf(value + length, size - (size_t)length, "; 0 for %s", text_time(asleep, asleep_ns(samples)));
 }

@@ -63,6 +63,20 @@ static uint32_t level_of_memory(const struct budget *budget, uint64_t own_bytes)
   return level;
 }
 
+/* The least level that the bound of the trace allows (BOUND). */
+static uint32_t level_of_bound(struct budget *budget, const struct budget_time *now) {
+  bool is_new = now->dropped_ns > budget->bound_ns;
+  if (is_new && since(now->time_ns, now->dropped_ns) < (double)BUDGET_KEEPS &&
+      rate_at(budget, budget->bound_level) > LOWEST_RATE) {
+    budget->bound_level += LEVELS_TO_TWO;
+    budget->bound_ns = now->time_ns;
+  } else if (budget->bound_level && since(now->time_ns, budget->bound_ns) >= (double)BUDGET_KEEPS) {
+    budget->bound_level--;
+    budget->bound_ns = now->time_ns;
+  }
+  return budget->bound_level;
+}
+
 /* ---- shared ---- */
 
 void budget_begin(struct budget *budget, double share, double rate, const struct budget_time *now) {
@@ -79,7 +93,8 @@ bool budget_follow(struct budget *budget, const struct budget_time *now) {
   double sampling = since(now->sampling, budget->began.sampling),
          other = since(now->other, budget->began.other), all = since(now->all, budget->began.all);
   if (now->all < budget->began.all) budget->began = *now; /* of a parent, whose handler forked within this */
-  uint32_t least_level = level_of_memory(budget, now->own_bytes);
+  uint32_t least_level = level_of_memory(budget, now->own_bytes), of_bound = level_of_bound(budget, now);
+  if (least_level < of_bound) least_level = of_bound;
   if (all < WINDOW && !budget_is_spent(budget, now->sampling) && least_level <= budget->level) return false;
   budget->began = *now;
   double most_debt = budget->share * PAYBACK;

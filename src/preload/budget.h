@@ -12,8 +12,15 @@
  *
  * MEMORY. A sampled block that lives takes some 170 bytes. From BUDGET_MEMORY on the highest rate
  * that a budget allows is halved for each quarter more: so a program that holds ever more has a
- * bounded number of sampled blocks, down to the lowest rate. A trace that is bounded has this bound
- * too, at the fixed rate that was asked for: a budget of all the processor's time.
+ * bounded number of sampled blocks, down to the lowest rate.
+ *
+ * BOUND. A bounded trace drops its oldest chunks when it is full. If a chunk is dropped that was
+ * begun after the rate was last lowered, and less than BUDGET_KEEPS ago, the highest rate is halved:
+ * so the file comes to hold at least the last half of the run, and later the last ten minutes, or
+ * all, if another process takes old chunks over. It rises again by a level each ten minutes.
+ *
+ * Memory and bound hold at a fixed rate too, in a bounded trace: a budget of all the processor's
+ * time.
  *
  * A rate is fixed before a thread draws its next sample by it, and no sample is left out after the draw, so
  * no estimate has a bias, however the rate follows the load (RATES of memprof/host.h).
@@ -30,6 +37,8 @@ struct budget_time {
   uint64_t sampling, other; /* what recording took: for samples, and beside them */
   uint64_t all;             /* what the process took, with these */
   uint64_t own_bytes;       /* memory that recording takes now */
+  uint64_t time_ns;         /* of the trace */
+  uint64_t dropped_ns;      /* when the chunk was begun that was dropped last; 0: none was */
 };
 
 struct budget {
@@ -38,14 +47,17 @@ struct budget {
   uint32_t level;           /* the rate is highest * 2^(-level/4) */
   struct budget_time began; /* the window */
   double debt_ns;           /* taken beyond the budget so far; below 0: less */
+  uint32_t bound_level;     /* BOUND: the level is this at least, */
+  uint64_t bound_ns;        /* since this time */
 };
 
 /* A sample costs a microsecond or so, and this is a sample every 8 kB. */
 #define BUDGET_HIGHEST 1e-3
 
 #define BUDGET_MEMORY ((uint64_t)64 << 20)
+#define BUDGET_KEEPS  ((uint64_t)600 * 1000 * 1000 * 1000)
 
-/* Begins with a rate, and a window. `share` 0: memory alone bounds the rate, which is never higher. */
+/* Begins with a rate, and a window. `share` 0: memory and bound alone lower the rate. */
 void budget_begin(struct budget *budget, double share, double rate, const struct budget_time *now);
 
 /* Whether so much time for samples ends the window. */

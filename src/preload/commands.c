@@ -30,24 +30,29 @@ static struct recorder *_Atomic recorder;
 static wn_profile *profile;
 static bool trace_is_bounded;
 
-static struct budget_time time_of(const struct cost *cost) {
-  return (struct budget_time){cost->sampling_ns, cost->other_ns, cost_processor_ns(), metadata_bytes()};
+static struct budget_time time_of(struct recorder *active, const struct cost *cost) {
+  struct budget_time now = {.sampling = cost->sampling_ns,
+                            .other = cost->other_ns,
+                            .all = cost_processor_ns(),
+                            .own_bytes = metadata_bytes()};
+  recorder_drop_times(active, &now.time_ns, &now.dropped_ns);
+  return now;
 }
 
-static void take_budget(const struct control_sampling *sampling) {
+static void take_budget(struct recorder *active, const struct control_sampling *sampling) {
   struct cost cost = cost_until_now();
   bool has = sampling->budget > 0 || (trace_is_bounded && sampling->rate > 0);
-  struct budget_time now = has ? time_of(&cost) : (struct budget_time){0};
+  struct budget_time now = has ? time_of(active, &cost) : (struct budget_time){0};
   if (has) budget_begin(&budget, sampling->budget, sampling->rate, &now);
   atomic_store_explicit(&commands_have_budget, has, memory_order_relaxed);
 }
 
-static bool budget_changes(void) {
+static bool budget_changes(struct recorder *active) {
   uint64_t cycles = cost_now();
   struct cost cost = cost_until_now();
   if (cycles < processor_due && !budget_is_spent(&budget, cost.sampling_ns)) return false;
   processor_due = cycles + PROCESSOR_CYCLES;
-  struct budget_time now = time_of(&cost);
+  struct budget_time now = time_of(active, &cost);
   return budget_follow(&budget, &now);
 }
 
@@ -58,7 +63,7 @@ static void sample_at(struct recorder *active, double rate, enum recorder_rate_c
 
 static void follow_budget(struct recorder *active) {
   if (!control_hold(&process_control)) return;
-  if (atomic_load_explicit(&commands_have_budget, memory_order_relaxed) && budget_changes()) {
+  if (atomic_load_explicit(&commands_have_budget, memory_order_relaxed) && budget_changes(active)) {
     sample_at(active, budget_rate(&budget), RECORDER_RATE_BUDGET);
     control_set_rate(&process_control, budget_rate(&budget));
   }
@@ -69,7 +74,7 @@ static void obey(struct recorder *active) {
   struct control_request request;
   if (!control_claim(&process_control, &request)) return;
   if (request.changes) {
-    take_budget(&request.sampling);
+    take_budget(active, &request.sampling);
     sample_at(active, request.sampling.rate, request.timed ? RECORDER_RATE_TIMED : RECORDER_RATE_ASKED);
   }
   control_done(&process_control, &request);
@@ -81,7 +86,7 @@ bool commands_begin(struct recorder *recording, wn_profile *sampling, const stru
                     const struct control_sampling *usual, bool bounded) {
   profile = sampling;
   trace_is_bounded = bounded;
-  take_budget(first);
+  take_budget(recording, first);
   atomic_store_explicit(&recorder, recording, memory_order_release);
   bool created = control_create(&process_control, recorder_path(recording), first, usual);
   if (created) commands_publish();

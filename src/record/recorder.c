@@ -447,6 +447,11 @@ uint64_t recorder_trace_bytes(const struct recorder *recorder) {
   return trace_writer_bytes(recorder->writer);
 }
 
+void recorder_drop_times(struct recorder *recorder, uint64_t *now_ns, uint64_t *dropped_ns) {
+  *now_ns = recorder_now(recorder);
+  *dropped_ns = trace_writer_dropped_begun(recorder->writer);
+}
+
 bool recorder_is_worth_a_file(const struct recorder *recorder, double least_hits, uint64_t resident_bytes) {
   uint64_t hits = atomic_load_explicit(&recorder->hits, memory_order_relaxed);
   return (hits >= TRACE_FEW_HITS && (double)hits >= least_hits) || resident_bytes >= TRACE_FEW_BYTES ||

@@ -84,6 +84,9 @@ void recorder_lost(struct recorder *recorder, uint64_t blocks);
 uint64_t recorder_lost_records(const struct recorder *recorder);
 uint64_t recorder_trace_bytes(const struct recorder *recorder);
 
+/* Times of the trace: now, and when the chunk was begun that was dropped last, or 0. */
+void recorder_drop_times(struct recorder *recorder, uint64_t *now_ns, uint64_t *dropped_ns);
+
 /* Whether the trace is worth a file of its own when the process becomes another program: it has at
  * least TRACE_FEW_HITS and at least `least_hits` sampled words, or a record of another process
  * (recorder_unrecorded), or the program had TRACE_FEW_BYTES of resident memory, `resident_bytes`. No more

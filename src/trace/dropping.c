@@ -91,6 +91,7 @@ static bool read_sealed(int descriptor, uint64_t sequence, struct dropped_chunk 
 static void note(struct disk_bound *bound, struct dropped_chunks *dropped, struct dropped_chunk *chunk) {
   chunk->number = atomic_fetch_add_explicit(&bound->dropped, 1, memory_order_relaxed);
   chunk->count = 1;
+  atomic_store_explicit(&bound->begun_ns, chunk->from_ns, memory_order_relaxed);
   if (dropped->count < DROPPED_MOST) {
     dropped->of[dropped->count++] = *chunk;
     return;

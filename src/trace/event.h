@@ -177,7 +177,7 @@ const char *trace_cause_word(unsigned cause);
 enum trace_rate_cause {
   TRACE_RATE_ASKED, /* by a command */
   TRACE_RATE_TIMED, /* the time is over for which a command asked */
-  TRACE_RATE_BUDGET /* the process follows its budget */
+  TRACE_RATE_BUDGET /* the process follows its budget, or the bounds of its memory and its trace */
 };
 
 enum trace_end_kind {

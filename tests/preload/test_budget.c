@@ -13,6 +13,9 @@
 /* Between two looks of the process. */
 #define LOOK_NS 6e6
 
+#define AT(sampling_ns, other_ns, all_ns, bytes) \
+  (struct budget_time) { .sampling = sampling_ns, .other = other_ns, .all = all_ns, .own_bytes = bytes }
+
 struct program {
   double (*words)(double cpu_s); /* that it allocates in a second of processor time */
   double processors;             /* that it keeps busy */
@@ -34,7 +37,7 @@ static struct result run(const struct program *program, double cpu_s) {
   struct result result = {.lowest = HIGHEST, .highest = 0};
   unsigned random = 1;
   double cpu = 0, cost = 0, other = 0;
-  budget_begin(&budget, SHARE, HIGHEST, &(struct budget_time){0, 0, 0, 0});
+  budget_begin(&budget, SHARE, HIGHEST, &(struct budget_time){0});
   while (cpu < cpu_s * SECOND) {
     double passed = LOOK_NS * program->processors, rate = budget_rate(&budget);
     double samples = program->words(cpu / SECOND) * passed / SECOND * rate * rising(&random);
@@ -42,8 +45,7 @@ static struct result run(const struct program *program, double cpu_s) {
     cost += samples * program->sample_ns;
     other += program->other * passed;
     cpu += passed + samples * program->sample_ns;
-    if (budget_follow(&budget, &(struct budget_time){(uint64_t)cost, (uint64_t)other, (uint64_t)cpu, 0}))
-      result.changes++;
+    if (budget_follow(&budget, &AT((uint64_t)cost, (uint64_t)other, (uint64_t)cpu, 0))) result.changes++;
     result.lowest = fmin(result.lowest, rate);
     result.highest = fmax(result.highest, rate);
   }
@@ -80,18 +82,18 @@ static void memory_is_bounded(void **state) {
   (void)state;
   struct budget budget;
   double cpu = 0, cost = 0, own = 0, highest_own = 0;
-  budget_begin(&budget, SHARE, HIGHEST, &(struct budget_time){0, 0, 0, 0});
+  budget_begin(&budget, SHARE, HIGHEST, &(struct budget_time){0});
   for (; cpu < 3600 * SECOND; cpu += LOOK_NS) {
     double samples = 1e8 * LOOK_NS / SECOND * budget_rate(&budget);
     cost += 100 * samples; /* cheap, so that only memory keeps the rate down */
     own += 170 * samples;
     highest_own = fmax(highest_own, own);
-    budget_follow(&budget, &(struct budget_time){(uint64_t)cost, 0, (uint64_t)cpu, (uint64_t)own});
+    budget_follow(&budget, &AT((uint64_t)cost, 0, (uint64_t)cpu, (uint64_t)own));
   }
   print_message("at most %.0f MB, at last a rate of %.1e\n", highest_own / 1e6, budget_rate(&budget));
   assert_true(highest_own < 4.0 * (double)BUDGET_MEMORY && highest_own > (double)BUDGET_MEMORY);
   for (int i = 0; i < 60 * 60; i++, cpu += LOOK_NS * 10)
-    budget_follow(&budget, &(struct budget_time){(uint64_t)cost, 0, (uint64_t)cpu, 1 << 20});
+    budget_follow(&budget, &AT((uint64_t)cost, 0, (uint64_t)cpu, 1 << 20));
   assert_true(budget_rate(&budget) >= HIGHEST / 2);
 }
 
@@ -102,19 +104,98 @@ static void memory_bounds_a_fixed_rate(void **state) {
   for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
     struct budget budget;
     double cpu = 0, own = 0, highest_own = 0;
-    budget_begin(&budget, 0, rates[i], &(struct budget_time){0, 0, 0, 0});
+    budget_begin(&budget, 0, rates[i], &(struct budget_time){0});
     for (; cpu < 3600 * SECOND; cpu += LOOK_NS) {
       own += 170 * 1e7 * LOOK_NS / SECOND * budget_rate(&budget);
       highest_own = fmax(highest_own, own);
       /* Recording takes nine tenths of all. */
-      budget_follow(&budget, &(struct budget_time){(uint64_t)(cpu * 0.9), 0, (uint64_t)cpu, (uint64_t)own});
+      budget_follow(&budget, &AT((uint64_t)(cpu * 0.9), 0, (uint64_t)cpu, (uint64_t)own));
       assert_true(budget_rate(&budget) <= rates[i]);
       if (own < (double)BUDGET_MEMORY) assert_true(budget_rate(&budget) == rates[i]);
     }
     assert_true(highest_own < 6.0 * (double)BUDGET_MEMORY);
     for (int k = 0; k < 100; k++, cpu += SECOND)
-      budget_follow(&budget, &(struct budget_time){(uint64_t)(cpu * 0.9), 0, (uint64_t)cpu, 1 << 20});
+      budget_follow(&budget, &AT((uint64_t)(cpu * 0.9), 0, (uint64_t)cpu, 1 << 20));
     assert_true(budget_rate(&budget) == rates[i]);
+  }
+}
+
+/* A bounded file: a ring of chunks, by when each was begun, of which another process takes over some. */
+enum { CHUNKS = 64, CHUNK_SAMPLES = 4000 };
+struct file {
+  double begun[CHUNKS], samples; /* in the newest */
+  unsigned oldest, count;
+  double dropped_ns; /* when the last one was begun that was dropped */
+  double dropped;    /* samples */
+};
+
+static void write_samples(struct file *file, double samples, double now_ns) {
+  for (file->samples += samples; file->samples >= CHUNK_SAMPLES; file->samples -= CHUNK_SAMPLES) {
+    if (file->count == CHUNKS) {
+      file->dropped_ns = file->begun[file->oldest++ % CHUNKS];
+      file->dropped += CHUNK_SAMPLES;
+      file->count--;
+    }
+    file->begun[(file->oldest + file->count++) % CHUNKS] = now_ns + 1;
+  }
+}
+
+static void take_over(struct file *file, unsigned chunks) {
+  if (chunks > file->count) chunks = file->count;
+  file->oldest += chunks;
+  file->count -= chunks;
+}
+
+/* Writes for some seconds, at a fixed rate that the bound lowers; another process takes over so many
+ * samples a second. Returns the rate at the end. */
+static double record_bounded(struct file *file, double words, double taken, double seconds) {
+  struct budget budget;
+  double samples = 0, debt = 0;
+  *file = (struct file){.count = 0};
+  budget_begin(&budget, 0, 0.01, &(struct budget_time){0});
+  for (double now = 0; now < seconds * SECOND; now += 10 * LOOK_NS) {
+    double more = words * 10 * LOOK_NS / SECOND * budget_rate(&budget);
+    samples += more;
+    write_samples(file, more, now);
+    if ((debt += taken * 10 * LOOK_NS / SECOND) >= CHUNK_SAMPLES) {
+      take_over(file, (unsigned)(debt / CHUNK_SAMPLES));
+      debt = fmod(debt, CHUNK_SAMPLES);
+    }
+    budget_follow(&budget, &(struct budget_time){.sampling = (uint64_t)(samples * 1000),
+                                                 .all = (uint64_t)now,
+                                                 .time_ns = (uint64_t)now,
+                                                 .dropped_ns = (uint64_t)file->dropped_ns});
+    assert_true(budget_rate(&budget) <= 0.01);
+  }
+  print_message("%.0e words/s, %.0e samples taken over: %.0f s, rate %.1e, the oldest of %.0f s ago\n", words,
+                taken, seconds, budget_rate(&budget), seconds - file->begun[file->oldest % CHUNKS] / SECOND);
+  return budget_rate(&budget);
+}
+
+/* Nothing is taken over: the file holds the last half of a short run, and ten minutes of a long one. */
+static void the_bound_lowers_the_rate(void **state) {
+  (void)state;
+  struct file file;
+  for (double words = 1e6; words < 1e10; words *= 10)
+    for (double seconds = 10; seconds < 20000; seconds *= 4) {
+      double rate = record_bounded(&file, words, 0, seconds);
+      double kept = seconds - file.begun[file.oldest % CHUNKS] / SECOND;
+      assert_true(rate < 1.1e-6 || kept > 0.4 * fmin(seconds, (double)BUDGET_KEEPS / SECOND));
+      double enough = CHUNKS * CHUNK_SAMPLES / words / ((double)BUDGET_KEEPS / SECOND);
+      assert_true(seconds < 2000 || rate == 0.01 || rate < 1.1e-6 ||
+                  (rate > enough / 4 && rate < enough * 2));
+    }
+}
+
+/* Where another process takes chunks over, the rate becomes one at which next to nothing is dropped. */
+static void the_bound_lets_a_compactor_keep_up(void **state) {
+  (void)state;
+  struct file file;
+  double seconds = 3600, words = 1e9;
+  for (double taken = 1e4; taken < 1e7; taken *= 10) {
+    double rate = record_bounded(&file, words, taken, seconds);
+    assert_true(rate * words < 1.3 * taken && rate * words > fmin(taken / 4, 0.009 * words));
+    assert_true(file.dropped < 0.05 * rate * words * seconds + 4 * CHUNKS * CHUNK_SAMPLES);
   }
 }
 
@@ -156,12 +237,12 @@ static void the_rate_rises_again(void **state) {
   (void)state;
   struct budget budget;
   double cpu = 0, cost = 0;
-  budget_begin(&budget, SHARE, HIGHEST, &(struct budget_time){0, 0, 0, 0});
+  budget_begin(&budget, SHARE, HIGHEST, &(struct budget_time){0});
   while (cpu < 60 * SECOND) {
     double samples = storm_first(cpu / SECOND) * LOOK_NS / SECOND * budget_rate(&budget);
     cost += samples * 1500;
     cpu += LOOK_NS + samples * 1500;
-    budget_follow(&budget, &(struct budget_time){(uint64_t)cost, 0, (uint64_t)cpu, 0});
+    budget_follow(&budget, &AT((uint64_t)cost, 0, (uint64_t)cpu, 0));
     if (cpu > 4 * SECOND && cpu < 5 * SECOND) assert_true(budget_rate(&budget) < HIGHEST / 20);
   }
   assert_true(budget_rate(&budget) == HIGHEST);
@@ -185,7 +266,7 @@ static void the_rate_has_an_end(void **state) {
 static void a_clock_that_stands_changes_little(void **state) {
   (void)state;
   struct budget budget;
-  struct budget_time now = {1000, 1000, 1000, 0};
+  struct budget_time now = AT(1000, 1000, 1000, 0);
   budget_begin(&budget, SHARE, HIGHEST, &now);
   assert_false(budget_follow(&budget, &now));
   now.sampling += (uint64_t)(SHARE * SECOND);
@@ -198,7 +279,7 @@ static void a_clock_that_stands_changes_little(void **state) {
 static void a_clock_that_goes_back_changes_nothing(void **state) {
   (void)state;
   struct budget budget;
-  struct budget_time now = {1000000, 1000, 2000000000, 0};
+  struct budget_time now = AT(1000000, 1000, 2000000000, 0);
   budget_begin(&budget, SHARE, HIGHEST, &now);
   now.sampling -= 1;
   assert_false(budget_is_spent(&budget, now.sampling));
@@ -206,7 +287,7 @@ static void a_clock_that_goes_back_changes_nothing(void **state) {
   now.all += (uint64_t)SECOND;
   assert_false(budget_follow(&budget, &now));
   assert_true(budget_rate(&budget) == HIGHEST);
-  now = (struct budget_time){0, 0, 1000, 0};
+  now = AT(0, 0, 1000, 0);
   assert_false(budget_follow(&budget, &now));
   now.sampling += (uint64_t)(4 * SHARE * SECOND);
   now.all += (uint64_t)SECOND;
@@ -217,6 +298,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(a_storm_takes_its_budget),
                                      cmocka_unit_test(memory_is_bounded),
                                      cmocka_unit_test(memory_bounds_a_fixed_rate),
+                                     cmocka_unit_test(the_bound_lowers_the_rate),
+                                     cmocka_unit_test(the_bound_lets_a_compactor_keep_up),
                                      cmocka_unit_test(bursts_take_the_budget),
                                      cmocka_unit_test(what_costs_little_has_the_highest_rate),
                                      cmocka_unit_test(the_rate_rises_again),

@@ -130,7 +130,7 @@ static void say_higher_rate(struct paragraph *text, const struct view *view, con
                             const char *after) {
   double rate = fmin(fmax(10 * view->report->recording->rate, 1e-4), 1);
   if (samples_follow_budget(view->report->samples))
-    say(text, "%sa larger --budget%s", before, after);
+    say(text, "%sa larger --budget or --max-trace%s", before, after);
   else
     say(text, view->report->samples->collected ? "%sWINNOW_RATE=%.1g%s" : "%s--rate %.1g%s", before, rate,
         after);
