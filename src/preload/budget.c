@@ -80,7 +80,8 @@ static uint32_t level_of_bound(struct budget *budget, const struct budget_time *
 /* ---- shared ---- */
 
 void budget_begin(struct budget *budget, double share, double rate, const struct budget_time *now) {
-  *budget = (struct budget){.share = share > 0 ? share : 1, .highest = rate, .began = *now};
+  *budget = (struct budget){
+      .share = share > 0 ? share : 1, .highest = rate, .began = *now, .bound_ns = now->time_ns};
   for (; share > 0 && 2 * budget->highest <= BUDGET_HIGHEST; budget->highest *= 2)
     budget->level += LEVELS_TO_TWO;
 }

@@ -136,7 +136,7 @@ a_budget_lowers_the_rate() {
   rates | tr ',' '\n' >changes
   head -n 1 changes | grep -q ' 2$' || fail "the first change is another one: $(cat changes)"
   grep -q '^0.25 0$' changes && grep -q '^0.5 0$' changes && grep -q '^0.0001 0$' changes || fail "what was asked is not in the trace: $(cat changes)"
-  "$winnow" info t | grep -q '^rate *0.5 at first, then [0-9]* changes by its budget, from ' || fail "info does not say the budget: $("$winnow" info t)"
+  "$winnow" info t | grep -q '^rate *0.5 at first, then [0-9]* changes by its budget or bound, from ' || fail "info does not say the budget: $("$winnow" info t)"
   "$winnow" info t | grep -q '^cost .* of processor time, ' || fail "info does not say the cost"
   [ "$("$winnow" info --json t | jq '.costs[-1].cost_ns > 0 and (.rates | length) > 3 and .rates[0].cause == "budget"')" = true ] || fail "the JSON lacks the course"
   [ "$(figure '.trace.cost_ns > 0 and .trace.cost_share > 0 and .trace.cost_share <= 1' t)" = true ] || fail "the report lacks the cost: $(figure '.trace' t | tr '\n' ' ' | grep -o '"cost_[^,]*' | tr '\n' ' ')"
