@@ -2,9 +2,9 @@
  * this list.
  *
  * Only the text has columns besides these (cli/report/report_columns.h): those of lines that are no
- * rows of a table, such as the sum of the rows that are not shown. The page reads whole tables at a
- * time (page/view_table.c): to find the lives of all rows takes one pass over the samples, a cell
- * takes one for itself. */
+ * rows of a table, such as the sum of the rows that are not shown. The page does not use this list:
+ * it reads whole tables at a time (page/view_table.c), since to find the lives of all rows takes one
+ * pass over the samples, and a cell takes one for itself. */
 #ifndef ANALYSIS_REPORT_COLUMNS_H
 #define ANALYSIS_REPORT_COLUMNS_H
 
@@ -29,7 +29,8 @@ enum table_style { TABLE_BRIEF = 1, TABLE_FULL = 2, TABLE_BOTH = 3 };
 
 /* How text shows a column: in which tables, the heading, the width of the number, that of its
  * interval in TABLE_FULL (0: it has none), and the rank. A narrow terminal drops the columns of
- * rank 1 first, then rank 2 and so on; rank 0 is never dropped. */
+ * rank 1 first, then rank 2 and so on; rank 0 is never dropped. Text has no cells of the kinds
+ * INTEGER, RATE, AGES and STACK: print_cell of cli/report/report_columns.c. */
 struct text_layout {
   enum table_style styles; /* 0: text does not show it */
   const char *heading;

@@ -1,6 +1,7 @@
 /* Selects columns and prints their cells. */
 #include "cli/report/report_columns.h"
 
+#include "base/check.h"
 #include "cli/report/report_name.h"
 #include "cli/report/screen.h"
 #include "cli/text.h"
@@ -201,7 +202,7 @@ static void print_row_share(const struct columns *columns, int column, const str
               any ? text_share_range(range, share) : "");
 }
 
-/* Prints a cell of a row; only the kinds that columns of text have. */
+/* Prints a cell of a row. A column of another kind has NO_TEXT, or gets a case here. */
 static void print_cell(const struct columns *columns, int column, const struct cell *cell) {
   char text[32];
   switch (cell->kind) {
@@ -211,8 +212,14 @@ static void print_cell(const struct columns *columns, int column, const struct c
   case CELL_SHARE: print_row_share(columns, column, &cell->estimate); return;
   case CELL_LIFE_NS: print_life_ns(columns, column, &cell->life); return;
   case CELL_LIFE_WORDS: print_life_words(columns, column, &cell->life); return;
-  default: print_value(columns, column, "", ""); return;
+  case CELL_INTEGER:
+  case CELL_RATE:
+  case CELL_AGES:
+  case CELL_STACK: break;
   }
+  const bool text_prints_this_kind = false;
+  ASSERT(text_prints_this_kind);
+  print_value(columns, column, "", "");
 }
 
 /* Prints the columns that only rows have. */
