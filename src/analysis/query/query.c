@@ -77,7 +77,7 @@ static void condition_free(struct condition *condition) {
   condition_free(condition->right);
   if (condition->has_pattern) regfree(&condition->pattern);
   free(condition->text);
-  free(condition->nodes);
+  free(condition->matches);
   free(condition);
 }
 

@@ -45,8 +45,7 @@ static double number_of_source(const struct samples *samples, const struct row *
 
 /* ---- shared ---- */
 
-/* A new field needs a row here with its function, a row in docs/queries.md, and a row in
- * viewer/src/state/fields.ts. */
+/* CONTRIBUTING.md says what a new field needs besides a row here and its function. */
 const struct field query_fields[] = {
     {"fn", "function", FRAME_TEXT, .text = text_of_function},
     {"file", NULL, FRAME_TEXT, .text = text_of_file},

@@ -5,6 +5,8 @@
 
 #include "analysis/load/names.h"
 
+/* What the value of a condition is. The compiler asks for a new type where values are parsed (query.c)
+ * and compared (query_selects.c). */
 enum type {
   FRAME_TEXT,  /* of any frame of the stack: = and != compare whole names, ~ and !~ search */
   THREAD_NAME, /* of the thread, in the same way, its number, or both as in a table */
@@ -22,8 +24,8 @@ enum type {
 struct field {
   const char *name, *synonym;
   enum type type;
-  uint32_t (*text)(const struct frame *frame); /* a number of a string */
-  double (*number)(const struct samples *samples, const struct row *row);
+  uint32_t (*text)(const struct frame *frame); /* FRAME_TEXT, HIDDEN, FROM: the number of a string */
+  double (*number)(const struct samples *samples, const struct row *row); /* BYTES, TIME, CHOICE */
   bool needs_lives;       /* only where it is known which block was freed: no_lives of sources/source.h */
   const char *choices[5]; /* CHOICE: the word for each number; a number with "" has no word */
 };

@@ -36,13 +36,13 @@ static bool *match_frames(const struct condition *condition, const struct names 
 
 static bool bind_names(struct condition *condition, const struct query *query, const struct names *names,
                        const bool *frames) {
-  condition->nodes = calloc((size_t)query->node_count + 1, sizeof *condition->nodes);
-  if (!condition->nodes) return false;
+  condition->matches = calloc((size_t)query->node_count + 1, sizeof *condition->matches);
+  if (!condition->matches) return false;
   for (uint32_t node = 1; node <= query->node_count; node++) {
     uint32_t parent = source_stack(query->samples->source, node).parent;
-    bool matches = parent < node && condition->nodes[parent];
+    bool matches = parent < node && condition->matches[parent];
     for (uint32_t i = 0; i < names->count[node] && !matches; i++) matches = frames[names->first[node] + i];
-    condition->nodes[node] = matches;
+    condition->matches[node] = matches;
   }
   return true;
 }
@@ -81,30 +81,30 @@ static bool is_on_frames(enum type type) { return type == FRAME_TEXT || type == 
 /* Each process is compared once, by its number, its name, and both as in a table. */
 static bool bind_processes(struct condition *condition, const struct samples *samples,
                            const struct names *names) {
-  condition->nodes = calloc((size_t)samples->process_count + 1, sizeof *condition->nodes);
-  for (uint32_t i = 0; condition->nodes && i < samples->process_count; i++) {
+  condition->matches = calloc((size_t)samples->process_count + 1, sizeof *condition->matches);
+  for (uint32_t i = 0; condition->matches && i < samples->process_count; i++) {
     const struct process *process = &samples->processes[i];
     char number[16];
     snprintf(number, sizeof number, "%u", process->pid);
-    condition->nodes[i] = text_matches(condition, number) || text_matches(condition, process->name) ||
-                          text_matches(condition, names_of_process(names, i));
+    condition->matches[i] = text_matches(condition, number) || text_matches(condition, process->name) ||
+                            text_matches(condition, names_of_process(names, i));
   }
-  return condition->nodes;
+  return condition->matches;
 }
 
 /* Likewise each thread. */
 static bool bind_threads(struct condition *condition, const struct samples *samples,
                          const struct names *names) {
-  condition->nodes = calloc((size_t)names->thread_count + 1, sizeof *condition->nodes);
-  for (uint32_t i = 0; condition->nodes && i < names->thread_count; i++) {
+  condition->matches = calloc((size_t)names->thread_count + 1, sizeof *condition->matches);
+  for (uint32_t i = 0; condition->matches && i < names->thread_count; i++) {
     char buffer[32], number[16];
     snprintf(number, sizeof number, "%u", samples_thread_number(samples, names->thread[i]));
-    condition->nodes[i + 1] =
+    condition->matches[i + 1] =
         text_matches(condition, number) ||
         text_matches(condition, samples_thread_name(samples, names->thread[i], buffer)) ||
         text_matches(condition, strings_text(names->strings, names->threads[2 * i]));
   }
-  return condition->nodes;
+  return condition->matches;
 }
 
 static bool bind(struct condition *condition, struct query *query, const struct names *names) {
@@ -160,12 +160,15 @@ static bool field_takes(const struct condition *condition, const struct query *q
   case HIDDEN: return true;
   case LIVE_AT: return row_is_live_at(row, (uint64_t)condition->number) != negated;
   case FROM:
-  case FRAME_TEXT: return condition->nodes[row->stack <= query->node_count ? row->stack : 0] != negated;
-  case THREAD_NAME: return condition->nodes[names_thread_place(query->names, row->thread)] != negated;
-  case PROCESS: return condition->nodes[process_of(query->samples, row->thread)] != negated;
-  default:
+  case FRAME_TEXT: return condition->matches[row->stack <= query->node_count ? row->stack : 0] != negated;
+  case THREAD_NAME: return condition->matches[names_thread_place(query->names, row->thread)] != negated;
+  case PROCESS: return condition->matches[process_of(query->samples, row->thread)] != negated;
+  case BYTES:
+  case TIME:
+  case CHOICE:
     return compares(condition->field->number(query->samples, row), condition->relation, condition->number);
   }
+  return false;
 }
 
 static bool selects(const struct condition *condition, const struct query *query, const struct row *row) {
@@ -255,6 +258,6 @@ double query_least_size(const struct query *query) { return query ? least_of(que
 
 struct stack_view query_view(const struct query *query) {
   return (struct stack_view){
-      .hidden = query->hidden, .begins = query->begins, .begun = query->from ? query->from->nodes : NULL};
+      .hidden = query->hidden, .begins = query->begins, .begun = query->from ? query->from->matches : NULL};
 }
 /* SPDX-License-Identifier: MIT */

@@ -21,7 +21,7 @@ struct condition {
   enum when when;  /* MOMENT */
   regex_t pattern; /* of names, with ~ or !~ */
   bool has_pattern;
-  bool *nodes; /* FRAME_TEXT, FROM: which of the trace's nodes match; PROCESS: which processes */
+  bool *matches; /* FRAME_TEXT, FROM: by node; THREAD_NAME: by names_thread_place; PROCESS: by process */
 };
 
 struct query {
