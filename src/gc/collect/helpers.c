@@ -44,7 +44,7 @@ static void wait_for_work(struct wn_heap *heap) {
   }
 }
 
-/* WAY: yields this processor if a domain was seen on it. */
+/* GIVE WAY: yields this processor if a domain was seen on it. */
 static void make_way(struct wn_heap *heap) {
   int here = sched_getcpu() + 1;
   bool seen = false;

@@ -9,13 +9,13 @@
  * awake. The other helpers return their work to the shared packets, and sleep until a collection
  * finds an idle processor.
  *
- * WAY. There can be too few processors all the same, because other programs run too. The system
+ * GIVE WAY. There can be too few processors all the same, because other programs run too. The system
  * then alternates a helper and a domain on one processor, for milliseconds each. Therefore a domain
  * stores the number of its processor (domain_note_processor). After each piece of work a helper
  * looks whether a domain has stored the number of the helper's processor, and if so calls
  * sched_yield. A domain that blocks or ends clears its number.
  *
- * RECLAIM. The cycle cannot end while a helper holds spans to mark, or is in the middle of
+ * RECLAIM. The cycle cannot end while a helper holds spans to mark (mark.h), or is in the middle of
  * sweeping, and the system may keep that helper from a processor for as long as it likes. What is
  * allocated meanwhile is not freed before the next cycle ends, and would count as live until then:
  * each cycle would let the heap grow further than the one before. So a domain that owes work (PACE
@@ -82,8 +82,8 @@ void helpers_wake(struct wn_heap *heap);
  * world is stopped. */
 void helpers_invite(struct wn_heap *heap);
 
-/* TOUCH AHEAD of chunk.h: wakes the helpers to touch memory, if a helper has a processor for that.
- * False if none has. */
+/* Wakes the helpers to make new chunks resident before they are used (TOUCH AHEAD of chunk.h), if a
+ * helper has a processor for that. False if none has. */
 bool helpers_touch(struct wn_heap *heap);
 
 /* Between these two calls no helper touches the heap. The world is stopped, or no domain is
@@ -91,16 +91,17 @@ bool helpers_touch(struct wn_heap *heap);
 void helpers_pause(struct wn_heap *heap);
 void helpers_resume(struct wn_heap *heap);
 
-/* In the child of a fork, which has no helper threads: gives back what they held. The parent paused
- * them before. helpers_return starts such helpers again; the world is stopped. A child that
- * executes another program thus needs no threads. */
+/* In the child of a fork, which has no helper threads: puts what they held into packets. The parent
+ * paused them before. helpers_return starts these threads anew, when the child first collects: a
+ * child that executes another program needs none. The world is stopped. */
 void helpers_lose(struct wn_heap *heap);
 void helpers_return(struct wn_heap *heap);
 
 /* RECLAIM. The calling thread's domain, at a safepoint, found nothing to do in the phase. If
  * helpers hold the rest of the work, waits until they have returned some of it, or `news` has
- * changed for another reason; the domain may have been collected meanwhile. False if nothing is
- * left to do but what other domains have, or the domain has spans to mark. */
+ * changed for another reason; the domain may have been collected meanwhile. True: it waited, or has
+ * a packet now, and looks for work again. False: it had spans to mark already, or what is left is
+ * with other domains. */
 bool helpers_await(struct wn_domain *domain);
 
 /* WAITING: changes `news`, and wakes the threads that wait for helpers. */

@@ -84,7 +84,7 @@ struct wn_heap {
   enum stop_cause stop_cause;                          /* of the leader */
   uint64_t stop_began_ns;                              /* 0: no listener wants the stop */
 
-  /* WAY of helpers.h: by a domain's index, the number + 1 of the processor on which the domain
+  /* GIVE WAY of helpers.h: by a domain's index, the number + 1 of the processor on which the domain
    * runs; 0: none. */
   bool notes_processors; /* set when helpers start */
   _Atomic(int) processor_of[DOMAINS_MOST];

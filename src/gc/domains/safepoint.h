@@ -86,7 +86,7 @@ void world_unshare_collection(struct wn_heap *heap);
 void domain_block(struct wn_domain *domain);
 void domain_unblock(struct wn_domain *domain);
 
-/* WAY of helpers.h: stores the number of the processor on which the calling thread runs the
+/* GIVE WAY of helpers.h: stores the number of the processor on which the calling thread runs the
  * domain. */
 void domain_note_processor(struct wn_domain *domain);
 
