@@ -80,6 +80,10 @@ bool pair_is_partial(const struct pair *pair) {
          slept(&pair->after);
 }
 
+bool pair_is_exact(const struct pair *pair) {
+  return pair->before.recording->rate >= 1 && pair->after.recording->rate >= 1;
+}
+
 bool pair_is_without_ranges(const struct pair *pair) {
   return pair->before.recording->without_ranges || pair->after.recording->without_ranges ||
          slept(&pair->before) || slept(&pair->after);

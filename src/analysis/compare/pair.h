@@ -33,6 +33,9 @@ void pair_destroy(struct pair *pair);
  * is known of differences. */
 bool pair_is_partial(const struct pair *pair);
 
+/* Whether every block of both runs was recorded, so that nothing is by chance. */
+bool pair_is_exact(const struct pair *pair);
+
 /* Whether it is not known which differences are real: one is partial, or another tool's estimates. */
 bool pair_is_without_ranges(const struct pair *pair);
 

@@ -1,8 +1,9 @@
 /* Decides whether a run is worse than the one before.
  *
- * A row of a comparison is listed as changed if its 95 % interval excludes 0; of what did not change, 5
- * of 100 are. A verdict takes more: the difference must exceed SURE times the half of that interval (3
- * standard errors), and LEAST of what was before. */
+ * A row of a comparison is listed as changed if its 95 % interval excludes 0: so are 5 of 100 rows
+ * that did not change. A verdict takes more: the difference must exceed SURE times half of that
+ * interval (3 standard errors), and be at least the share LEAST of what was before. The first fact
+ * of regression_facts that changed so much decides, whatever the later ones did. */
 #include "analysis/compare/regression.h"
 
 #include <math.h>
@@ -23,13 +24,9 @@ static int direction_of(const struct change *bytes) {
 const enum fact_name *regression_facts(const struct report *report) {
   static const enum fact_name at_peak[] = {FACT_TOTALS_peak_bytes, FACT_TOTALS_live_at_end_bytes,
                                            FACT_TOTALS_allocated_bytes},
-                              then[] = {FACT_TOTALS_held_bytes, FACT_TOTALS_live_at_end_bytes,
-                                        FACT_TOTALS_allocated_bytes};
-  return report->at == AT_PEAK ? at_peak : then;
-}
-
-bool pair_is_exact(const struct pair *pair) {
-  return pair->before.recording->rate >= 1 && pair->after.recording->rate >= 1;
+                              at_moment[] = {FACT_TOTALS_held_bytes, FACT_TOTALS_live_at_end_bytes,
+                                             FACT_TOTALS_allocated_bytes};
+  return report->at == AT_PEAK ? at_peak : at_moment;
 }
 
 struct regression regression_find(const struct pair *pair, const struct facts *before,
@@ -49,12 +46,18 @@ struct regression regression_find(const struct pair *pair, const struct facts *b
 }
 
 const char *regression_word(enum regression_kind kind) {
-  static const char *const words[] = {"not_known", "no_change", "regression", "improved"};
+  static const char *const words[] = {[REGRESSION_UNKNOWN] = "not_known",
+                                      [REGRESSION_NONE] = "no_change",
+                                      [REGRESSION_WORSE] = "regression",
+                                      [REGRESSION_BETTER] = "improved"};
   return words[kind];
 }
 
 const char *regression_title(enum regression_kind kind, bool exact) {
-  static const char *const titles[] = {"NOT KNOWN", "NO CHANGE BEYOND NOISE", "REGRESSION", "IMPROVED"};
+  static const char *const titles[] = {[REGRESSION_UNKNOWN] = "NOT KNOWN",
+                                       [REGRESSION_NONE] = "NO CHANGE BEYOND NOISE",
+                                       [REGRESSION_WORSE] = "REGRESSION",
+                                       [REGRESSION_BETTER] = "IMPROVED"};
   return kind == REGRESSION_NONE && exact ? "NO CHANGE" : titles[kind];
 }
 /* SPDX-License-Identifier: MIT */

@@ -26,8 +26,5 @@ struct regression regression_find(const struct pair *pair, const struct facts *b
 const char *regression_word(enum regression_kind kind);
 const char *regression_title(enum regression_kind kind, bool exact);
 
-/* Whether every block of both runs was recorded, so that nothing is by chance. */
-bool pair_is_exact(const struct pair *pair);
-
 #endif
 /* SPDX-License-Identifier: MIT */
