@@ -16,7 +16,8 @@ static inline uint64_t splitmix64(uint64_t *state) {
   return z ^ (z >> 31);
 }
 
-/* A stream that depends on all three numbers; two different triples give unrelated streams. */
+/* Begins the stream of a seed, of a profile and of a sequence of it, each 0 where there is none.
+ * Streams of which one of the three differs are unrelated. */
 static inline void random_seed(struct random *random, uint64_t seed, uint64_t profile, uint64_t sequence) {
   uint64_t mix = seed;
   uint64_t state = splitmix64(&mix) ^ profile;
@@ -24,6 +25,7 @@ static inline void random_seed(struct random *random, uint64_t seed, uint64_t pr
   for (int i = 0; i < 4; i++) random->state[i] = splitmix64(&state);
 }
 
+/* 64 of them. */
 static inline uint64_t random_bits(struct random *random) {
   uint64_t *s = random->state;
   uint64_t sum = s[0] + s[3];

@@ -1,9 +1,10 @@
 /* Matches labels whose names two tools write in different ways.
  *
- * DHAT names an inlined function "get", which in a trace is "Pool<Item>::get()", and what it takes from
- * the symbol table "work(int)", which in the DWARF of a static function is "work". So labels that nothing
- * else matched are matched if their names may be of one function (cxx_name.h) and no other label of
- * either side is as similar. Lines have to be equal, and of files the last parts of the paths. */
+ * DHAT names an inlined function "get", which in a trace is "Pool<Item>::get()", and what it takes
+ * from the symbol table "work(int)", which in the DWARF of a static function is "work". So labels
+ * that nothing else matched are matched if their names may be of one function (cxx_name.h) and no
+ * other label of either side is as similar. Their lines have to be equal, and so do the names of
+ * their files, without the folders. */
 #ifndef ANALYSIS_SIMILAR_H
 #define ANALYSIS_SIMILAR_H
 

@@ -1,11 +1,13 @@
-/* Which code an address is. Code without a name is called by its address in its file, such as
- * "libfoo.so+0x1234"; in another build of the file that is other code. So each name that is an
- * address has a build, and two recordings mean the same code by it only if the builds are equal.
+/* Builds: they tell which code a name means that is an address. Code without a name is called by
+ * its address in its file, such as "libfoo.so+0x1234"; in another build of the file that is other
+ * code. So each name that is an address has a build, and two recordings mean the same code by it
+ * only if the builds are equal.
  *
- * A build is a text: the build-id of the file. A file without one has its size instead, and a hash of
- * its path, since a page does not tell paths. Two recordings with one path and size are taken to have
- * one file, and build_is_sure tells that this is not certain. Addresses outside of files are those of
- * one process, so their build is the process. Builds are numbers of strings, as names are. */
+ * A build is a text: the build-id of the file. A file without one has its size instead, and a hash
+ * of its path, since a page does not tell paths. Two recordings with one path and size are taken to
+ * have one file, and build_is_sure tells that this is not certain. Addresses outside of files are
+ * those of one process, so their build is the process. Builds are numbers of strings, as names
+ * are. */
 #ifndef ANALYSIS_BUILDS_H
 #define ANALYSIS_BUILDS_H
 

@@ -1,6 +1,10 @@
-/* Each stack with rows belongs to its innermost frame that is no wrapper. If that has no name, its call
- * comes before it. The frames of all nodes are copied to a larger array, since those of a node stand
- * together. */
+/* A stack belongs to its innermost frame that is no wrapper: its owner. Where the owner has no
+ * name, a frame for its call is put before it, as if the call had been inlined there: the node is
+ * split. Only stacks of rows and mappings are looked at.
+ *
+ * An address stands for a name in two texts (names.h): `function` is where the function begins, and
+ * `place` is where the call is. The frames of a node are consecutive, so those of all nodes are
+ * copied to a larger array. */
 #include "analysis/load/nameless.h"
 
 #include "base/array.h"

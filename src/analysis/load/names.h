@@ -19,7 +19,8 @@ struct frame {
   uint32_t bytes;                     /* of the function's code; 0: unknown, or inlined */
   uint32_t home;                      /* the file that declares the function, without its folder, or empty;
                                        * recordings of a page have none */
-  uint32_t place;                     /* if no line is known: "function (module+0xaddress)" */
+  uint32_t place;                     /* if no line is known: "function (module+0xaddress)", the address of
+                                       * the call; without a name, this address alone */
   bool inlined;                       /* the function was inlined into that of the next frame */
   bool wrapper;                       /* the function allocates for its callers; set by wrappers_find */
   bool between;                       /* Go and C, cgo.h: call paths leave it out */

@@ -1,13 +1,13 @@
-/* Functions of one name in one module, such as static functions of two source files. A row of a
- * table stands for a name and a module. So that each has a row of its own, the name of its source
- * file is appended: "grow (queue.c)". */
+/* Different functions with the same name in one module, such as static functions of two source
+ * files. A row of a table stands for a name and a module, so they would share one. Therefore the
+ * name of the source file is appended to theirs: "grow (queue.c)". */
 #ifndef ANALYSIS_NAMESAKES_H
 #define ANALYSIS_NAMESAKES_H
 
 #include "analysis/load/names.h"
 
-/* Renames them. Called after the wrappers were found, whose lists have names without files.
- * WN_ENOMEM. */
+/* Renames them, among the frames of the nodes 1 to `nodes`. Called after wrappers_find, which
+ * compares names with lists that have no file names. WN_ENOMEM. */
 wn_status namesakes_rename(struct names *names, uint32_t nodes);
 
 #endif

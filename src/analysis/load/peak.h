@@ -23,9 +23,9 @@ wn_status peak_find(const struct samples *samples, row_filter *selects, void *co
  * then peak_add for each row in order, then peak_end, which frees the finder. */
 struct peak_finder {
   const struct samples *samples;
-  double *bytes; /* by row, as `part`: peak.c */
-  int8_t *part;
-  bool exact; /* every block that counts is in the sample */
+  double *bytes; /* by row: what it weighs where it chooses moments */
+  int8_t *part;  /* by row: the part of the sample that it is in, or a mark below 0 (peak.c) */
+  bool exact;    /* every block that counts is in the sample */
 };
 wn_status peak_begin(const struct samples *samples, struct peak_finder *finder);
 void peak_add(struct peak_finder *finder, const struct row *row, bool counts);
