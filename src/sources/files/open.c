@@ -77,6 +77,7 @@ static wn_status refuse_big_endian(const char *path, struct source **source) {
 
 /* ---- the formats ---- */
 
+/* Traits of a format. */
 enum {
   IS_TRACE = 1, /* written while a program runs, and not a profile of it */
   INFLATES = 2  /* `open` reads compressed files, too */
@@ -85,10 +86,11 @@ enum {
 struct file_format {
   bool (*begins)(const unsigned char *bytes, size_t count); /* its first bytes, inflated */
   wn_status (*open)(const char *path, struct source **source);
-  unsigned is;
+  unsigned traits;
 };
 
-/* A file is of the first format of this list whose `begins` accepts its first bytes. */
+/* A file is of the first format of this list whose `begins` accepts its first bytes. open_unknown
+ * names the formats for users. */
 static const struct file_format formats[] = {
     {winnow_trace_begins, winnow_trace_open, IS_TRACE},
     {memtrace_trace_begins, memtrace_trace_open, IS_TRACE},
@@ -115,10 +117,11 @@ static const struct file_format *format_within(const char *path) {
   if (inflated_open(path, &file)) return NULL;
   const struct file_format *format = format_of(bytes, (size_t)inflated_read(file, bytes, sizeof bytes));
   inflated_close(file);
-  return format && format->is & INFLATES ? format : NULL;
+  return format && format->traits & INFLATES ? format : NULL;
 }
 
-/* Reads the beginning of a file. Nothing of what is no file that can be read. */
+/* Reads the beginning of a file, and returns how many bytes that was: 0 if it is no regular file,
+ * or cannot be read. */
 static size_t first_bytes(const char *path, unsigned char bytes[FIRST_BYTES]) {
   struct stat found;
   int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -158,7 +161,7 @@ bool source_is_memtrace(const char *path) {
 
 bool source_is_trace(const char *path) {
   const struct file_format *format = format_of_file(path);
-  return format && format->is & IS_TRACE;
+  return format && format->traits & IS_TRACE;
 }
 
 wn_status source_open(const char *path, struct source **source) {
