@@ -146,7 +146,8 @@ wn_status control_apply_first(struct wn_heap *heap) {
 /* ---- public ---- */
 
 wn_status wn_gc_get(wn_domain *domain, wn_gc_control *control) {
-  wn_status status = control ? caller_check(domain, "get") : error_set(WN_EINVAL, "get: there is no place");
+  wn_status status = control ? caller_check(domain, "get")
+                             : error_set(WN_EINVAL, "get: there is no place for the parameters");
   if (status) return status;
   *control = domain->heap->control;
   return WN_OK;

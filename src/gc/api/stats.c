@@ -5,13 +5,14 @@
  * block counts as promoted with the domain that had it in its minor heap, whichever thread copied
  * it.
  *
- * The walk adds each word of the major heap to one of three sums, which together are heap_words:
+ * wn_gc_read_stat also walks the major heap. It adds each word to one of three sums, which together
+ * are heap_words:
  *   live       blocks that are not known to be dead, with their headers. While the collector
  *              sweeps, unmarked blocks are known to be dead; otherwise none is
  *   free       runs that an allocation can use, as if everything were swept: dead blocks and free
  *              words that touch are one run, and so are the units of a chunk that are no pool
- *   fragments  words that no allocation can use: headers and tails of pools, the difference between
- *              a block and its place, and runs that are too short for any medium block
+ *   fragments  words that no allocation can use: headers and tails of pools, what a block takes
+ *              beyond its header and fields, and runs that are too short for any medium block
  *
  * The world is stopped for both kinds of statistics, since only the running thread of a domain
  * knows what its minor heap holds. */
@@ -28,11 +29,10 @@
 /* ---- the walk ---- */
 
 struct walk {
-  struct wn_heap *heap;
   wn_gc_stat *stat;
   bool sweeping;
-  unsigned live;    /* the colour */
-  size_t run;       /* free words that end at the current place */
+  unsigned live;    /* the colour of blocks known to be live */
+  size_t run;       /* free words that end where the walk is */
   size_t run_least; /* the least run that an allocation can use */
 };
 
@@ -103,10 +103,8 @@ static void add_units(struct walk *walk, const struct chunk *chunk) {
 }
 
 static void walk_heap(struct wn_heap *heap, wn_gc_stat *stat) {
-  struct walk walk = {.heap = heap,
-                      .stat = stat,
-                      .sweeping = heap_phase(heap) == PHASE_SWEEP,
-                      .live = heap_live_colour(heap)};
+  struct walk walk = {
+      .stat = stat, .sweeping = heap_phase(heap) == PHASE_SWEEP, .live = heap_live_colour(heap)};
   domains_flush_pools(heap);
   pools_each(&heap->store, add_pool, &walk);
   for (size_t i = 0; i < heap->store.chunks.count; i++)
@@ -133,8 +131,8 @@ static void add_domains(const struct wn_heap *heap, wn_gc_stat *stat) {
   }
 }
 
-/* Helpers may be sweeping: under the lock of the chunks the sizes are those of one moment. The
- * maximum is raised after the size. */
+/* Helpers may be sweeping: under the lock of the chunks the sizes are those of one moment. But
+ * top_bytes is raised after used_bytes, so it can be the smaller one here. */
 static void add_sizes(struct wn_heap *heap, wn_gc_stat *stat) {
   lock_acquire(&heap->store.medium.lock, LOCK_RANK_MEDIUM);
   lock_acquire(&heap->store.chunks.lock, LOCK_RANK_CHUNKS);
@@ -161,8 +159,8 @@ void stats_count(struct wn_heap *heap, wn_gc_stat *stat) {
 /* ---- public ---- */
 
 wn_status wn_gc_read_stat(wn_domain *domain, wn_gc_stat *stat) {
-  wn_status status =
-      stat ? caller_check(domain, "read stat") : error_set(WN_EINVAL, "read stat: there is no place");
+  wn_status status = stat ? caller_check(domain, "read stat")
+                          : error_set(WN_EINVAL, "read stat: there is no place for the statistics");
   if (status) return status;
   struct wn_heap *heap = domain->heap;
   while (!world_stop(domain, STOP_STATISTICS)) {}
@@ -175,8 +173,8 @@ wn_status wn_gc_read_stat(wn_domain *domain, wn_gc_stat *stat) {
 }
 
 wn_status wn_gc_quick_stat(wn_domain *domain, wn_gc_stat *stat) {
-  wn_status status =
-      stat ? caller_check(domain, "quick stat") : error_set(WN_EINVAL, "quick stat: there is no place");
+  wn_status status = stat ? caller_check(domain, "quick stat")
+                          : error_set(WN_EINVAL, "quick stat: there is no place for the statistics");
   if (status) return status;
   while (!world_stop(domain, STOP_STATISTICS)) {}
   stats_count(domain->heap, stat);
