@@ -5,15 +5,11 @@
 #include "cli/text.h"
 #include "page/html.h"
 #include <errno.h>
-#include <microhttpd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <unistd.h>
 
 enum {
-  SILENCE_MOST_SECONDS = 10,
-  HEADER_BYTES = 32 << 10,
   REQUESTS_MOST = 16,
   BODY_BYTES = REQUESTS_MOST * 64 << 10,
   ANSWER_BYTES = 16 << 20,
@@ -21,37 +17,8 @@ enum {
   ALIVE_MS = 1000
 };
 
-typedef enum MHD_Result result;
-typedef struct MHD_Connection connection;
-
-/* ---- responses ---- */
-
-static const char *const headers[][2] = {
-    {"X-Content-Type-Options", "nosniff"},
-    {"Referrer-Policy", "no-referrer"},
-    {"Cache-Control", "no-store"},
-    {"Cross-Origin-Resource-Policy", "same-origin"},
-};
-
-/* Adds the headers that each response has. NULL stays NULL. */
-static struct MHD_Response *with_headers(struct MHD_Response *response, const char *type) {
-  for (size_t i = 0; response && i < sizeof headers / sizeof *headers; i++)
-    MHD_add_response_header(response, headers[i][0], headers[i][1]);
-  if (response && type) MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
-  return response;
-}
-
-static result refuse(const struct server *server, connection *to, unsigned status) {
-  return MHD_queue_response(to, status, server->nothing);
-}
-
-/* Sends a response that nothing else refers to. */
-static result send_once(connection *to, struct MHD_Response *response) {
-  if (!response) return MHD_NO;
-  result sent = MHD_queue_response(to, MHD_HTTP_OK, response);
-  MHD_destroy_response(response);
-  return sent;
-}
+typedef web_result result;
+typedef web_connection connection;
 
 /* The page, once for all. */
 static struct MHD_Response *make_page(const struct server_options *options) {
@@ -62,8 +29,8 @@ static struct MHD_Response *make_page(const struct server_options *options) {
   FILE *out = policy && text ? open_memstream(&page, &size) : NULL;
   if (out) html_write_served(out, &options->head, text);
   if (out && !fclose(out))
-    response = with_headers(MHD_create_response_from_buffer(size, page, MHD_RESPMEM_MUST_COPY),
-                            "text/html; charset=utf-8");
+    response = web_with_headers(MHD_create_response_from_buffer(size, page, MHD_RESPMEM_MUST_COPY),
+                                "text/html; charset=utf-8");
   if (response) MHD_add_response_header(response, "Content-Security-Policy", policy);
   free(page);
   free(text);
@@ -93,7 +60,7 @@ static bool read_length(connection *from, size_t *length) {
 
 static result begin_body(const struct server *server, connection *from, void **state) {
   size_t length;
-  if (!read_length(from, &length)) return refuse(server, from, MHD_HTTP_CONTENT_TOO_LARGE);
+  if (!read_length(from, &length)) return web_refuse(&server->web, from, MHD_HTTP_CONTENT_TOO_LARGE);
   struct body *body = malloc(sizeof *body + length + 1);
   if (!body) return MHD_NO;
   *body = (struct body){.length = length};
@@ -158,14 +125,14 @@ static wn_status write_answers(const struct server *server, const struct body *b
 static result answer(const struct server *server, connection *to, const struct body *body) {
   char *bytes = NULL;
   size_t size;
-  if (count_requests(body) > REQUESTS_MOST) return refuse(server, to, MHD_HTTP_CONTENT_TOO_LARGE);
+  if (count_requests(body) > REQUESTS_MOST) return web_refuse(&server->web, to, MHD_HTTP_CONTENT_TOO_LARGE);
   FILE *out = open_memstream(&bytes, &size);
   bool failed = !out || write_answers(server, body, out);
   failed = (out && fclose(out)) || failed;
-  if (failed) return free(bytes), refuse(server, to, MHD_HTTP_INTERNAL_SERVER_ERROR);
+  if (failed) return free(bytes), web_refuse(&server->web, to, MHD_HTTP_INTERNAL_SERVER_ERROR);
   struct MHD_Response *response = MHD_create_response_from_buffer(size, bytes, MHD_RESPMEM_MUST_FREE);
   if (!response) free(bytes);
-  return send_once(to, with_headers(response, "application/octet-stream"));
+  return web_send_once(to, MHD_HTTP_OK, web_with_headers(response, "application/octet-stream"));
 }
 
 /* ---- events ---- */
@@ -200,7 +167,7 @@ static void free_listener(void *context) {
 }
 
 static result send_events(const struct server *server, connection *to) {
-  if (!server->live->followed) return refuse(server, to, MHD_HTTP_NO_CONTENT);
+  if (!server->live->followed) return web_refuse(&server->web, to, MHD_HTTP_NO_CONTENT);
   struct listener *listener = malloc(sizeof *listener);
   if (!listener) return MHD_NO;
   *listener = (struct listener){server->live, LIVE_NOTHING_SEEN};
@@ -208,43 +175,29 @@ static result send_events(const struct server *server, connection *to) {
   struct MHD_Response *response =
       MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, EVENT_BYTES, read_event, listener, free_listener);
   if (!response) free_listener(listener);
-  return send_once(to, with_headers(response, "text/event-stream"));
+  return web_send_once(to, MHD_HTTP_OK, web_with_headers(response, "text/event-stream"));
 }
 
 /* ---- requests ---- */
-
-/* Whether the request comes from this machine's browser and from no page of another site. */
-static bool is_own(const struct server *server, connection *from) {
-  const char *host = MHD_lookup_connection_value(from, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST),
-             *origin = MHD_lookup_connection_value(from, MHD_HEADER_KIND, MHD_HTTP_HEADER_ORIGIN);
-  if (!host || !endpoint_is_host(&server->endpoint, host)) return false;
-  return !origin || (!strncmp(origin, "http://", 7) && !strcmp(origin + 7, host));
-}
 
 /* What follows /TOKEN/ in a path; NULL: the path does not begin so. The time that it takes does not
  * depend on how much of the token is right. */
 static const char *behind_token(const struct server *server, const char *path) {
   if (strlen(path) < TOKEN_DIGITS + 2) return NULL;
-  unsigned differs = (unsigned)(path[0] ^ '/') | (unsigned)(path[TOKEN_DIGITS + 1] ^ '/');
-  for (size_t i = 0; i < TOKEN_DIGITS; i++) differs |= (unsigned)(path[i + 1] ^ server->token[i]);
-  return differs ? NULL : path + TOKEN_DIGITS + 2;
-}
-
-/* Whether a request with the token is taken: guests.h. */
-static bool admit(struct server *server, connection *from) {
-  const union MHD_ConnectionInfo *info = MHD_get_connection_info(from, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-  return info && guests_admit(&server->guests, info->socket_context);
+  bool is_token = web_is_equal(path + 1, server->token, TOKEN_DIGITS);
+  return is_token && path[0] == '/' && path[TOKEN_DIGITS + 1] == '/' ? path + TOKEN_DIGITS + 2 : NULL;
 }
 
 static result begin_request(struct server *server, connection *from, const char *path, const char *method,
                             void **state) {
-  if (!is_own(server, from)) return refuse(server, from, MHD_HTTP_FORBIDDEN);
+  if (!web_is_own(&server->web, from)) return web_refuse(&server->web, from, MHD_HTTP_FORBIDDEN);
   const char *name = behind_token(server, path);
-  if (name && !admit(server, from)) return refuse(server, from, MHD_HTTP_SERVICE_UNAVAILABLE);
+  if (name && !web_admit(&server->web, from))
+    return web_refuse(&server->web, from, MHD_HTTP_SERVICE_UNAVAILABLE);
   bool get = !strcmp(method, MHD_HTTP_METHOD_GET), post = !strcmp(method, MHD_HTTP_METHOD_POST);
   if (name && post && !strcmp(name, "answer")) return begin_body(server, from, state);
   if (name && get && !strcmp(name, "events")) return send_events(server, from);
-  if (!name || !get || *name) return refuse(server, from, MHD_HTTP_NOT_FOUND);
+  if (!name || !get || *name) return web_refuse(&server->web, from, MHD_HTTP_NOT_FOUND);
   live_touch(server->live);
   return MHD_queue_response(from, MHD_HTTP_OK, server->page);
 }
@@ -266,23 +219,6 @@ static void end_request(void *context, connection *from, void **state, enum MHD_
   *state = NULL;
 }
 
-/* An MHD_NotifyConnectionCallback. */
-static void note_connection(void *context, connection *of, void **guest,
-                            enum MHD_ConnectionNotificationCode what) {
-  struct server *server = context;
-  const union MHD_ConnectionInfo *info = MHD_get_connection_info(of, MHD_CONNECTION_INFO_CONNECTION_FD);
-  if (what == MHD_CONNECTION_NOTIFY_STARTED)
-    *guest = info ? guests_add(&server->guests, info->connect_fd) : NULL;
-  else
-    guests_remove(&server->guests, *guest);
-}
-
-/* Paths are compared as they were sent: no name needs %XX. */
-static size_t leave_escaped(void *context, connection *from, char *text) {
-  (void)context, (void)from;
-  return strlen(text);
-}
-
 /* ---- starting ---- */
 
 static wn_status make_token(char token[TOKEN_DIGITS + 1]) {
@@ -293,42 +229,34 @@ static wn_status make_token(char token[TOKEN_DIGITS + 1]) {
   return WN_OK;
 }
 
-static struct MHD_Daemon *start_daemon(struct server *server) {
-  return MHD_start_daemon(
-      MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_AUTO | MHD_USE_ITC, 0, NULL,
-      NULL, handle, server, MHD_OPTION_LISTEN_SOCKET, server->endpoint.descriptor,
-      MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MOST, MHD_OPTION_CONNECTION_TIMEOUT,
-      (unsigned)SILENCE_MOST_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_BYTES,
-      MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL,
-      MHD_OPTION_NOTIFY_COMPLETED, end_request, NULL, MHD_OPTION_NOTIFY_CONNECTION, note_connection, server,
-      MHD_OPTION_END);
+/* What the server has before its first connection. */
+static wn_status prepare(struct server *server, const struct server_options *options) {
+  wn_status error = web_create(&server->web);
+  if (!error) error = make_token(server->token);
+  if (!error) error = endpoint_open(&server->web.endpoint, options->address, options->port);
+  if (error) return error;
+  snprintf(server->url, sizeof server->url, "http://%s:%u/%s/", server->web.endpoint.host,
+           server->web.endpoint.port, server->token);
+  server->page = make_page(options);
+  return server->page ? WN_OK : error_set(WN_ENOMEM, "cannot start the server");
 }
 
 /* ---- shared ---- */
 
 wn_status server_start(struct server *server, struct live *live, const struct server_options *options) {
   *server = (struct server){.live = live};
-  guests_create(&server->guests);
-  wn_status error = make_token(server->token);
-  if (!error) error = endpoint_open(&server->endpoint, options->address, options->port);
-  if (error) return guests_destroy(&server->guests), error;
-  snprintf(server->url, sizeof server->url, "http://%s:%u/%s/", server->endpoint.host, server->endpoint.port,
-           server->token);
-  server->page = make_page(options);
-  server->nothing = with_headers(MHD_create_response_from_buffer(0, "", MHD_RESPMEM_PERSISTENT), NULL);
-  if (server->page && server->nothing) server->daemon = start_daemon(server);
-  if (server->daemon) return WN_OK;
-  close(server->endpoint.descriptor);
-  server_stop(server);
-  return error_set(WN_ENOMEM, "cannot start the server");
+  wn_status error = prepare(server, options);
+  /* Paths are compared as they were sent: no name needs %XX. */
+  struct web_handlers handlers = {
+      .handle = handle, .completed = end_request, .context = server, .escaped = true};
+  if (!error) error = web_start(&server->web, &handlers);
+  if (error) server_stop(server);
+  return error;
 }
 
 void server_stop(struct server *server) {
-  if (server->daemon) MHD_stop_daemon(server->daemon);
-  guests_destroy(&server->guests);
+  web_stop(&server->web);
   if (server->page) MHD_destroy_response(server->page);
-  if (server->nothing) MHD_destroy_response(server->nothing);
-  server->daemon = NULL;
-  server->page = server->nothing = NULL;
+  server->page = NULL;
 }
 /* SPDX-License-Identifier: MIT */

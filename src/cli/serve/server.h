@@ -16,32 +16,24 @@
  * THREADS. libmicrohttpd runs a thread for each connection, so a handler may wait: for the answers
  * before its own, or for news. Answers that take long delay other answers, but no events.
  *
- * BOUNDS. 32 connections that have sent a request with the token, and 32 others, of which the
- * oldest gives way to a newcomer (guests.h); 10 s without a byte, 32 KiB for the headers of each,
- * 1 MiB for requests, 16 MiB for an answer. A listener that has gone is noticed by the sign of life
- * that it is sent each second. */
+ * BOUNDS. Those of web.h; 1 MiB for requests, 16 MiB for an answer. A listener that has gone is noticed by
+ * the sign of life that it is sent each second. */
 #ifndef CLI_SERVE_SERVER_H
 #define CLI_SERVE_SERVER_H
 
-#include "cli/serve/endpoint.h"
-#include "cli/serve/guests.h"
 #include "cli/serve/live.h"
+#include "cli/serve/web.h"
 #include "page/html.h"
-
-struct MHD_Daemon;
-struct MHD_Response;
 
 enum { TOKEN_DIGITS = 32 };
 
 /* Does not change while the server runs, but for the guests. */
 struct server {
   struct live *live;
-  struct endpoint endpoint;
+  struct web web;
   char token[TOKEN_DIGITS + 1];
-  char url[160];        /* of the page */
-  struct guests guests; /* whose lock is its own */
-  struct MHD_Daemon *daemon;
-  struct MHD_Response *page, *nothing; /* the page; an empty body, for all refusals */
+  char url[160]; /* of the page */
+  struct MHD_Response *page;
 };
 
 struct server_options {

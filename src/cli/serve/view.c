@@ -1,25 +1,17 @@
-/* winnow view: loads the recording, and serves the page that shows it until a signal comes.
- *
- * The signals are blocked before any thread starts, and the main thread takes them with sigwait.
- * SIGINT and SIGHUP are left alone where they were ignored from the start, as a shell does for a
- * program in the background and `nohup` does. */
+/* winnow view: loads the recording, and serves the page that shows it until a signal comes. */
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/load.h"
 #include "cli/options.h"
 #include "cli/serve/desktop.h"
+#include "cli/serve/ending.h"
 #include "cli/serve/live.h"
 #include "cli/serve/page_address.h"
 #include "cli/serve/server.h"
 #include "cli/text.h"
 #include <getopt.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <unistd.h>
-
-/* A last answer or loading may take so long after the signal. */
-enum { END_SECONDS = 2 };
 
 /* Samples in memory unless the user gives another number: then the process takes 256 MB at most, also
  * while a growing trace is loaded anew, and answers come within half a second (bench/results/figures.md). */
@@ -39,34 +31,6 @@ static int parse(struct report_options *options, int argc, char **argv) {
   return 0;
 }
 
-/* ---- signals ---- */
-
-static void block_signals(sigset_t *ending) {
-  static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-  sigemptyset(ending);
-  for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-    struct sigaction action;
-    bool ignored = !sigaction(signals[i], NULL, &action) && action.sa_handler == SIG_IGN;
-    if (!ignored) sigaddset(ending, signals[i]);
-  }
-  sigprocmask(SIG_BLOCK, ending, NULL);
-  signal(SIGPIPE, SIG_IGN); /* a browser may go in the middle of an answer */
-}
-
-/* The command writes nothing, so nothing is lost if it ends in the middle of an answer. */
-static void end_now(int signal) {
-  (void)signal;
-  _exit(0);
-}
-
-static void wait_for_end(const sigset_t *ending) {
-  int number;
-  sigwait(ending, &number);
-  signal(SIGALRM, end_now);
-  alarm(END_SECONDS);
-  sigprocmask(SIG_UNBLOCK, ending, NULL); /* the second Ctrl-C ends it at once */
-}
-
 /* ---- serving ---- */
 
 /* Which part of the samples is shown, before a name. */
@@ -77,10 +41,10 @@ static void print_part(double kept) {
 
 /* A server that others can reach is what the user asked for, but they may not know what that means. */
 static void warn(const struct server *server) {
-  if (server->endpoint.loopback) return;
+  if (server->web.endpoint.loopback) return;
   fprintf(stderr,
           "winnow: everybody who can reach this machine and knows the page's address sees the trace%s\n",
-          server->endpoint.any ? "; elsewhere, its host is the machine's address" : "");
+          server->web.endpoint.any ? "; elsewhere, its host is the machine's address" : "");
 }
 
 static void announce(const struct report_options *options, const char *url, double kept) {
@@ -100,7 +64,7 @@ static wn_status serve(const struct report_options *options, struct live *live) 
   struct server server;
   sigset_t ending;
   char *address = page_address(options, load_moment(options, live->recording));
-  block_signals(&ending);
+  ending_block(&ending);
   wn_status error =
       server_start(&server, live,
                    &(struct server_options){.address = options->listen ? options->listen : "127.0.0.1",
@@ -114,7 +78,7 @@ static wn_status serve(const struct report_options *options, struct live *live) 
   if (!error) {
     announce(options, server.url, kept);
     warn(&server);
-    wait_for_end(&ending);
+    ending_wait(&ending, 0);
   }
   live_stop(live);
   server_stop(&server);
