@@ -3,7 +3,9 @@
  * called "?". */
 #include "symbols/symbols.h"
 
+#include "base/array.h"
 #include "base/hash.h"
+#include "base/index.h"
 #include "base/text.h"
 #include "symbols/extent.h"
 #include "symbols/inlines.h"
@@ -35,6 +37,7 @@ struct known_module {
   char *path;
   unsigned char build_id[64];
   size_t build_id_bytes;
+  bool closed; /* symbols_close_files: there is no file, inlines or table */
   struct module_file file;
   struct inlines inlines;
   struct symbol_table table;
@@ -53,6 +56,10 @@ struct symbols {
   char *debug_path;
   struct known_module *modules;
   struct made_string *strings;
+  /* Of `lasting`: the strings of all answers, each once; the index has their numbers plus 1. */
+  char **lasting;
+  size_t lasting_count, lasting_capacity;
+  struct index lasting_by_text;
 };
 
 /* ---- strings ---- */
@@ -73,6 +80,28 @@ static const char *demangled(struct symbols *symbols, const char *name) {
   const char *kept = keep(symbols, text);
   free(text);
   return kept;
+}
+
+static void free_strings(struct symbols *symbols) {
+  for (struct made_string *string = symbols->strings, *next; string; string = next) {
+    next = string->next;
+    free(string);
+  }
+  symbols->strings = NULL;
+}
+
+/* The string that lasts until symbols_close. */
+static const char *make_last(struct symbols *symbols, const char *text) {
+  if (!text) return NULL;
+  struct index_walk walk = {.hash = hash_mix(hash_bytes(text, strlen(text)))};
+  for (uint32_t found; (found = index_next(&symbols->lasting_by_text, &walk));)
+    if (!strcmp(symbols->lasting[found - 1], text)) return symbols->lasting[found - 1];
+  char *copy = strdup(text);
+  bool room = copy && array_reserve(&symbols->lasting, &symbols->lasting_capacity, symbols->lasting_count + 1,
+                                    sizeof *symbols->lasting);
+  if (!room || !index_add(&symbols->lasting_by_text, walk.hash, (uint32_t)symbols->lasting_count + 1))
+    return free(copy), "?";
+  return symbols->lasting[symbols->lasting_count++] = copy;
 }
 
 /* ---- names ---- */
@@ -295,25 +324,6 @@ static bool answers_grow(struct answers *answers) {
   return true;
 }
 
-static const struct answer *answer_of(struct symbols *symbols, struct known_module *known, uint64_t offset) {
-  struct answers *answers = &known->answers;
-  if (answers->count >= answers->buckets && !answers_grow(answers)) return NULL;
-  struct answer **place = &answers->bucket[hash_mix(offset) & (answers->buckets - 1)];
-  for (struct answer *answer = *place; answer; answer = answer->next)
-    if (answer->offset == offset) return answer;
-  struct symbol_frame frames[FRAMES_MOST];
-  size_t count = find_frames(symbols, known, offset, frames);
-  struct answer *answer = malloc(sizeof *answer + count * sizeof *frames);
-  if (!answer) return NULL;
-  answer->offset = offset;
-  answer->count = count;
-  memcpy(answer->frame, frames, count * sizeof *frames);
-  answer->next = *place;
-  *place = answer;
-  answers->count++;
-  return answer;
-}
-
 static void answers_destroy(struct answers *answers) {
   for (size_t i = 0; i < answers->buckets; i++)
     for (struct answer *answer = answers->bucket[i], *next; answer; answer = next) {
@@ -341,11 +351,28 @@ static bool is_module(const struct known_module *known, const struct symbol_modu
          strcmp(known->path, module->path) == 0;
 }
 
-static void module_close(struct known_module *known) {
-  answers_destroy(&known->answers);
+static void find_file(struct symbols *symbols, struct known_module *known,
+                      const struct symbol_module *module) {
+  known->inlines = (struct inlines){.splits.search = symbols->options.search};
+  known->table = (struct symbol_table){0};
+  known->file = module_file_open(module, &symbols->options, &symbols->debug_path);
+  known->closed = false;
+}
+
+/* The state of the file stays known. */
+static void close_file(struct known_module *known) {
+  if (known->closed) return;
+  enum symbols_state state = known->file.state;
   inlines_destroy(&known->inlines);
   symbol_table_destroy(&known->table);
   module_file_close(&known->file);
+  known->file = (struct module_file){.state = state};
+  known->closed = true;
+}
+
+static void module_close(struct known_module *known) {
+  answers_destroy(&known->answers);
+  close_file(known);
   free(known->path);
   free(known->hint);
   free(known);
@@ -357,13 +384,44 @@ static struct known_module *module_open(struct symbols *symbols, const struct sy
   known->path = strdup(module->path);
   if (module->build_id_bytes) memcpy(known->build_id, module->build_id, module->build_id_bytes);
   known->build_id_bytes = module->build_id_bytes;
-  known->inlines.splits.search = symbols->options.search;
-  known->file = module_file_open(module, &symbols->options, &symbols->debug_path);
+  find_file(symbols, known, module);
   const char *hint = state_hints[known->file.state];
   if (*hint && asprintf(&known->hint, "%s %s", module->path, hint) < 0) known->hint = NULL;
   if (known->path) return known;
   module_close(known);
   return NULL;
+}
+
+static void make_frames_last(struct symbols *symbols, struct answer *answer) {
+  for (size_t i = 0; i < answer->count; i++) {
+    struct symbol_frame *frame = &answer->frame[i];
+    frame->function = make_last(symbols, frame->function);
+    frame->linkage = make_last(symbols, frame->linkage);
+    frame->file = make_last(symbols, frame->file);
+    frame->home = make_last(symbols, frame->home);
+  }
+}
+
+static const struct answer *answer_of(struct symbols *symbols, struct known_module *known,
+                                      const struct symbol_module *module, uint64_t offset) {
+  struct answers *answers = &known->answers;
+  if (answers->count >= answers->buckets && !answers_grow(answers)) return NULL;
+  struct answer **place = &answers->bucket[hash_mix(offset) & (answers->buckets - 1)];
+  for (struct answer *answer = *place; answer; answer = answer->next)
+    if (answer->offset == offset) return answer;
+  struct symbol_frame frames[FRAMES_MOST];
+  if (known->closed) find_file(symbols, known, module);
+  size_t count = find_frames(symbols, known, offset, frames);
+  struct answer *answer = malloc(sizeof *answer + count * sizeof *frames);
+  if (!answer) return NULL;
+  answer->offset = offset;
+  answer->count = count;
+  memcpy(answer->frame, frames, count * sizeof *frames);
+  if (symbols->options.lasting) make_frames_last(symbols, answer);
+  answer->next = *place;
+  *place = answer;
+  answers->count++;
+  return answer;
 }
 
 /* The module, opened when it is first asked for. NULL if memory is exhausted, or if its build-id is
@@ -399,19 +457,24 @@ void symbols_close(struct symbols *symbols) {
     next = known->next;
     module_close(known);
   }
-  for (struct made_string *string = symbols->strings, *next; string; string = next) {
-    next = string->next;
-    free(string);
-  }
+  free_strings(symbols);
+  for (size_t i = 0; i < symbols->lasting_count; i++) free(symbols->lasting[i]);
+  free(symbols->lasting);
+  free(symbols->lasting_by_text.slots);
   free(symbols->debug_path);
   free(symbols);
+}
+
+void symbols_close_files(struct symbols *symbols) {
+  for (struct known_module *known = symbols->modules; known; known = known->next) close_file(known);
+  free_strings(symbols);
 }
 
 size_t symbols_resolve(struct symbols *symbols, const struct symbol_module *module, uint64_t offset,
                        struct symbol_frame *frames, size_t most) {
   if (!most) return 0;
   struct known_module *known = module_of(symbols, module);
-  const struct answer *answer = known ? answer_of(symbols, known, offset) : NULL;
+  const struct answer *answer = known ? answer_of(symbols, known, module, offset) : NULL;
   if (!answer) {
     frames[0] = (struct symbol_frame){.function = "?"};
     return 1;

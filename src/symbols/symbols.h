@@ -25,6 +25,7 @@ struct symbols_options {
    * files. Each is tried with the module's whole path, with its file name, and as a folder of
    * debugging symbols. May be NULL. */
   const char *const *search;
+  bool lasting; /* answers outlive the files: symbols_close_files */
 };
 
 struct symbol_module {
@@ -56,6 +57,11 @@ enum symbols_state {
 /* NULL if memory is exhausted. */
 struct symbols *symbols_open(const struct symbols_options *options);
 void symbols_close(struct symbols *symbols);
+
+/* Closes all files, whose memory is thereby free; nothing then harms if another program makes one of them
+ * shorter. The answers that were given stay, so that a caller who asks again and again about the same
+ * addresses opens no file. Only with `lasting`. */
+void symbols_close_files(struct symbols *symbols);
 
 /* Names a return address, given as an address in the module's file. Writes the frames, innermost
  * inlined call first, and returns their number, at least 1 unless `most` is 0. Strings are valid

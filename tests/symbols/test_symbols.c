@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { FRAMES = 8 };
 
@@ -104,6 +105,24 @@ static void symbols_do_without_the_file_itself(void **state) {
   const char *search[] = {PLACE "/debug", NULL};
   struct symbols *symbols = open_with(search);
   expect_all_inlined_frames(symbols, "/nowhere/subject.so");
+  symbols_close(symbols);
+}
+
+/* A file that is asked about anew once its answers are closed is opened anew. */
+static void answers_outlive_their_files(void **state) {
+  (void)state;
+  struct symbols *symbols = symbols_open(&(struct symbols_options){.lasting = true});
+  struct symbol_module module = subject_at(PLACE "/lasting.so");
+  struct symbol_frame frames[FRAMES];
+  assert_int_equal(system("cp " SUBJECT " " PLACE "/lasting.so"), 0);
+  expect_all_inlined_frames(symbols, PLACE "/lasting.so");
+  symbols_close_files(symbols);
+  size_t count = symbols_resolve(symbols, &module, run(SUBJECT) + 1, frames, FRAMES);
+  assert_in_range(count, 1, FRAMES);
+  assert_string_equal(frames[count - 1].function, "hidden");
+  symbols_close_files(symbols);
+  assert_int_equal(truncate(PLACE "/lasting.so", 0), 0);
+  expect_all_inlined_frames(symbols, PLACE "/lasting.so");
   symbols_close(symbols);
 }
 
@@ -273,6 +292,7 @@ int main(void) {
       cmocka_unit_test(symbols_are_found_by_build_id),
       cmocka_unit_test(symbols_are_found_by_debug_link),
       cmocka_unit_test(symbols_do_without_the_file_itself),
+      cmocka_unit_test(answers_outlive_their_files),
       cmocka_unit_test(another_version_gives_no_names),
       cmocka_unit_test(a_search_folder_helps_against_another_version),
       cmocka_unit_test(a_missing_file_gives_an_offset_and_a_hint),

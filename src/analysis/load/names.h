@@ -45,11 +45,15 @@ struct names {
   char *hint;           /* how to get more names, for users; or NULL */
 };
 
+struct symbols; /* symbols/symbols.h */
+
 /* Resolves every node of the trace. If `symbols` is false, no symbols are looked up and frames are
  * named module+offset. */
 struct names_options {
   bool symbols, debuginfod;
   const char *const *search; /* folders with binaries and debug files, NULL-terminated; or NULL */
+  struct symbols *lasting;   /* those of the asker, who loads recordings again and again; or NULL. The look-up
+                              * closes their files */
 };
 wn_status names_resolve(const struct samples *samples, const struct names_options *options,
                         samples_progress *progress, void *context, struct names *names);

@@ -234,11 +234,14 @@ wn_status names_resolve(const struct samples *samples, const struct names_option
   *names = (struct names){.strings = strings_create()};
   struct resolving resolving = {.names = names, .samples = samples};
   struct symbols_options lookup = {.debuginfod = options->debuginfod, .search = options->search};
-  if (options->symbols) resolving.symbols = symbols_open(&lookup);
+  if (options->symbols) resolving.symbols = options->lasting ? options->lasting : symbols_open(&lookup);
   bool done = names->strings && resolve_all(&resolving, progress, context) &&
               names_add_processes(names, samples) && names_add_threads(names, samples);
   if (done && resolving.symbols) collect_hint(&resolving);
-  symbols_close(resolving.symbols);
+  if (resolving.symbols && resolving.symbols == options->lasting)
+    symbols_close_files(resolving.symbols);
+  else
+    symbols_close(resolving.symbols);
   free(resolving.builds);
   if (done) return WN_OK;
   names_destroy(names);
