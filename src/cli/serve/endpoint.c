@@ -11,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { WAITING_MOST = 64 };
@@ -83,6 +84,20 @@ static bool find_port(struct endpoint *endpoint) {
   return true;
 }
 
+/* Removes a socket that nothing listens on. */
+static wn_status remove_stale(const struct sockaddr_un *name) {
+  struct stat found;
+  if (lstat(name->sun_path, &found)) return WN_OK;
+  if (!S_ISSOCK(found.st_mode)) return error_set(WN_EIO, "%s is there, and no socket", name->sun_path);
+  int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (probe < 0) return error_set(WN_EIO, "cannot open a socket: %s", strerror(errno));
+  bool stale = connect(probe, (const struct sockaddr *)name, sizeof *name) && errno == ECONNREFUSED;
+  close(probe);
+  if (!stale) return error_set(WN_EIO, "%s: a process listens there already", name->sun_path);
+  return unlink(name->sun_path) ? error_set(WN_EIO, "cannot replace %s: %s", name->sun_path, strerror(errno))
+                                : WN_OK;
+}
+
 /* ---- shared ---- */
 
 wn_status endpoint_open(struct endpoint *endpoint, const char *address, unsigned port) {
@@ -108,7 +123,36 @@ wn_status endpoint_open(struct endpoint *endpoint, const char *address, unsigned
   return error;
 }
 
+wn_status endpoint_open_path(struct endpoint *endpoint, const char *path) {
+  struct sockaddr_un name = {.sun_family = AF_UNIX};
+  *endpoint = (struct endpoint){.descriptor = -1};
+  if (!*path || strlen(path) >= sizeof name.sun_path)
+    return error_set(WN_EINVAL, "%.100s: the path of a socket has 1 to %zu bytes", path,
+                     sizeof name.sun_path - 1);
+  strcpy(name.sun_path, path);
+  snprintf(endpoint->host, sizeof endpoint->host, "%.*s", (int)sizeof endpoint->host - 1, path);
+  wn_status error = remove_stale(&name);
+  if (error) return error;
+  endpoint->descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  mode_t before = umask(S_IRWXG | S_IRWXO | S_IXUSR);
+  bool bound =
+      endpoint->descriptor >= 0 && !bind(endpoint->descriptor, (struct sockaddr *)&name, sizeof name);
+  umask(before);
+  if (bound) strcpy(endpoint->path, path);
+  if (bound && !listen(endpoint->descriptor, WAITING_MOST)) return endpoint->loopback = true, WN_OK;
+  error = refused(endpoint);
+  endpoint_remove_path(endpoint);
+  if (endpoint->descriptor >= 0) close(endpoint->descriptor);
+  endpoint->descriptor = -1;
+  return error;
+}
+
+void endpoint_remove_path(const struct endpoint *endpoint) {
+  if (*endpoint->path) unlink(endpoint->path);
+}
+
 bool endpoint_is_host(const struct endpoint *endpoint, const char *host) {
+  if (*endpoint->path) return true;
   char name[64], port[16];
   const char *colon = strrchr(host, ':');
   if (colon && strchr(colon, ']')) colon = NULL; /* inside [::1] */

@@ -62,6 +62,7 @@ void web_stop(struct web *web) {
     MHD_stop_daemon(web->daemon); /* which closes the descriptor */
   else if (web->endpoint.descriptor >= 0)
     close(web->endpoint.descriptor);
+  endpoint_remove_path(&web->endpoint);
   guests_destroy(&web->guests);
   MHD_destroy_response(web->nothing);
   web->daemon = NULL;
