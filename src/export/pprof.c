@@ -18,13 +18,11 @@
  * from the file's offset 0 on. */
 #include "export/formats.h"
 
-#include "base/code_id.h"
 #include "base/error.h"
-#include "base/text.h"
+#include "export/modules.h"
 #include "export/pprof_file.h"
 #include "export/shown.h"
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <winnow/version.h>
@@ -47,20 +45,10 @@ static const char *text_of(const struct exporting *exporting, uint32_t string) {
 
 /* ---- the head ---- */
 
-static void put_type(struct pprof *pprof, const char *type, const char *unit) {
-  Pprof__ValueType pair = PPROF__VALUE_TYPE__INIT;
-  Pprof__Profile part = PPROF__PROFILE__INIT;
-  pair.type = pprof_text(pprof, type);
-  pair.unit = pprof_text(pprof, unit);
-  part.n_sample_type = 1;
-  part.sample_type = (Pprof__ValueType *[]){&pair};
-  pprof_put(pprof, &part);
-}
-
 static void put_types(struct pprof *pprof) {
-  for (int i = 0; i < QUANTITIES; i++) put_type(pprof, quantity_kinds[i].type, quantity_kinds[i].unit);
-  put_type(pprof, "alloc_samples", "count");
-  put_type(pprof, "inuse_samples", "count");
+  for (int i = 0; i < QUANTITIES; i++) pprof_put_type(pprof, quantity_kinds[i].type, quantity_kinds[i].unit);
+  pprof_put_type(pprof, "alloc_samples", "count");
+  pprof_put_type(pprof, "inuse_samples", "count");
 }
 
 static void put_run(const struct exporting *exporting) {
@@ -80,22 +68,10 @@ static void put_run(const struct exporting *exporting) {
 
 /* ---- comments ---- */
 
-static __attribute__((format(printf, 2, 3))) void put_comment(struct pprof *pprof, const char *format, ...) {
-  char text[EXPORT_COMMAND_MOST + 256];
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
-  Pprof__Profile part = PPROF__PROFILE__INIT;
-  part.n_comment = 1;
-  part.comment = (int64_t[]){pprof_text(pprof, text)};
-  pprof_put(pprof, &part);
-}
-
 static void put_total(const struct exporting *exporting, const char *type, const struct estimate *total) {
   char text[EXPORT_TOTAL_MOST];
   export_total(exporting->report, total, text);
-  put_comment(exporting->pprof, "%s: %s", type, text);
+  pprof_put_comment(exporting->pprof, "%s: %s", type, text);
 }
 
 /* From what the profile was written: a trace of Winnow or of another tool. */
@@ -103,11 +79,11 @@ static void put_origin(const struct exporting *exporting) {
   const struct trace_text *writer = &source_run(exporting->source)->writer;
   const char *by = writer->length ? " by " : "", *name = writer->length ? writer->bytes : "";
   if (export_is_exact(exporting->report))
-    put_comment(exporting->pprof, "Written by winnow %s from a trace%s%.64s of every block.",
-                wn_version_text(), by, name);
+    pprof_put_comment(exporting->pprof, "Written by winnow %s from a trace%s%.64s of every block.",
+                      wn_version_text(), by, name);
   else
-    put_comment(exporting->pprof, "Written by winnow %s from a sample%s%.64s, at %g a word.",
-                wn_version_text(), by, name, source_run(exporting->source)->rate);
+    pprof_put_comment(exporting->pprof, "Written by winnow %s from a sample%s%.64s, at %g a word.",
+                      wn_version_text(), by, name, source_run(exporting->source)->rate);
 }
 
 /* How the numbers are to be read. */
@@ -122,21 +98,22 @@ static void put_comments(const struct exporting *exporting) {
   char command[EXPORT_COMMAND_MOST];
   bool exact = export_is_exact(report);
   export_command(report, command);
-  put_comment(pprof, "Program: %s", command);
+  pprof_put_comment(pprof, "Program: %s", command);
   put_origin(exporting);
-  put_comment(pprof, "alloc_*: allocated over the run. inuse_*: held at %s (%.3f s after the start).",
-              exporting->export->at, (double)report->asked.time_ns / 1e9);
-  put_comment(pprof,
-              "The values are %s, and not to be scaled. "
-              "alloc_samples and inuse_samples: the %s blocks that they rest on.",
-              exact ? "exact" : "estimates of the true numbers", exact ? "recorded" : "sampled");
-  if (exporting->export->where) put_comment(pprof, "Only blocks where: %s", exporting->export->where);
+  pprof_put_comment(pprof, "alloc_*: allocated over the run. inuse_*: held at %s (%.3f s after the start).",
+                    exporting->export->at, (double)report->asked.time_ns / 1e9);
+  pprof_put_comment(pprof,
+                    "The values are %s, and not to be scaled. "
+                    "alloc_samples and inuse_samples: the %s blocks that they rest on.",
+                    exact ? "exact" : "estimates of the true numbers", exact ? "recorded" : "sampled");
+  if (exporting->export->where) pprof_put_comment(pprof, "Only blocks where: %s", exporting->export->where);
   put_total(exporting, "alloc_objects", &allocated_blocks);
   put_total(exporting, "alloc_space", &allocated);
   put_total(exporting, "inuse_objects", &held_blocks);
   put_total(exporting, "inuse_space", &held);
   if (trace_is_partial(damage))
-    put_comment(pprof, "Records are missing from the trace: the values are about the recorded part only.");
+    pprof_put_comment(pprof,
+                      "Records are missing from the trace: the values are about the recorded part only.");
 }
 
 /* ---- mappings ---- */
@@ -156,42 +133,22 @@ static void describe(const struct exporting *exporting, Pprof__Mapping *mappings
   }
 }
 
-/* The build-id; an id of code is none that other programs know. */
-static const char *hexadecimal(const struct trace_module *module, char text[2 * TRACE_BUILD_ID_MAX + 1]) {
-  int count = code_id_is(module->build_id, module->build_id_bytes) ? 0 : module->build_id_bytes;
-  for (int i = 0; i < count; i++) snprintf(text + 2 * i, 3, "%02x", module->build_id[i]);
-  text[2 * count] = 0;
-  return text;
-}
-
 static void put_mapping(const struct exporting *exporting, uint32_t number, Pprof__Mapping *mapping) {
   const struct trace_module *module = source_module(exporting->source, number);
   char build_id[2 * TRACE_BUILD_ID_MAX + 1];
-  Pprof__Profile part = PPROF__PROFILE__INIT;
   mapping->id = number;
   if (!trace_is_language(module)) {
     mapping->memory_start = module->base;
     mapping->memory_limit = module->base + module->size;
   }
   mapping->filename = pprof_text(exporting->pprof, module->path.bytes);
-  mapping->build_id = pprof_text(exporting->pprof, hexadecimal(module, build_id));
-  part.n_mapping = 1;
-  part.mapping = &mapping;
-  pprof_put(exporting->pprof, &part);
-}
-
-/* The number of the file that has the name of argument 0; 0: there is none. */
-static uint32_t find_program(const struct exporting *exporting) {
-  const struct trace_text *command = &source_run(exporting->source)->command;
-  for (uint32_t i = 1; command->length && i <= source_module_count(exporting->source); i++)
-    if (!strcmp(path_name(source_module(exporting->source, i)->path.bytes), path_name(command->bytes)))
-      return i;
-  return 0;
+  mapping->build_id = pprof_text(exporting->pprof, module_build_id(module, build_id));
+  pprof_put_mapping(exporting->pprof, mapping);
 }
 
 /* Pprof takes the first mapping for the program. */
 static wn_status put_mappings(const struct exporting *exporting) {
-  uint32_t count = source_module_count(exporting->source), program = find_program(exporting);
+  uint32_t count = source_module_count(exporting->source), program = module_of_program(exporting->source);
   Pprof__Mapping *mappings = malloc(((size_t)count + 1) * sizeof *mappings);
   if (!mappings) return no_memory();
   for (uint32_t i = 0; i <= count; i++) pprof__mapping__init(&mappings[i]);
@@ -205,13 +162,6 @@ static wn_status put_mappings(const struct exporting *exporting) {
 
 /* ---- samples ---- */
 
-static void put_location(const struct exporting *exporting, Pprof__Location *location) {
-  Pprof__Profile part = PPROF__PROFILE__INIT;
-  part.n_location = 1;
-  part.location = (Pprof__Location *[]){location};
-  pprof_put(exporting->pprof, &part);
-}
-
 /* Writes a sample; its locations are innermost first. */
 static void put_sample(const struct exporting *exporting, uint64_t *locations, size_t count,
                        const struct stack_values *values) {
@@ -219,15 +169,7 @@ static void put_sample(const struct exporting *exporting, uint64_t *locations, s
   for (int i = 0; i < QUANTITIES; i++) value[i] = (int64_t)values->value[i];
   value[QUANTITIES] = (int64_t)values->samples[MEASURE_ALLOCATED];
   value[QUANTITIES + 1] = (int64_t)values->samples[MEASURE_HELD];
-  Pprof__Sample sample = PPROF__SAMPLE__INIT;
-  Pprof__Profile part = PPROF__PROFILE__INIT;
-  sample.n_location_id = count;
-  sample.location_id = locations;
-  sample.n_value = VALUES;
-  sample.value = value;
-  part.n_sample = 1;
-  part.sample = (Pprof__Sample *[]){&sample};
-  pprof_put(exporting->pprof, &part);
+  pprof_put_sample(exporting->pprof, locations, count, value, VALUES);
 }
 
 /* The location of a name alone, such as a group or what has no callstack. */
@@ -243,7 +185,7 @@ static uint64_t location_of_name(const struct exporting *exporting, const char *
   location.id = pprof_number(exporting->pprof, exporting->pprof->locations, description, &is_new);
   location.n_line = 1;
   location.line = (Pprof__Line *[]){&of};
-  if (is_new) put_location(exporting, &location);
+  if (is_new) pprof_put_location(exporting->pprof, &location);
   return location.id;
 }
 
@@ -297,12 +239,12 @@ struct addresses {
   struct stack_values *values; /* index: node */
   uint64_t *location_of;       /* index: node; the location of all its shown frames; 0: not asked for yet */
   uint64_t *locations;         /* room for those of the deepest stack */
+  struct shown_frames *frames; /* likewise */
 };
 
 /* The location of the shown frames of a node. */
 static uint64_t location_of(const struct exporting *exporting, uint32_t node, uint64_t shown) {
   struct trace_node at = source_stack(exporting->source, node);
-  const struct trace_module *module = at.module ? source_module(exporting->source, at.module) : NULL;
   struct frames frames = names_of(exporting->names, node);
   Pprof__Line lines[SHOWN_MOST], *line[SHOWN_MOST];
   Pprof__Location location = PPROF__LOCATION__INIT;
@@ -323,34 +265,34 @@ static uint64_t location_of(const struct exporting *exporting, uint32_t node, ui
     location.n_line++;
   }
   location.mapping_id = at.module;
-  if (!module || !trace_is_language(module)) location.address = (module ? module->bias : 0) + at.offset - 1;
-  put_location(exporting, &location);
+  location.address = shown_address(exporting->source, node);
+  pprof_put_location(exporting->pprof, &location);
   return location.id;
 }
 
 /* Writes the stack that a node owns. */
 static void put_stack(const struct exporting *exporting, const struct addresses *addresses, uint32_t node) {
-  size_t count = 0;
   uint64_t *locations = addresses->locations, *known = addresses->location_of;
-  locations[count++] = node ? location_of(exporting, node, addresses->stacks.shown[node].owned)
-                            : location_of_name(exporting, "(no callstack)", "", 0);
-  for (uint32_t at = node; at;) {
-    uint32_t parent = source_stack(exporting->source, at).parent;
-    at = parent < at ? parent : 0;
-    uint64_t shown = addresses->stacks.shown[at].all;
-    if (shown && !known[at]) known[at] = location_of(exporting, at, shown);
-    if (shown) locations[count++] = known[at];
+  const struct shown_frames *frames = addresses->frames;
+  size_t count = shown_stack(exporting->report, &addresses->stacks, node, addresses->frames);
+  for (size_t i = 0; i < count; i++) {
+    uint32_t at = frames[i].node;
+    bool owned = i == 0; /* whose shown frames are not all */
+    locations[i] = owned || !known[at] ? location_of(exporting, at, frames[i].shown) : known[at];
+    if (!owned) known[at] = locations[i];
   }
+  if (!count) locations[count++] = location_of_name(exporting, "(no callstack)", "", 0);
   put_sample(exporting, locations, count, &addresses->values[node]);
 }
 
 static wn_status put_addresses(const struct exporting *exporting) {
   size_t nodes = (size_t)source_stack_count(exporting->source) + 1;
   struct addresses addresses = {.location_of = calloc(nodes, sizeof *addresses.location_of),
-                                .locations = calloc(nodes, sizeof *addresses.locations)};
+                                .locations = calloc(nodes, sizeof *addresses.locations),
+                                .frames = calloc(nodes, sizeof *addresses.frames)};
   wn_status error = WN_OK;
   if (shown_stacks_create(exporting->report, &addresses.stacks) && addresses.location_of &&
-      addresses.locations) {
+      addresses.locations && addresses.frames) {
     struct call_paths owners = {
         .grouping = BY_STACK, .own_of = addresses.stacks.owner_of, .stack_count = (uint32_t)(nodes - 1)};
     error = stack_values_sum(exporting->report, &owners, nodes, &addresses.values);
@@ -362,6 +304,7 @@ static wn_status put_addresses(const struct exporting *exporting) {
   shown_stacks_destroy(&addresses.stacks);
   free(addresses.location_of);
   free(addresses.locations);
+  free(addresses.frames);
   free(addresses.values);
   return error;
 }

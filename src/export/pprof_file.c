@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +62,55 @@ wn_status pprof_close(struct pprof *pprof) {
 
 void pprof_put(struct pprof *pprof, const Pprof__Profile *part) {
   if (!pprof->error) pprof__profile__pack_to_buffer(part, &pprof->buffer);
+}
+
+void pprof_put_type(struct pprof *pprof, const char *type, const char *unit) {
+  Pprof__ValueType pair = PPROF__VALUE_TYPE__INIT;
+  Pprof__Profile part = PPROF__PROFILE__INIT;
+  pair.type = pprof_text(pprof, type);
+  pair.unit = pprof_text(pprof, unit);
+  part.n_sample_type = 1;
+  part.sample_type = (Pprof__ValueType *[]){&pair};
+  pprof_put(pprof, &part);
+}
+
+void pprof_put_mapping(struct pprof *pprof, Pprof__Mapping *mapping) {
+  Pprof__Profile part = PPROF__PROFILE__INIT;
+  part.n_mapping = 1;
+  part.mapping = &mapping;
+  pprof_put(pprof, &part);
+}
+
+void pprof_put_location(struct pprof *pprof, Pprof__Location *location) {
+  Pprof__Profile part = PPROF__PROFILE__INIT;
+  part.n_location = 1;
+  part.location = &location;
+  pprof_put(pprof, &part);
+}
+
+void pprof_put_sample(struct pprof *pprof, uint64_t *locations, size_t count, int64_t *values,
+                      size_t value_count) {
+  Pprof__Sample sample = PPROF__SAMPLE__INIT;
+  Pprof__Profile part = PPROF__PROFILE__INIT;
+  sample.n_location_id = count;
+  sample.location_id = locations;
+  sample.n_value = value_count;
+  sample.value = values;
+  part.n_sample = 1;
+  part.sample = (Pprof__Sample *[]){&sample};
+  pprof_put(pprof, &part);
+}
+
+void pprof_put_comment(struct pprof *pprof, const char *format, ...) {
+  char text[TEXT_MOST];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  Pprof__Profile part = PPROF__PROFILE__INIT;
+  part.n_comment = 1;
+  part.comment = (int64_t[]){pprof_text(pprof, text)};
+  pprof_put(pprof, &part);
 }
 
 uint64_t pprof_number(struct pprof *pprof, struct strings *set, const char *description, bool *is_new) {

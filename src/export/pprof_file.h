@@ -30,6 +30,14 @@ wn_status pprof_close(struct pprof *pprof);
 /* Writes a part of the message. */
 void pprof_put(struct pprof *pprof, const Pprof__Profile *part);
 
+/* Write one sample type, mapping, location, and sample; locations of a sample are innermost first. */
+void pprof_put_type(struct pprof *pprof, const char *type, const char *unit);
+void pprof_put_mapping(struct pprof *pprof, Pprof__Mapping *mapping);
+void pprof_put_location(struct pprof *pprof, Pprof__Location *location);
+void pprof_put_sample(struct pprof *pprof, uint64_t *locations, size_t count, int64_t *values,
+                      size_t value_count);
+void pprof_put_comment(struct pprof *pprof, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* The number of a text. What a terminal obeys, and bytes that are no UTF-8, become '?'. */
 int64_t pprof_text(struct pprof *pprof, const char *text);
 

@@ -46,4 +46,22 @@ void shown_stacks_destroy(struct shown_stacks *stacks) {
   free(stacks->shown);
   free(stacks->owner_of);
 }
+
+size_t shown_stack(const struct report *report, const struct shown_stacks *stacks, uint32_t node,
+                   struct shown_frames *frames) {
+  size_t count = 0;
+  if (node) frames[count++] = (struct shown_frames){node, stacks->shown[node].owned};
+  for (uint32_t at = node; at;) {
+    uint32_t parent = source_stack(report->samples->source, at).parent;
+    at = parent < at ? parent : 0;
+    if (stacks->shown[at].all) frames[count++] = (struct shown_frames){at, stacks->shown[at].all};
+  }
+  return count;
+}
+
+uint64_t shown_address(struct source *source, uint32_t node) {
+  struct trace_node at = source_stack(source, node);
+  const struct trace_module *module = at.module ? source_module(source, at.module) : NULL;
+  return module && trace_is_language(module) ? 0 : (module ? module->bias : 0) + at.offset - 1;
+}
 /* SPDX-License-Identifier: MIT */

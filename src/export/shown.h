@@ -21,5 +21,19 @@ struct shown_stacks {
 bool shown_stacks_create(const struct report *report, struct shown_stacks *stacks);
 void shown_stacks_destroy(struct shown_stacks *stacks);
 
+/* A node of a stack, with those of its frames that are shown: bit i is frame i. */
+struct shown_frames {
+  uint32_t node;
+  uint64_t shown;
+};
+
+/* Sets `frames`, which has room for all nodes, to the stack that a node owns, innermost first, and
+ * returns their number; 0 for node 0, which has the blocks without a callstack. */
+size_t shown_stack(const struct report *report, const struct shown_stacks *stacks, uint32_t node,
+                   struct shown_frames *frames);
+
+/* The address within the call, one byte before the one to which it returns; 0: code of a language. */
+uint64_t shown_address(struct source *source, uint32_t node);
+
 #endif
 /* SPDX-License-Identifier: MIT */

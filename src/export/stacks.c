@@ -105,18 +105,24 @@ const struct quantity_kind quantity_kinds[QUANTITIES] = {
 #undef EXPORT_QUANTITY
 };
 
-wn_status stack_values_sum(const struct report *report, const struct call_paths *paths, size_t owners,
-                           struct stack_values **values) {
+wn_status stack_values_since(const struct report *report, const struct call_paths *paths, size_t owners,
+                             uint64_t since_ns, struct stack_values **values) {
   const struct samples *samples = report->samples;
   *values = calloc(owners, sizeof **values);
   if (!*values) return no_memory();
   for (size_t i = 0; i < samples->row_count; i++) {
     const struct row *row = &samples->rows[i];
     uint32_t owner = stack_values_owner(paths, row);
-    add_row(report, MEASURE_ALLOCATED, row, &(*values)[owner]);
+    if (row->begin_ns >= since_ns) add_row(report, MEASURE_ALLOCATED, row, &(*values)[owner]);
     add_row(report, MEASURE_HELD, row, &(*values)[owner]);
   }
-  if (round_all(*values, owners)) return WN_OK;
+  return WN_OK;
+}
+
+wn_status stack_values_sum(const struct report *report, const struct call_paths *paths, size_t owners,
+                           struct stack_values **values) {
+  wn_status error = stack_values_since(report, paths, owners, 0, values);
+  if (error || round_all(*values, owners)) return error;
   free(*values);
   *values = NULL;
   return no_memory();

@@ -57,6 +57,10 @@ static inline uint32_t stack_values_owner(const struct call_paths *paths, const 
 wn_status stack_values_sum(const struct report *report, const struct call_paths *paths, size_t owners,
                            struct stack_values **values);
 
+/* The same without whole numbers, and of what was allocated only that from a time on. */
+wn_status stack_values_since(const struct report *report, const struct call_paths *paths, size_t owners,
+                             uint64_t since_ns, struct stack_values **values);
+
 /* Rounds estimates, which are 0 or more, as WHOLE says. False without memory. */
 bool stack_values_round(const double *estimates, size_t count, uint64_t *values);
 

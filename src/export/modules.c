@@ -1,0 +1,22 @@
+/* Names files. */
+#include "export/modules.h"
+
+#include "base/code_id.h"
+#include "base/text.h"
+#include <stdio.h>
+#include <string.h>
+
+const char *module_build_id(const struct trace_module *module, char text[2 * TRACE_BUILD_ID_MAX + 1]) {
+  int count = code_id_is(module->build_id, module->build_id_bytes) ? 0 : module->build_id_bytes;
+  for (int i = 0; i < count; i++) snprintf(text + 2 * i, 3, "%02x", module->build_id[i]);
+  text[2 * count] = 0;
+  return text;
+}
+
+uint32_t module_of_program(const struct source *source) {
+  const struct trace_text *command = &source_run(source)->command;
+  for (uint32_t i = 1; command->length && i <= source_module_count(source); i++)
+    if (!strcmp(path_name(source_module(source, i)->path.bytes), path_name(command->bytes))) return i;
+  return 0;
+}
+/* SPDX-License-Identifier: MIT */
