@@ -62,6 +62,20 @@ const struct command commands[] = {
      "  winnow view run.trace\n"
      "  winnow view --no-open --port 8080 run.trace\n",
      view_print_options},
+    {"serve", command_serve, "serve profiles and metrics of running programs to scrapers",
+     "serve [OPTION...] [PID|TRACE|FOLDER...]",
+     "/debug/pprof/heap, allocs and delta_heap are for pprof and what scrapes Go's programs, /metrics is "
+     "for\n"
+     "Prometheus, / for people. Without an argument all recordings are served that you may see, also those\n"
+     "that begin later. Of several, pid= asks for one and service= for those of a name. The recorded "
+     "programs\n"
+     "do nothing for it. Ctrl-C ends it.\n"
+     "\n"
+     "Examples:\n"
+     "  winnow serve & go tool pprof http://127.0.0.1:6060/debug/pprof/heap\n"
+     "  winnow serve --listen unix:/run/winnow.sock /var/lib/winnow/app\n"
+     "  winnow serve --listen 0.0.0.0:6060 --token-file /etc/winnow.token\n",
+     serve_print_options},
     {"export", command_export, "write what a report says for other programs",
      "export --format FORMAT [OPTION...] FILE...",
      "The numbers are estimates, and add up to those of 'winnow report' with the same options.\n"

@@ -232,6 +232,16 @@ static int set_listen(struct report_options *options, const char *text) {
   return 0;
 }
 
+static int set_endpoint(struct report_options *options, const char *text) {
+  options->listen = text;
+  return 0;
+}
+
+static int set_token_file(struct report_options *options, const char *path) {
+  options->token_file = path;
+  return 0;
+}
+
 static int set_no_open(struct report_options *options, const char *unused) {
   (void)unused;
   options->no_open = true;
@@ -259,7 +269,8 @@ enum {
   FOR_BOTH = FOR_REPORT | FOR_DIFF,
   FOR_PAGE = FOR_HTML | FOR_VIEW,
   FOR_TABLE = FOR_REPORT | FOR_EXPORT,
-  FOR_ALL = FOR_BOTH | FOR_PAGE | FOR_EXPORT
+  FOR_ALL = FOR_BOTH | FOR_PAGE | FOR_EXPORT,
+  FOR_EVERY = FOR_ALL | FOR_SERVE
 };
 static const struct {
   unsigned commands;
@@ -326,20 +337,28 @@ static const struct {
      "keep at most so many samples in memory; default 300K; all: keep all of them"},
     {FOR_REPORT | FOR_DIFF, "samples", 0, "N", set_samples,
      "keep at most so many samples of a trace too large for the memory; default: all"},
-    {FOR_ALL, "max-memory", 0, "BYTES", set_max_memory,
+    {FOR_EVERY, "max-memory", 0, "BYTES", set_max_memory,
      "reading the traces may take so much memory; default 512 MiB, and 512 times the\n"
      "size of the files"},
     {FOR_VIEW, "port", 'p', "N", set_port, "the port of the server; default: any free one"},
     {FOR_VIEW, "listen", 0, "ADDRESS", set_listen,
      "listen on this IP address; default 127.0.0.1, which only this machine can reach"},
+    {FOR_SERVE, "listen", 'l', "WHERE", set_endpoint,
+     "an IP address with a port, or unix:PATH; default 127.0.0.1:6060"},
+    {FOR_SERVE, "token-file", 0, "FILE", set_token_file,
+     "each request must have the token in the first line of FILE; needed where other\nmachines can reach "
+     "WHERE"},
+    {FOR_SERVE, "samples", 0, "N", set_samples,
+     "keep at most so many samples of a recording; default 100K; all: keep all of them"},
     {FOR_VIEW, "no-open", 0, NULL, set_no_open, "print the page's address, and open no browser"},
     {FOR_ALL, "wrapper", 0, "NAME", set_wrapper,
      "pass over this function too: it only allocates for its callers; may be repeated"},
     {FOR_ALL, "show-wrappers", 0, NULL, set_show_wrappers,
      "give rows to functions such as xmalloc and operator new"},
-    {FOR_ALL, "no-symbols", 0, NULL, set_no_symbols, "addresses only, no look-up of names"},
-    {FOR_ALL, "debuginfod", 0, NULL, set_debuginfod, "fetch missing debug information from $DEBUGINFOD_URLS"},
-    {FOR_ALL, "search", 0, "DIR", set_search,
+    {FOR_EVERY, "no-symbols", 0, NULL, set_no_symbols, "addresses only, no look-up of names"},
+    {FOR_EVERY, "debuginfod", 0, NULL, set_debuginfod,
+     "fetch missing debug information from $DEBUGINFOD_URLS"},
+    {FOR_EVERY, "search", 0, "DIR", set_search,
      "look for programs, libraries and debug files below DIR too; may be repeated"},
 };
 enum { ROWS = sizeof rows / sizeof *rows };

@@ -1,5 +1,5 @@
 /* The options of the commands that ask about traces: `winnow report`, `winnow html`, `winnow
- * view`, `winnow export` and `winnow diff`. */
+ * view`, `winnow serve`, `winnow export` and `winnow diff`. */
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
 
@@ -36,12 +36,13 @@ struct report_options {
   bool order_given;
   size_t top; /* 0: not given */
   bool tree, json, all, no_pager;
-  const char *output;               /* `html`, `export`: the file to write; NULL: not given */
-  double most_bytes;                /* `html`: its largest size; 0: not given */
-  bool full;                        /* `html`, `view`: keep all samples */
-  unsigned port;                    /* `view`: 0: any free one */
-  const char *listen;               /* `view`: the address; NULL: not given */
-  bool no_open;                     /* `view`: do not open a browser */
+  const char *output;     /* `html`, `export`: the file to write; NULL: not given */
+  double most_bytes;      /* `html`: its largest size; 0: not given */
+  bool full;              /* `html`, `view`: keep all samples */
+  unsigned port;          /* `view`: 0: any free one */
+  const char *listen;     /* `view`: the address; `serve`: with the port, or a socket; NULL: not given */
+  const char *token_file; /* `serve`; NULL: not given */
+  bool no_open;           /* `view`: do not open a browser */
   const struct format_kind *format; /* `export`; NULL: not given */
   enum quantity quantity;           /* `export`; unless given: held bytes */
   enum scaling scaling;
@@ -53,7 +54,7 @@ struct report_options {
 
 /* Reads the options of a command (argv[0]) up to the first file, argv[optind], and checks the query.
  * Returns an exit code, after a message, if they are wrong. */
-enum { FOR_REPORT = 1, FOR_DIFF = 2, FOR_HTML = 4, FOR_VIEW = 8, FOR_EXPORT = 16 };
+enum { FOR_REPORT = 1, FOR_DIFF = 2, FOR_HTML = 4, FOR_VIEW = 8, FOR_EXPORT = 16, FOR_SERVE = 32 };
 int options_parse(struct report_options *options, unsigned command, int argc, char **argv);
 
 /* --max-memory, for the commands that read their few options themselves. */

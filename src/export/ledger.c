@@ -103,8 +103,8 @@ static void add_line(struct text *text, const char *function, const char *linkag
   add_number(text, "%" PRIu64, line);
 }
 
-/* Writes a location: its module, its address, whether its function has no name; and of each function
- * its name, the linker's, its file and line, the innermost first. */
+/* Writes a location: its module, its address, whether its function has no name; and of each
+ * function its name, the linker's, its file and line, the innermost first. */
 static void location_text(struct filling *filling, const struct shown_frames *shown) {
   const struct names *names = filling->report->names;
   struct frames frames = names_of(names, shown->node);
@@ -134,8 +134,9 @@ static uint32_t no_location(struct filling *filling) {
   return number_of(filling->ledger, filling->ledger->locations, text->bytes, LOCATION_BYTES);
 }
 
-/* `whole`: all frames of the node that are ever shown, so that the answer is the same the next time.
- */
+/* `whole`: all frames of the node that are ever shown, so that the answer is the same the next
+ * time.
+ * */
 static uint32_t location_number(struct filling *filling, const struct shown_frames *shown, bool whole) {
   uint32_t *known = &filling->location_of[shown->node];
   if (whole && *known) return *known - 1;

@@ -1,14 +1,14 @@
 /* The stacks of a recording with what they allocated and held, as a server of profiles serves them
  * while the trace grows.
  *
- * MONOTONE. What a stack has allocated never falls from one answer to the next, though the trace may:
- * old records are thinned out, which estimates the past anew, and dropped. So a ledger has what it
- * once said, and each update adds only what the report has from a time on. What stacks hold is that
- * of the last update. Hence a stack, its frames and its files stay in the ledger when the trace has
- * them no more: they are texts here, not numbers of the trace.
+ * MONOTONE. What a stack has allocated never falls from one answer to the next, though the trace
+ * may: old records are thinned out, which estimates the past anew, and dropped. So a ledger has
+ * what it once said, and each update adds only what the report has from a time on. What stacks hold
+ * is that of the last update. Hence a stack, its frames and its files stay in the ledger when the
+ * trace has them no more: they are texts here, not numbers of the trace.
  *
- * BOUND. A ledger takes some 16 MiB. What then comes new is added to stack 0, "(rest)"; an update adds
- * the largest stacks first. */
+ * BOUND. A ledger takes some 16 MiB. What then comes new is added to stack 0, "(rest)"; an update
+ * adds the largest stacks first. */
 #ifndef EXPORT_LEDGER_H
 #define EXPORT_LEDGER_H
 
@@ -55,6 +55,11 @@ struct ledger_head {
  * errors of the stream are left to the caller (ferror). */
 wn_status ledger_write(FILE *out, const struct ledger *ledger, const struct ledger_head *head);
 wn_status ledger_write_text(FILE *out, const struct ledger *ledger);
+
+/* Writes "0xADDRESS NAME" for each code address of a list, in ascending order, that the ledger has.
+ */
+wn_status ledger_write_symbols(FILE *out, const struct ledger *ledger, const uint64_t *addresses,
+                               size_t count);
 
 #endif
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,7 @@
 /* Writes a ledger as a profile: a message, and text as Go's programs serve it with debug=1. */
 #include "export/ledger.h"
 
+#include "base/array.h"
 #include "base/error.h"
 #include "export/pprof_file.h"
 #include <inttypes.h>
@@ -268,5 +269,19 @@ wn_status ledger_write_text(FILE *out, const struct ledger *ledger) {
   free(location.room);
   free(locations);
   return done ? WN_OK : no_memory();
+}
+
+wn_status ledger_write_symbols(FILE *out, const struct ledger *ledger, const uint64_t *addresses,
+                               size_t count) {
+  struct location location = {.room = malloc(FIELD_MOST)};
+  if (!location.room) return no_memory();
+  for (uint32_t i = 1; i < ledger->locations->count; i++) {
+    read_location(ledger, i, &location);
+    size_t place = array_place(addresses, count, location.address);
+    if (location.line_count && place < count && addresses[place] == location.address)
+      fprintf(out, "0x%" PRIx64 " %s\n", location.address, location.lines[0].function);
+  }
+  free(location.room);
+  return WN_OK;
 }
 /* SPDX-License-Identifier: MIT */

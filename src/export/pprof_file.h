@@ -30,7 +30,8 @@ wn_status pprof_close(struct pprof *pprof);
 /* Writes a part of the message. */
 void pprof_put(struct pprof *pprof, const Pprof__Profile *part);
 
-/* Write one sample type, mapping, location, and sample; locations of a sample are innermost first. */
+/* Write one sample type, mapping, location, and sample; locations of a sample are innermost first.
+ */
 void pprof_put_type(struct pprof *pprof, const char *type, const char *unit);
 void pprof_put_mapping(struct pprof *pprof, Pprof__Mapping *mapping);
 void pprof_put_location(struct pprof *pprof, Pprof__Location *location);

@@ -32,7 +32,8 @@ struct shown_frames {
 size_t shown_stack(const struct report *report, const struct shown_stacks *stacks, uint32_t node,
                    struct shown_frames *frames);
 
-/* The address within the call, one byte before the one to which it returns; 0: code of a language. */
+/* The address within the call, one byte before the one to which it returns; 0: code of a language.
+ */
 uint64_t shown_address(struct source *source, uint32_t node);
 
 #endif

@@ -1,7 +1,7 @@
 /* The end of a server, by a signal that its main thread waits for.
  *
- * The signals are blocked before any thread starts. SIGINT and SIGHUP are left alone where they were ignored
- * from the start, as a shell does for a program in the background and `nohup` does. */
+ * The signals are blocked before any thread starts. SIGINT and SIGHUP are left alone where they
+ * were ignored from the start, as a shell does for a program in the background and `nohup` does. */
 #ifndef CLI_SERVE_ENDING_H
 #define CLI_SERVE_ENDING_H
 

@@ -1,5 +1,5 @@
-/* Where a server listens: an address and port with the names by which browsers may call it, or a socket
- * in the file system. */
+/* Where a server listens: an address and port with the names by which browsers may call it, or a
+ * socket in the file system. */
 #ifndef CLI_SERVE_ENDPOINT_H
 #define CLI_SERVE_ENDPOINT_H
 
@@ -20,8 +20,8 @@ struct endpoint {
  * descriptor, or passes it on. */
 wn_status endpoint_open(struct endpoint *endpoint, const char *address, unsigned port);
 
-/* Listens on a socket in the file system, of mode 0600, so that no other user reaches it. A socket that no
- * process listens on any more is replaced; nothing else is. WN_EIO. */
+/* Listens on a socket in the file system, of mode 0600, so that no other user reaches it. A socket
+ * that no process listens on any more is replaced; nothing else is. WN_EIO. */
 wn_status endpoint_open_path(struct endpoint *endpoint, const char *path);
 
 /* Removes the file of such a socket. */

@@ -40,42 +40,6 @@ static struct MHD_Response *make_page(const struct server_options *options) {
 
 /* ---- answers ---- */
 
-/* A request's body as far as it has come. */
-struct body {
-  size_t length, used;
-  char bytes[];
-};
-
-/* The length that the request's body says it has. False: it says none, or it is too large. */
-static bool read_length(connection *from, size_t *length) {
-  const char *text = MHD_lookup_connection_value(from, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_LENGTH);
-  char *end;
-  if (!text || MHD_lookup_connection_value(from, MHD_HEADER_KIND, MHD_HTTP_HEADER_TRANSFER_ENCODING))
-    return false;
-  errno = 0;
-  unsigned long long value = strtoull(text, &end, 10);
-  *length = (size_t)value;
-  return !errno && *text >= '0' && *text <= '9' && !*end && value <= BODY_BYTES;
-}
-
-static result begin_body(const struct server *server, connection *from, void **state) {
-  size_t length;
-  if (!read_length(from, &length)) return web_refuse(&server->web, from, MHD_HTTP_CONTENT_TOO_LARGE);
-  struct body *body = malloc(sizeof *body + length + 1);
-  if (!body) return MHD_NO;
-  *body = (struct body){.length = length};
-  *state = body;
-  return MHD_YES;
-}
-
-static result take_bytes(struct body *body, const char *bytes, size_t *count) {
-  if (*count > body->length - body->used) return MHD_NO;
-  memcpy(body->bytes + body->used, bytes, *count);
-  body->used += *count;
-  *count = 0;
-  return MHD_YES;
-}
-
 /* Asks. An answer that is too large is replaced by one that says so. */
 static wn_status ask(struct answers *answers, const char *request, size_t length, char **bytes,
                      size_t *size) {
@@ -95,7 +59,7 @@ static const char *end_of_request(const char *at, const char *end) {
   return found ? found + 1 : end;
 }
 
-static size_t count_requests(const struct body *body) {
+static size_t count_requests(const struct web_body *body) {
   const char *at = body->bytes, *end = at + body->used;
   size_t count = 0;
   for (; at < end; count++) at = end_of_request(at, end) + 1;
@@ -103,7 +67,7 @@ static size_t count_requests(const struct body *body) {
 }
 
 /* Writes all answers, of one state. An empty body asks nothing. */
-static wn_status write_answers(const struct server *server, const struct body *body, FILE *out) {
+static wn_status write_answers(const struct server *server, const struct web_body *body, FILE *out) {
   const char *at = body->bytes, *end = at + body->used;
   wn_status error = WN_OK;
   live_hold(server->live);
@@ -122,7 +86,7 @@ static wn_status write_answers(const struct server *server, const struct body *b
   return error;
 }
 
-static result answer(const struct server *server, connection *to, const struct body *body) {
+static result answer(const struct server *server, connection *to, const struct web_body *body) {
   char *bytes = NULL;
   size_t size;
   if (count_requests(body) > REQUESTS_MOST) return web_refuse(&server->web, to, MHD_HTTP_CONTENT_TOO_LARGE);
@@ -195,7 +159,7 @@ static result begin_request(struct server *server, connection *from, const char 
   if (name && !web_admit(&server->web, from))
     return web_refuse(&server->web, from, MHD_HTTP_SERVICE_UNAVAILABLE);
   bool get = !strcmp(method, MHD_HTTP_METHOD_GET), post = !strcmp(method, MHD_HTTP_METHOD_POST);
-  if (name && post && !strcmp(name, "answer")) return begin_body(server, from, state);
+  if (name && post && !strcmp(name, "answer")) return web_begin_body(&server->web, from, BODY_BYTES, state);
   if (name && get && !strcmp(name, "events")) return send_events(server, from);
   if (!name || !get || *name) return web_refuse(&server->web, from, MHD_HTTP_NOT_FOUND);
   live_touch(server->live);
@@ -207,16 +171,10 @@ static result begin_request(struct server *server, connection *from, const char 
 static result handle(void *context, connection *from, const char *path, const char *method,
                      const char *version, const char *bytes, size_t *count, void **state) {
   struct server *server = context;
-  struct body *body = *state;
+  struct web_body *body = *state;
   (void)version;
   if (!body) return begin_request(server, from, path, method, state);
-  return *count ? take_bytes(body, bytes, count) : answer(server, from, body);
-}
-
-static void end_request(void *context, connection *from, void **state, enum MHD_RequestTerminationCode why) {
-  (void)context, (void)from, (void)why;
-  free(*state);
-  *state = NULL;
+  return *count ? web_take_bytes(body, bytes, count) : answer(server, from, body);
 }
 
 /* ---- starting ---- */
@@ -247,8 +205,7 @@ wn_status server_start(struct server *server, struct live *live, const struct se
   *server = (struct server){.live = live};
   wn_status error = prepare(server, options);
   /* Paths are compared as they were sent: no name needs %XX. */
-  struct web_handlers handlers = {
-      .handle = handle, .completed = end_request, .context = server, .escaped = true};
+  struct web_handlers handlers = {.handle = handle, .context = server, .escaped = true};
   if (!error) error = web_start(&server->web, &handlers);
   if (error) server_stop(server);
   return error;

@@ -2,6 +2,8 @@
 #include "cli/serve/web.h"
 
 #include "base/error.h"
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,6 +15,26 @@ static const char *const headers[][2] = {
     {"Cache-Control", "no-store"},
     {"Cross-Origin-Resource-Policy", "same-origin"},
 };
+
+/* An MHD_RequestCompletedCallback. */
+static void free_body(void *context, web_connection *from, void **state,
+                      enum MHD_RequestTerminationCode why) {
+  (void)context, (void)from, (void)why;
+  free(*state);
+  *state = NULL;
+}
+
+/* The length that the request's body says it has. False: it says none, or it is too large. */
+static bool read_length(web_connection *from, size_t most, size_t *length) {
+  const char *text = MHD_lookup_connection_value(from, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_LENGTH);
+  char *end;
+  if (!text || MHD_lookup_connection_value(from, MHD_HEADER_KIND, MHD_HTTP_HEADER_TRANSFER_ENCODING))
+    return false;
+  errno = 0;
+  unsigned long long value = strtoull(text, &end, 10);
+  *length = (size_t)value;
+  return !errno && *text >= '0' && *text <= '9' && !*end && value <= most;
+}
 
 /* An MHD_NotifyConnectionCallback. */
 static void note_connection(void *context, web_connection *of, void **guest,
@@ -51,8 +73,8 @@ wn_status web_start(struct web *web, const struct web_handlers *handlers) {
       MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MOST, MHD_OPTION_CONNECTION_TIMEOUT,
       (unsigned)SILENCE_MOST_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_BYTES,
       MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_UNESCAPE_CALLBACK,
-      handlers->escaped ? leave_escaped : unescape, NULL, MHD_OPTION_NOTIFY_COMPLETED, handlers->completed,
-      handlers->context, MHD_OPTION_NOTIFY_CONNECTION, note_connection, web, MHD_OPTION_END);
+      handlers->escaped ? leave_escaped : unescape, NULL, MHD_OPTION_NOTIFY_COMPLETED, free_body, NULL,
+      MHD_OPTION_NOTIFY_CONNECTION, note_connection, web, MHD_OPTION_END);
   return web->daemon ? WN_OK : error_set(WN_ENOMEM, "cannot start the server");
 }
 
@@ -85,6 +107,24 @@ web_result web_send_once(web_connection *to, unsigned status, struct MHD_Respons
 
 web_result web_refuse(const struct web *web, web_connection *to, unsigned status) {
   return MHD_queue_response(to, status, web->nothing);
+}
+
+web_result web_begin_body(const struct web *web, web_connection *from, size_t most, void **state) {
+  size_t length;
+  if (!read_length(from, most, &length)) return web_refuse(web, from, MHD_HTTP_CONTENT_TOO_LARGE);
+  struct web_body *body = malloc(sizeof *body + length + 1);
+  if (!body) return MHD_NO;
+  *body = (struct web_body){.length = length};
+  *state = body;
+  return MHD_YES;
+}
+
+web_result web_take_bytes(struct web_body *body, const char *bytes, size_t *count) {
+  if (*count > body->length - body->used) return MHD_NO;
+  memcpy(body->bytes + body->used, bytes, *count);
+  body->used += *count;
+  *count = 0;
+  return MHD_YES;
 }
 
 bool web_is_own(const struct web *web, web_connection *from) {

@@ -1,11 +1,11 @@
-/* What every server of Winnow has: a daemon of libmicrohttpd with a thread for each connection, which
- * answers browsers of this machine and pages of its own alone.
+/* What every server of Winnow has: a daemon of libmicrohttpd with a thread for each connection,
+ * which answers browsers of this machine and pages of its own alone.
  *
- * OWN. The header Host must name the server's endpoint, so that no page of another site reaches it by
- * a name that leads to this machine (DNS rebinding); and Origin, if there is one, the same.
+ * OWN. The header Host must name the server's endpoint, so that no page of another site reaches it
+ * by a name that leads to this machine (DNS rebinding); and Origin, if there is one, the same.
  *
- * BOUNDS. 32 connections that were admitted, and 32 others, of which the oldest gives way to a newcomer
- * (guests.h); 10 s without a byte, 32 KiB for the headers of each. */
+ * BOUNDS. 32 connections that were admitted, and 32 others, of which the oldest gives way to a
+ * newcomer (guests.h); 10 s without a byte, 32 KiB for the headers of each. */
 #ifndef CLI_SERVE_WEB_H
 #define CLI_SERVE_WEB_H
 
@@ -26,16 +26,16 @@ struct web {
 };
 
 struct web_handlers {
-  MHD_AccessHandlerCallback handle;
-  MHD_RequestCompletedCallback completed; /* or NULL */
-  void *context;                          /* of both */
-  bool escaped;                           /* paths and arguments are passed as they were sent, with %XX */
+  MHD_AccessHandlerCallback handle; /* whose state is a struct web_body, or NULL */
+  void *context;
+  bool escaped; /* paths and arguments are passed as they were sent, with %XX */
 };
 
 /* Creates what is there before any connection is. WN_ENOMEM. */
 wn_status web_create(struct web *web);
 
-/* Serves the endpoint, which is open, in threads that have the signal mask of the caller. WN_ENOMEM. */
+/* Serves the endpoint, which is open, in threads that have the signal mask of the caller.
+ * WN_ENOMEM. */
 wn_status web_start(struct web *web, const struct web_handlers *handlers);
 
 /* Ends all connections, and destroys what web_create made. A second call has no effect. */
@@ -50,13 +50,27 @@ web_result web_send_once(web_connection *to, unsigned status, struct MHD_Respons
 /* Sends a status and nothing else. */
 web_result web_refuse(const struct web *web, web_connection *to, unsigned status);
 
+/* A request's body as far as it has come. */
+struct web_body {
+  size_t length, used;
+  char bytes[]; /* with room for one more */
+};
+
+/* Begins to read a body of at most so many bytes; it becomes the state of the request, which is
+ * freed with it. Refuses one that is larger, or does not say how large it is. */
+web_result web_begin_body(const struct web *web, web_connection *from, size_t most, void **state);
+
+/* Takes the next bytes of a body. */
+web_result web_take_bytes(struct web_body *body, const char *bytes, size_t *count);
+
 /* OWN */
 bool web_is_own(const struct web *web, web_connection *from);
 
 /* Whether the connection is taken among those that were admitted: guests.h. */
 bool web_admit(struct web *web, web_connection *from);
 
-/* Compares bytes of a secret; the time that it takes does not depend on how many of them are equal. */
+/* Compares bytes of a secret; the time that it takes does not depend on how many of them are equal.
+ */
 bool web_is_equal(const char *one, const char *other, size_t length);
 
 #endif

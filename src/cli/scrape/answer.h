@@ -1,0 +1,24 @@
+/* What a request is answered. */
+#ifndef CLI_SCRAPE_ANSWER_H
+#define CLI_SCRAPE_ANSWER_H
+
+#include "cli/scrape/targets.h"
+
+struct answer {
+  unsigned status; /* of HTTP */
+  const char *type;
+  const char *name; /* of a file to save it in; or NULL */
+  char *bytes;      /* from malloc */
+  size_t size;
+};
+
+/* Answers a request. `token`: what links of an index need to be asked behind a question mark, or
+ * "". False without memory. */
+bool answer_make(struct targets *targets, const struct ask *ask, const char *token, struct answer *answer);
+
+/* Answers with a status and a line of text. */
+bool answer_refuse(struct answer *answer, unsigned status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,181 @@
+/* Serves by libmicrohttpd. */
+#include "cli/scrape/scraper.h"
+
+#include "base/error.h"
+#include "base/os.h"
+#include "base/text.h"
+#include "cli/scrape/answer.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { ANSWER_SECONDS = 30, PIECE_BYTES = 64 << 10, BODY_BYTES = 1 << 20, LINK_MOST = 3 * TOKEN_MOST + 8 };
+
+/* ---- answers that are slowly read ---- */
+
+struct sending {
+  char *bytes;
+  size_t size;
+  uint64_t until_ns;
+};
+
+/* An MHD_ContentReaderCallback. */
+static ssize_t send_piece(void *context, uint64_t position, char *buffer, size_t most) {
+  const struct sending *sending = context;
+  if (os_monotonic_ns() > sending->until_ns) return MHD_CONTENT_READER_END_WITH_ERROR;
+  size_t left = sending->size - (size_t)position, count = left < most ? left : most;
+  memcpy(buffer, sending->bytes + position, count);
+  return count ? (ssize_t)count : MHD_CONTENT_READER_END_OF_STREAM;
+}
+
+static void free_sending(void *context) {
+  struct sending *sending = context;
+  free(sending->bytes);
+  free(sending);
+}
+
+/* Takes the answer's bytes. NULL without memory. */
+static struct MHD_Response *respond(struct answer *answer) {
+  struct sending *sending = malloc(sizeof *sending);
+  uint64_t until_ns = os_monotonic_ns() + ANSWER_SECONDS * UINT64_C(1000000000);
+  if (!sending) return free(answer->bytes), NULL;
+  *sending = (struct sending){answer->bytes, answer->size, until_ns};
+  struct MHD_Response *response =
+      MHD_create_response_from_callback(answer->size, PIECE_BYTES, send_piece, sending, free_sending);
+  if (!response) free_sending(sending);
+  return web_with_headers(response, answer->type);
+}
+
+static web_result send_answer(web_connection *to, struct answer *answer) {
+  char disposition[64];
+  unsigned status = answer->status;
+  struct MHD_Response *response = respond(answer);
+  if (!response) return MHD_NO;
+  if (answer->name) {
+    snprintf(disposition, sizeof disposition, "attachment; filename=\"%s\"", answer->name);
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_DISPOSITION, disposition);
+  }
+  if (status >= MHD_HTTP_BAD_REQUEST)
+    MHD_add_response_header(response, "X-Go-Pprof", "1"); /* a text for people */
+  if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
+    MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+  if (status == MHD_HTTP_UNAUTHORIZED)
+    MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
+  return web_send_once(to, status, response);
+}
+
+static web_result refuse(web_connection *to, unsigned status, const char *why) {
+  struct answer answer;
+  return answer_refuse(&answer, status, "%s", why) ? send_answer(to, &answer) : MHD_NO;
+}
+
+/* ---- requests ---- */
+
+static const char *argument(void *connection, const char *name) {
+  return MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, name);
+}
+
+/* Whether a request may be answered. `link` becomes what links in the answer need: "token=..." if
+ * the request has its token there, which has no letters but those of an address when escaped. */
+static bool may_ask(const struct scraper *scraper, web_connection *from, char link[LINK_MOST]) {
+  const char *borne = MHD_lookup_connection_value(from, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION),
+             *given = argument(from, "token");
+  *link = 0;
+  if (!*scraper->token.text) return web_is_own(&scraper->web, from);
+  if (token_is_borne(&scraper->token, borne)) return true;
+  if (!token_is(&scraper->token, given)) return false;
+  int length = snprintf(link, 8, "token=");
+  for (const char *at = scraper->token.text; *at; at++)
+    length += snprintf(link + length, 4, strchr("+/=", *at) ? "%%%02X" : "%c", (unsigned char)*at);
+  return true;
+}
+
+static web_result answer(struct scraper *scraper, web_connection *from, const char *path, bool look,
+                         struct web_body *body) {
+  char link[LINK_MOST];
+  struct ask ask;
+  struct answer made;
+  const char *wrong = ask_read(&ask, path, argument, from);
+  if (wrong) return refuse(from, MHD_HTTP_BAD_REQUEST, wrong);
+  if (body) body->bytes[body->used] = 0;
+  (void)may_ask(scraper, from, link);
+  ask.look = look;
+  ask.words = body ? body->bytes : NULL;
+  pthread_mutex_lock(&scraper->targets->lock);
+  bool done = answer_make(scraper->targets, &ask, link, &made);
+  targets_tidy(scraper->targets);
+  pthread_mutex_unlock(&scraper->targets->lock);
+  return done ? send_answer(from, &made) : MHD_NO;
+}
+
+static web_result begin_request(struct scraper *scraper, web_connection *from, const char *path,
+                                const char *method, void **state) {
+  char link[LINK_MOST];
+  bool head = !strcmp(method, MHD_HTTP_METHOD_HEAD), post = !strcmp(method, MHD_HTTP_METHOD_POST);
+  if (!may_ask(scraper, from, link))
+    return *scraper->token.text ? refuse(from, MHD_HTTP_UNAUTHORIZED, "a token is needed")
+                                : web_refuse(&scraper->web, from, MHD_HTTP_FORBIDDEN);
+  if (!web_admit(&scraper->web, from)) return web_refuse(&scraper->web, from, MHD_HTTP_SERVICE_UNAVAILABLE);
+  if (post && !strcmp(path, "/debug/pprof/symbol"))
+    return web_begin_body(&scraper->web, from, BODY_BYTES, state);
+  if (!head && strcmp(method, MHD_HTTP_METHOD_GET) != 0)
+    return refuse(from, MHD_HTTP_METHOD_NOT_ALLOWED, "GET and HEAD alone");
+  return answer(scraper, from, path, head, NULL);
+}
+
+/* An MHD_AccessHandlerCallback. */
+static web_result handle(void *context, web_connection *from, const char *path, const char *method,
+                         const char *version, const char *bytes, size_t *count, void **state) {
+  struct web_body *body = *state;
+  (void)version;
+  if (!body) return begin_request(context, from, path, method, state);
+  return *count ? web_take_bytes(body, bytes, count) : answer(context, from, path, false, body);
+}
+
+/* ---- starting ---- */
+
+/* Splits "127.0.0.1:6060" or "[::1]:6060". */
+static bool split(const char *text, char address[64], unsigned *port) {
+  const char *colon = strrchr(text, ':');
+  bool brackets = *text == '[';
+  if (!colon || (brackets && (colon == text || colon[-1] != ']'))) return false;
+  size_t length = (size_t)(colon - text) - 2 * brackets;
+  char *end;
+  unsigned long number = strtoul(colon + 1, &end, 10);
+  if (colon[1] < '0' || colon[1] > '9' || *end || number > 65535 || !length || length >= 64) return false;
+  memcpy(address, text + brackets, length);
+  address[length] = 0;
+  *port = (unsigned)number;
+  return true;
+}
+
+static wn_status open_endpoint(struct endpoint *endpoint, const char *text, bool has_token) {
+  char address[64];
+  unsigned port;
+  if (text_begins(text, "unix:")) return endpoint_open_path(endpoint, text + strlen("unix:"));
+  if (!split(text, address, &port))
+    return error_set(WN_EINVAL,
+                     "--listen %.100s: it must be an IP address of this machine with a port, such as "
+                     "127.0.0.1:6060, or unix:PATH",
+                     text);
+  wn_status error = endpoint_open(endpoint, address, port);
+  if (error || endpoint->loopback || has_token) return error;
+  return error_set(WN_EINVAL,
+                   "--listen %.100s: other machines can reach it, so a token is needed (--token-file)", text);
+}
+
+/* ---- shared ---- */
+
+wn_status scraper_start(struct scraper *scraper, struct targets *targets, const char *endpoint,
+                        const struct token *token) {
+  *scraper = (struct scraper){.targets = targets};
+  if (token) scraper->token = *token;
+  struct web_handlers handlers = {.handle = handle, .context = scraper};
+  wn_status error = web_create(&scraper->web);
+  if (!error) error = open_endpoint(&scraper->web.endpoint, endpoint, *scraper->token.text);
+  if (!error) error = web_start(&scraper->web, &handlers);
+  if (error) web_stop(&scraper->web);
+  return error;
+}
+
+void scraper_stop(struct scraper *scraper) { web_stop(&scraper->web); }
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,35 @@
+/* The server of `winnow serve`: profiles and metrics of recordings, for scrapers.
+ *
+ * RESOURCES (ask.h): GET and HEAD alone, and POST for what pprof asks by it (symbol), else 405. A
+ * request that is wrong is 400, an unknown path or recording 404, a recording whose process ended
+ * some time ago 410, each with a line of text.
+ *
+ * WHO MAY ASK. Without a token: whoever reaches the endpoint, which is of this machine alone; the
+ * header Host, and Origin if there is one, must name it (web.h), else 403. With a token each
+ * request must bear it, in the header Authorization or as the argument token, else 401; Host then
+ * may be any name that leads here.
+ *
+ * THREADS. Each connection has a thread; one answer is computed at a time.
+ *
+ * BOUNDS. Those of web.h; 16 MiB for an answer, and ANSWER_SECONDS to read it. */
+#ifndef CLI_SCRAPE_SCRAPER_H
+#define CLI_SCRAPE_SCRAPER_H
+
+#include "cli/scrape/targets.h"
+#include "cli/scrape/token.h"
+#include "cli/serve/web.h"
+
+struct scraper {
+  struct web web;
+  struct targets *targets;
+  struct token token;
+};
+
+/* Starts it on an endpoint: ADDRESS:PORT or unix:PATH. WN_EINVAL: that is none, or needs a token;
+ * WN_EIO, WN_ENOMEM. The targets must outlive it. `token` NULL: none. */
+wn_status scraper_start(struct scraper *scraper, struct targets *targets, const char *endpoint,
+                        const struct token *token);
+void scraper_stop(struct scraper *scraper);
+
+#endif
+/* SPDX-License-Identifier: MIT */

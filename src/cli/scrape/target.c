@@ -1,0 +1,234 @@
+/* Loads a trace, and updates what is kept of it. */
+#include "cli/scrape/target.h"
+
+#include "analysis/load/rates.h"
+#include "base/error.h"
+#include "base/os.h"
+#include "base/text.h"
+#include "base/utf8.h"
+#include "cli/input.h"
+#include "sources/files/open.h"
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_same(const struct joined_identity *one, const struct joined_identity *other) {
+  return one->wall_ns == other->wall_ns && one->monotonic_ns == other->monotonic_ns &&
+         one->seed == other->seed && one->pid == other->pid && !strcmp(one->host, other->host);
+}
+
+/* ---- who writes it ---- */
+
+/* The unit of systemd that a process belongs to, such as "nginx" of nginx.service. False: to none.
+ */
+static bool read_unit(pid_t pid, char service[SERVICE_MOST]) {
+  char path[40], text[4096];
+  static const char ending[] = ".service";
+  snprintf(path, sizeof path, "/proc/%d/cgroup", (int)pid);
+  if (os_read_file(path, text, sizeof text) <= 0) return false;
+  char *line = strstr(text, "0::"), *name = line ? strtok(line, "\n") : NULL;
+  for (char *slash; name && (slash = strrchr(name, '/')); *slash = 0) {
+    size_t length = strlen(slash + 1), cut = sizeof ending - 1;
+    if (length <= cut || length - cut >= SERVICE_MOST || strcmp(slash + 1 + length - cut, ending) != 0)
+      continue;
+    if (text_begins(slash + 1, "user@")) return false;
+    snprintf(service, SERVICE_MOST, "%.*s", (int)(length - cut), slash + 1);
+    return true;
+  }
+  return false;
+}
+
+static void name_service(struct target *target) {
+  const char *program = target->command_length ? command_name(target->command) : "unknown";
+  if (!target->growing || !read_unit(target->pid, target->service))
+    snprintf(target->service, sizeof target->service, "%s", program);
+  utf8_make_plain(target->service);
+}
+
+static wn_status read_head(struct target *target, pid_t pid) {
+  struct source *source;
+  wn_status error = source_open(target->path, &source);
+  if (error) return error;
+  const struct trace_run *run = source_run(source);
+  target->identity = joined_identity_of(run);
+  target->pid = pid ? pid : (pid_t)run->pid;
+  free(target->command);
+  target->command_length = run->command.length;
+  target->command = malloc(target->command_length + 1);
+  if (target->command) memcpy(target->command, run->command.bytes, target->command_length);
+  if (target->command) target->command[target->command_length] = 0;
+  source_close(source);
+  if (!target->command) return error_set(WN_ENOMEM, "not enough memory");
+  name_service(target);
+  return WN_OK;
+}
+
+/* ---- the trace ---- */
+
+/* Another process may have begun to write the file. */
+static wn_status check_identity(struct target *target) {
+  struct joined_identity found = joined_identity_of(source_run(target->recording->samples->source));
+  if (is_same(&found, &target->identity)) return WN_OK;
+  target_forget(target);
+  return read_head(target, 0);
+}
+
+static wn_status load(struct target *target, uint64_t stamp, const struct recording_options *options) {
+  struct joined_part part = {
+      .path = target->path, .name = target->path, .writing = target->growing, .selected = true};
+  struct recording *recording;
+  wn_status error = recording_load_joined(&part, 1, target->path, options, &recording);
+  if (error) return error;
+  target_unload(target);
+  target->recording = recording;
+  target->stamp = stamp;
+  target->period = recording->rate > 0 && recording->rate < 1 ? recording->byte_unit : 1;
+  error = check_identity(target);
+  if (!error && !target->recording)
+    error = error_set(WN_EIO, "%s: another process writes it now", target->path);
+  return error;
+}
+
+/* ---- what is kept ---- */
+
+static wn_status ask(const struct target *target, struct report *report) {
+  return report_ask(target->recording, &(struct question){.at = AT_END}, report);
+}
+
+static void note_facts(struct target *target) {
+  const struct samples *samples = target->recording->samples;
+  double lost = (double)source_damage(samples->source)->records_lost;
+  uint64_t cost_ns, processor_ns;
+  samples_cost(samples, &cost_ns, &processor_ns);
+  target->cost = processor_ns ? (double)cost_ns / (double)processor_ns : -1;
+  target->rate = samples->rate_change_count ? samples->rate_changes[samples->rate_change_count - 1].rate
+                                            : source_run(samples->source)->rate;
+  if (lost > target->lost_records)
+    target->lost_records = lost; /* a counter: records that say so may be dropped */
+}
+
+/* Loads what the state with this stamp is not of. True: there is something to update from. */
+static bool is_behind(struct target *target, uint64_t stamp, const struct recording_options *options,
+                      wn_status *error) {
+  *error = WN_OK;
+  if (stamp && stamp == source_stamp(target->path)) return false;
+  *error = target_load(target, options);
+  if (!*error) return target->stamp != stamp;
+  if (stamp) *error = WN_OK;
+  return false;
+}
+
+/* ---- shared ---- */
+
+struct target *target_open(const char *path, pid_t pid, bool growing) {
+  struct target *target = calloc(1, sizeof *target);
+  if (!target) return NULL;
+  target->path = strdup(path);
+  target->growing = growing;
+  if (target->path && !read_head(target, pid)) return target;
+  target_close(target);
+  return NULL;
+}
+
+void target_close(struct target *target) {
+  target_forget(target);
+  free(target->command);
+  free(target->path);
+  free(target);
+}
+
+void target_note(struct target *target, pid_t pid, bool growing) {
+  target->seen = true;
+  if (target->growing && !growing) {
+    target->ended_ns = os_monotonic_ns();
+    target->ended_wall_ns = os_wall_ns();
+  } else if (!target->growing && growing) {
+    target->ended_ns = 0;
+    target->growing = true; /* name_service asks */
+    struct joined_identity before = target->identity;
+    if (!read_head(target, pid) && !is_same(&before, &target->identity)) target_forget(target);
+  }
+  target->growing = growing;
+}
+
+bool target_is_same(const struct target *one, const struct target *other) {
+  return one->identity.wall_ns && is_same(&one->identity, &other->identity);
+}
+
+bool target_is_served(const struct target *target) {
+  uint64_t most = ENDED_SECONDS * UINT64_C(1000000000);
+  return target->named || target->growing ||
+         (target->ended_ns && os_monotonic_ns() - target->ended_ns < most);
+}
+
+wn_status target_load(struct target *target, const struct recording_options *options) {
+  uint64_t stamp = source_stamp(target->path); /* what is written afterwards makes the next one differ */
+  wn_status error = WN_OK;
+  if (!target->recording || target->stamp != stamp || !stamp)
+    error = load(target, stamp ? stamp : 1, options);
+  target->used_ns = os_monotonic_ns();
+  return error;
+}
+
+wn_status target_update_ledger(struct target *target, const struct recording_options *options) {
+  struct report report;
+  wn_status error;
+  if (!is_behind(target, target->ledger_stamp, options, &error)) return error;
+  if (!target->ledger_stamp) error = ledger_create(&target->ledger);
+  if (!error) error = ask(target, &report);
+  if (error) return error;
+  error = ledger_update(&target->ledger, &report, target->ledger_next_ns);
+  report_destroy(&report);
+  if (error) return error;
+  target->ledger_stamp = target->stamp;
+  target->ledger_next_ns = target->recording->samples->end_ns + 1;
+  return WN_OK;
+}
+
+wn_status target_update_meters(struct target *target, const struct recording_options *options) {
+  struct report report;
+  wn_status error;
+  if (!is_behind(target, target->meters_stamp, options, &error)) return error;
+  error = ask(target, &report);
+  if (error) return error;
+  error = meters_update(&target->meters, &report, target->meters_next_ns);
+  report_destroy(&report);
+  if (error) return error;
+  note_facts(target);
+  target->meters_stamp = target->stamp;
+  target->meters_next_ns = target->recording->samples->end_ns + 1;
+  return WN_OK;
+}
+
+wn_status target_window(const struct target *target, uint64_t since_ns, struct ledger *ledger) {
+  struct report report;
+  wn_status error = ledger_create(ledger);
+  if (error) return error;
+  error = ask(target, &report);
+  if (error) return error;
+  error = ledger_update(ledger, &report, since_ns);
+  report_destroy(&report);
+  return error;
+}
+
+uint64_t target_now_ns(const struct target *target) {
+  const struct samples *samples = target->recording->samples;
+  uint64_t now = os_monotonic_ns(), began = source_run(samples->source)->monotonic_ns;
+  if (!target->growing || !began || now < began || now - began < samples->end_ns) return samples->end_ns;
+  return now - began;
+}
+
+void target_unload(struct target *target) {
+  recording_free(target->recording);
+  target->recording = NULL;
+}
+
+void target_forget(struct target *target) {
+  target_unload(target);
+  if (target->ledger.values || target->ledger.modules) ledger_destroy(&target->ledger);
+  target->ledger_stamp = target->ledger_next_ns = 0;
+  target->meters = (struct meters){.count = 0};
+  target->meters_stamp = target->meters_next_ns = 0;
+  target->lost_records = 0;
+  target->cursors = (struct cursors){.count = 0};
+}
+/* SPDX-License-Identifier: MIT */

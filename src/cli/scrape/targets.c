@@ -1,0 +1,162 @@
+/* Finds recordings. */
+#include "cli/scrape/targets.h"
+
+#include "base/os.h"
+#include "cli/input.h"
+#include "cli/inputs.h"
+#include "cli/recordings.h"
+#include "symbols/symbols.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { SYMBOLS_SECONDS = 3600 };
+#define SECOND_NS UINT64_C(1000000000)
+
+/* ---- the list ---- */
+
+static struct target *find(const struct targets *targets, const char *path) {
+  for (size_t i = 0; i < targets->count; i++)
+    if (!strcmp(targets->items[i]->path, path)) return targets->items[i];
+  return NULL;
+}
+
+/* The recording that is known by another path. */
+static struct target *find_same(const struct targets *targets, const struct target *other) {
+  for (size_t i = 0; i < targets->count; i++)
+    if (target_is_same(targets->items[i], other)) return targets->items[i];
+  return NULL;
+}
+
+/* Where a new recording goes; NULL: there is no room. */
+static struct target **place_for_new(struct targets *targets, bool growing) {
+  if (targets->count < TARGETS_MOST) return &targets->items[targets->count];
+  for (size_t i = 0; i < targets->count && growing; i++)
+    if (!target_is_served(targets->items[i])) return &targets->items[i];
+  return NULL;
+}
+
+static void add(struct targets *targets, struct target *target) {
+  struct target **place = place_for_new(targets, target->growing);
+  target->seen = true;
+  if (place == &targets->items[targets->count])
+    targets->count++;
+  else
+    target_close(place ? *place : target);
+  if (place) *place = target;
+}
+
+static void note(struct targets *targets, const char *path, pid_t pid, bool growing, bool named) {
+  struct target *known = find(targets, path), *target = known ? NULL : target_open(path, pid, growing);
+  if (target && (known = find_same(targets, target))) target_close(target);
+  if (known) {
+    target_note(known, pid, growing);
+  } else if (target) {
+    target->named = named;
+    add(targets, target);
+  }
+}
+
+/* ---- looking ---- */
+
+static void note_processes(struct targets *targets, struct recordings *found) {
+  for (size_t i = 0; i < found->count; i++)
+    note(targets, found->items[i].path, found->items[i].pid, true, false);
+  recordings_destroy(found);
+}
+
+static bool is_process(const char *argument) { return !argument[strspn(argument, "0123456789")]; }
+
+static wn_status look_at(struct targets *targets, const char *argument) {
+  struct recordings found = {0};
+  struct inputs inputs;
+  wn_status error;
+  if (is_process(argument)) {
+    error = recordings_find(&found, argument);
+    note_processes(targets, &found);
+    return error;
+  }
+  error = inputs_open(&inputs, &argument, 1);
+  if (error) return error;
+  for (size_t i = 0; i < inputs.count; i++)
+    note(targets, inputs.names[i], 0, inputs.parts[i].writing, !inputs.several);
+  inputs_close(&inputs);
+  return WN_OK;
+}
+
+static wn_status look(struct targets *targets) {
+  struct recordings found;
+  wn_status error = WN_OK;
+  for (size_t i = 0; i < targets->count; i++) targets->items[i]->seen = false;
+  for (int i = 0; i < targets->argument_count; i++) {
+    wn_status failed = look_at(targets, targets->arguments[i]);
+    if (failed) error = failed;
+  }
+  if (!targets->argument_count && !(error = recordings_find_all(&found))) note_processes(targets, &found);
+  for (size_t i = 0; i < targets->count; i++) {
+    struct target *target = targets->items[i];
+    if (!target->seen) target_note(target, 0, target->growing && input_is_growing(target->path));
+  }
+  targets->looked_ns = os_monotonic_ns();
+  return error;
+}
+
+static bool is_known(const struct targets *targets, const struct ask *ask) {
+  for (size_t i = 0; i < targets->count; i++)
+    if (targets_match(targets->items[i], ask) && target_is_served(targets->items[i])) return true;
+  return false;
+}
+
+/* ---- shared ---- */
+
+wn_status targets_open(struct targets *targets, char **arguments, int count,
+                       const struct recording_options *options) {
+  *targets = (struct targets){.arguments = arguments, .argument_count = count, .options = *options};
+  pthread_mutex_init(&targets->lock, NULL);
+  return look(targets);
+}
+
+void targets_close(struct targets *targets) {
+  for (size_t i = 0; i < targets->count; i++) target_close(targets->items[i]);
+  symbols_close(targets->options.names.lasting);
+  pthread_mutex_destroy(&targets->lock);
+}
+
+void targets_look(struct targets *targets, const struct ask *ask) {
+  uint64_t age_ms = (os_monotonic_ns() - targets->looked_ns) / 1000000;
+  if (age_ms >= LOOK_MS || (ask && !is_known(targets, ask) && age_ms >= LOOK_MS / 20)) (void)look(targets);
+}
+
+bool targets_match(const struct target *target, const struct ask *ask) {
+  return (!ask->pid || ask->pid == target->pid) && (!*ask->service || !strcmp(ask->service, target->service));
+}
+
+const struct recording_options *targets_options(struct targets *targets) {
+  struct names_options *names = &targets->options.names;
+  uint64_t now = os_monotonic_ns();
+  if (names->lasting && now - targets->symbols_ns < SYMBOLS_SECONDS * SECOND_NS) return &targets->options;
+  struct symbols_options wanted = {.debuginfod = names->debuginfod, .search = names->search, .lasting = true};
+  symbols_close(names->lasting);
+  names->lasting = names->symbols ? symbols_open(&wanted) : NULL;
+  targets->symbols_ns = now;
+  return &targets->options;
+}
+
+void targets_tidy(struct targets *targets) {
+  uint64_t now = os_monotonic_ns();
+  for (;;) {
+    struct target *oldest = NULL;
+    size_t loaded = 0;
+    for (size_t i = 0; i < targets->count; i++) {
+      struct target *target = targets->items[i];
+      if (!target->recording) continue;
+      loaded++;
+      if (!oldest || target->used_ns < oldest->used_ns) oldest = target;
+    }
+    if (!oldest || (loaded <= LOADED_MOST && now - oldest->used_ns < IDLE_SECONDS * SECOND_NS)) break;
+    target_unload(oldest);
+  }
+  for (size_t i = 0; i < targets->count; i++)
+    if (!target_is_served(targets->items[i]) && !targets->items[i]->recording)
+      target_forget(targets->items[i]);
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,50 @@
+/* The recordings that are served, as they come and go: what the user's arguments stand for, or
+ * without any all that this user may see (cli/recordings.h).
+ *
+ * LOOKING. The list is made anew when something is asked and it is older than LOOK_MS, or when a
+ * process is asked for that is not in it. Nothing happens while nothing is asked.
+ *
+ * MEMORY. TARGETS_MOST entries; a new recording takes the place of one that ended. LOADED_MOST
+ * loaded traces, and those that were not asked about for IDLE_SECONDS are dropped. Names of
+ * addresses are looked up once (symbols), and anew after an hour, when other debug symbols may be
+ * there.
+ *
+ * One thread at a time: the caller locks. */
+#ifndef CLI_SCRAPE_TARGETS_H
+#define CLI_SCRAPE_TARGETS_H
+
+#include "cli/options.h"
+#include "cli/scrape/target.h"
+#include <pthread.h>
+
+enum { TARGETS_MOST = 256, LOADED_MOST = 4, IDLE_SECONDS = 60, LOOK_MS = 2000 };
+
+struct targets {
+  pthread_mutex_t lock; /* for the callers: it protects what follows */
+  char **arguments;     /* the user's; none: all recordings */
+  int argument_count;
+  struct recording_options options;
+  struct target *items[TARGETS_MOST]; /* in the order in which they were found */
+  size_t count;
+  uint64_t looked_ns, symbols_ns; /* of the monotonic clock; 0: not yet */
+};
+
+/* Finds the recordings. WN_EINVAL: an argument stands for none; WN_ENOMEM. */
+wn_status targets_open(struct targets *targets, char **arguments, int count,
+                       const struct recording_options *options);
+void targets_close(struct targets *targets);
+
+/* LOOKING. `ask` NULL: nothing in particular is asked for. */
+void targets_look(struct targets *targets, const struct ask *ask);
+
+/* Whether a recording is one of those that a request asks for, whether it is served or gone. */
+bool targets_match(const struct target *target, const struct ask *ask);
+
+/* The options with which the targets are loaded now. */
+const struct recording_options *targets_options(struct targets *targets);
+
+/* MEMORY: drops what is too much. Called after each answer, and now and then. */
+void targets_tidy(struct targets *targets);
+
+#endif
+/* SPDX-License-Identifier: MIT */
