@@ -56,8 +56,7 @@ struct ledger_head {
 wn_status ledger_write(FILE *out, const struct ledger *ledger, const struct ledger_head *head);
 wn_status ledger_write_text(FILE *out, const struct ledger *ledger);
 
-/* Writes "0xADDRESS NAME" for each code address of a list, in ascending order, that the ledger has.
- */
+/* Writes "0xADDRESS NAME" for each address of an ascending list that the text of the ledger has. */
 wn_status ledger_write_symbols(FILE *out, const struct ledger *ledger, const uint64_t *addresses,
                                size_t count);
 

@@ -277,9 +277,10 @@ wn_status ledger_write_symbols(FILE *out, const struct ledger *ledger, const uin
   if (!location.room) return no_memory();
   for (uint32_t i = 1; i < ledger->locations->count; i++) {
     read_location(ledger, i, &location);
-    size_t place = array_place(addresses, count, location.address);
-    if (location.line_count && place < count && addresses[place] == location.address)
-      fprintf(out, "0x%" PRIx64 " %s\n", location.address, location.lines[0].function);
+    uint64_t address = location.address ? location.address : i;
+    size_t place = array_place(addresses, count, address);
+    if (location.line_count && place < count && addresses[place] == address)
+      fprintf(out, "0x%" PRIx64 " %s\n", address, location.lines[0].function);
   }
   free(location.room);
   return WN_OK;

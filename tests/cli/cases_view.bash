@@ -155,45 +155,56 @@ addresses_to_listen_on_are_understood() {
   for bad in -1 65536 x '' 1x; do refused 2 'it must be a number from 0 to 65535' view --no-open --port "$bad" t; done
 }
 
-# Connections that send nothing whole, more than there are places for strangers.
 slow_strangers_do_not_shut_the_owner_out() {
   need curl
   need perl
   make plain t
   view t
+  let_strangers_in "$(echo "$url" | grep -Eo ':[0-9]+/' | tr -d :/)"
+  echo view=head >request
+  status 200 "$url"
+  status 200 --data-binary @request "${url}answer"
+  kill "$strangers"
+  end_view
+}
+
+# Random bytes, cut, slow and half-closed requests, side by side: pieces of requests that are nearly right, at a port.
+nonsense() { # PORT PIECE...
+  perl -MIO::Socket::INET -e '
+    my $port = shift; srand 7; my $end = time + 4;
+    my @parts = (@ARGV, "GET ", "POST ", " HTTP/1.1\r\n", "Host: 127.0.0.1:$port\r\n", "Content-Length: ",
+      "99999999999", "-1", "\r\n", "\r\n\r\n", "Transfer-Encoding: chunked\r\n", "ffffffff\r\n", "\0" x 50, "A" x 5000, "X: y\r\n" x 200);
+    while (time < $end) {
+      my $socket = IO::Socket::INET->new(PeerAddr => "127.0.0.1", PeerPort => $port, Timeout => 2) or next;
+      my $text = join "", map { rand() < .8 ? $parts[rand @parts] : pack("C*", map { int rand 256 } 1 .. rand 40) } 1 .. 1 + rand 12;
+      $SIG{PIPE} = "IGNORE"; print $socket $text; $socket->flush; shutdown $socket, int rand 3 if rand() < .3;
+      syswrite $open[rand @open], "a" if @open; push @open, $socket; shift @open if @open > 20; }' "$@" 2>/dev/null
+}
+
+# Connections that send nothing whole, more than there are places for strangers; leaves their process in `strangers`.
+let_strangers_in() { # PORT
+  local tries
   perl -MIO::Socket::INET -e '
     my $port = shift; $| = 1;
     for (1 .. 100) {
       my $socket = IO::Socket::INET->new(PeerAddr => "127.0.0.1", PeerPort => $port) or die "no connection";
       syswrite $socket, "GET / HTTP/1.1\r\nX: "; push @open, $socket;
     }
-    print "open\n"; sleep 60;' "$(echo "$url" | grep -Eo ':[0-9]+/' | tr -d :/)" >strangers 2>&1 &
-  local strangers=$! tries
-  for ((tries = 0; tries < 300; tries++)); do grep -q open strangers && break; sleep 0.1; done
-  grep -q open strangers || fail "the strangers cannot connect: $(cat strangers)"
-  echo view=head >request
-  status 200 "$url"
-  status 200 --data-binary @request "${url}answer"
-  kill $strangers
-  end_view
+    print "open\n"; sleep 60;' "$1" >open 2>&1 &
+  strangers=$!
+  for ((tries = 0; tries < 300; tries++)); do grep -q open open && return; sleep 0.1; done
+  fail "the strangers cannot connect: $(cat open)"
 }
 
-# Random bytes, cut, slow and half-closed requests, side by side; afterwards the server still answers.
+# Afterwards the server still answers.
 the_server_survives_nonsense() {
   need curl
   need perl
   make plain t
   view t
-  perl -MIO::Socket::INET -e '
-    my ($port, $path) = @ARGV; srand 7; my $end = time + 4;
-    my @parts = ("GET ", "POST ", "$path", "${path}answer", "${path}events", " HTTP/1.1\r\n", "Host: 127.0.0.1:$port\r\n", "Content-Length: ",
-      "99999999999", "-1", "\r\n", "\r\n\r\n", "Transfer-Encoding: chunked\r\n", "ffffffff\r\n", "view=head\n", "\0" x 50, "A" x 5000, "X: y\r\n" x 200);
-    while (time < $end) {
-      my $socket = IO::Socket::INET->new(PeerAddr => "127.0.0.1", PeerPort => $port, Timeout => 2) or next;
-      my $text = join "", map { rand() < .8 ? $parts[rand @parts] : pack("C*", map { int rand 256 } 1 .. rand 40) } 1 .. 1 + rand 12;
-      $SIG{PIPE} = "IGNORE"; print $socket $text; $socket->flush; shutdown $socket, int rand 3 if rand() < .3;
-      syswrite $open[rand @open], "a" if @open; push @open, $socket; shift @open if @open > 20; }' \
-    "${url#http://127.0.0.1:}" "/${url#http://*/}" 2>/dev/null
+  local port path=/${url#http://*/}
+  port=${url#http://127.0.0.1:} port=${port%%/*}
+  nonsense "$port" "$path" "${path}answer" "${path}events" $'view=head\n'
   kill -0 $server 2>/dev/null || fail "the server has crashed: $(cat complaints)"
   echo view=head >request
   local tries

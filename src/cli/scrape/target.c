@@ -136,6 +136,13 @@ void target_close(struct target *target) {
   free(target);
 }
 
+void target_move(struct target *target, const char *path) {
+  char *copy = strdup(path);
+  if (!copy) return;
+  free(target->path);
+  target->path = copy;
+}
+
 void target_note(struct target *target, pid_t pid, bool growing) {
   target->seen = true;
   if (target->growing && !growing) {

@@ -51,6 +51,9 @@ struct target {
 struct target *target_open(const char *path, pid_t pid, bool growing);
 void target_close(struct target *target);
 
+/* The trace has another path: a recording into a folder becomes a file at its end. */
+void target_move(struct target *target, const char *path);
+
 /* Notes whether the process still writes the trace. One that does so anew is another recording. */
 void target_note(struct target *target, pid_t pid, bool growing);
 

@@ -8,6 +8,7 @@
 #include "symbols/symbols.h"
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { SYMBOLS_SECONDS = 3600 };
 #define SECOND_NS UINT64_C(1000000000)
@@ -45,15 +46,21 @@ static void add(struct targets *targets, struct target *target) {
   if (place) *place = target;
 }
 
-static void note(struct targets *targets, const char *path, pid_t pid, bool growing, bool named) {
+/* Adds a recording, or notes its state. False: it is new, and cannot be read. */
+static bool note(struct targets *targets, const char *path, pid_t pid, bool growing, bool named) {
   struct target *known = find(targets, path), *target = known ? NULL : target_open(path, pid, growing);
-  if (target && (known = find_same(targets, target))) target_close(target);
+  if (target && (known = find_same(targets, target))) {
+    if (access(known->path, F_OK)) target_move(known, path);
+    known->named |= named;
+    target_close(target);
+  }
   if (known) {
     target_note(known, pid, growing);
   } else if (target) {
     target->named = named;
     add(targets, target);
   }
+  return known || target;
 }
 
 /* ---- looking ---- */
@@ -76,11 +83,12 @@ static wn_status look_at(struct targets *targets, const char *argument) {
     return error;
   }
   error = inputs_open(&inputs, &argument, 1);
-  if (error) return error;
+  if (error) return error == WN_EINVAL && inputs_has_several(argument) ? WN_OK : error; /* none yet */
   for (size_t i = 0; i < inputs.count; i++)
-    note(targets, inputs.names[i], 0, inputs.parts[i].writing, !inputs.several);
+    if (!note(targets, inputs.names[i], 0, inputs.parts[i].writing, !inputs.several) && !inputs.several)
+      error = WN_EIO;
   inputs_close(&inputs);
-  return WN_OK;
+  return error;
 }
 
 static wn_status look(struct targets *targets) {
@@ -100,9 +108,12 @@ static wn_status look(struct targets *targets) {
   return error;
 }
 
+/* Whether a recording that is asked for is where it was: at its end it may move. */
 static bool is_known(const struct targets *targets, const struct ask *ask) {
-  for (size_t i = 0; i < targets->count; i++)
-    if (targets_match(targets->items[i], ask) && target_is_served(targets->items[i])) return true;
+  for (size_t i = 0; i < targets->count; i++) {
+    const struct target *target = targets->items[i];
+    if (targets_match(target, ask) && target_is_served(target)) return !access(target->path, F_OK);
+  }
   return false;
 }
 

@@ -1,0 +1,29 @@
+/* A program that allocates what it is told: a line "alloc COUNT BYTES" or "free COUNT" on standard
+ * input, each answered by "done". */
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { KEPT_MOST = 1 << 20 };
+static char *kept[KEPT_MOST];
+static size_t kept_count;
+
+__attribute__((noinline)) static char *obtain(size_t bytes) {
+  char *block = malloc(bytes);
+  if (block) *block = 1;
+  return block;
+}
+
+int main(void) {
+  char line[80];
+  size_t count, bytes;
+  while (fgets(line, sizeof line, stdin)) {
+    if (sscanf(line, "alloc %zu %zu", &count, &bytes) == 2)
+      while (count-- && kept_count < KEPT_MOST) kept[kept_count++] = obtain(bytes);
+    else if (sscanf(line, "free %zu", &count) == 1)
+      while (count-- && kept_count) free(kept[--kept_count]);
+    puts("done");
+    fflush(stdout);
+  }
+  return 0;
+}
+/* SPDX-License-Identifier: MIT */
