@@ -35,9 +35,15 @@ static void add_field(struct text *text, const char *field) {
   text->bytes[text->used] = 0;
 }
 
-static void add_number(struct text *text, const char *format, uint64_t number) {
+static void add_number(struct text *text, uint64_t number) {
   char field[32];
-  snprintf(field, sizeof field, format, number);
+  snprintf(field, sizeof field, "%" PRIu64, number);
+  add_field(text, field);
+}
+
+static void add_address(struct text *text, uint64_t address) {
+  char field[32];
+  snprintf(field, sizeof field, "%" PRIx64, address);
   add_field(text, field);
 }
 
@@ -87,8 +93,8 @@ static uint32_t module_number(struct filling *filling, uint32_t number) {
   bool language = module && trace_is_language(module);
   if (!module) return 0;
   text->used = 0;
-  add_number(text, "%" PRIx64, language ? 0 : module->base);
-  add_number(text, "%" PRIx64, language ? 0 : module->base + module->size);
+  add_address(text, language ? 0 : module->base);
+  add_address(text, language ? 0 : module->base + module->size);
   add_field(text, module_build_id(module, build_id));
   add_field(text, module->path.bytes);
   uint32_t found = number_of(filling->ledger, filling->ledger->modules, text->bytes, LOCATION_BYTES);
@@ -100,7 +106,7 @@ static void add_line(struct text *text, const char *function, const char *linkag
   add_field(text, function);
   add_field(text, linkage);
   add_field(text, file);
-  add_number(text, "%" PRIu64, line);
+  add_number(text, line);
 }
 
 /* Writes a location: its module, its address, whether its function has no name; and of each
@@ -111,8 +117,8 @@ static void location_text(struct filling *filling, const struct shown_frames *sh
   uint32_t module = module_number(filling, source_stack(filling->source, shown->node).module);
   struct text *text = &filling->text;
   text->used = 0;
-  add_number(text, "%" PRIu64, module);
-  add_number(text, "%" PRIx64, shown_address(filling->source, shown->node));
+  add_number(text, module);
+  add_address(text, shown_address(filling->source, shown->node));
   add_field(text, frames.count && builds_of(&names->builds, frames.frame->function) ? "nameless" : "");
   for (size_t i = 0; i < frames.count && i < SHOWN_MOST; i++) {
     const struct frame *frame = &frames.frame[i];
@@ -127,8 +133,8 @@ static void location_text(struct filling *filling, const struct shown_frames *sh
 static uint32_t no_location(struct filling *filling) {
   struct text *text = &filling->text;
   text->used = 0;
-  add_number(text, "%" PRIu64, 0);
-  add_number(text, "%" PRIx64, 0);
+  add_number(text, 0);
+  add_address(text, 0);
   add_field(text, "");
   add_line(text, "(no callstack)", "", "", 0);
   return number_of(filling->ledger, filling->ledger->locations, text->bytes, LOCATION_BYTES);
