@@ -349,7 +349,7 @@ static const struct {
      "each request must have the token in the first line of FILE; needed where other\nmachines can reach "
      "WHERE"},
     {FOR_SERVE, "samples", 0, "N", set_samples,
-     "keep at most so many samples of a recording; default 100K; all: keep all of them"},
+     "keep at most so many samples of a recording; default 50K; all: keep all of them"},
     {FOR_VIEW, "no-open", 0, NULL, set_no_open, "print the page's address, and open no browser"},
     {FOR_ALL, "wrapper", 0, "NAME", set_wrapper,
      "pass over this function too: it only allocates for its callers; may be repeated"},

@@ -247,15 +247,27 @@ recordings_come_and_go() {
   end_view
 }
 
+# Two traces of programs of one name, which are named by it or by nothing.
 processes_of_a_service_are_added() {
-  need_many_blocks
   need curl
   make named one
-  cp one other
-  make plain third
-  serve_freely one third
+  make plain other
+  local trace sums=0
+  for trace in one other; do
+    serve_freely $trace
+    gets 200 debug/pprof/heap
+    read_profile
+    sums=$((sums + $(awk '/^sample/ { sum += $3 + $5 } END { printf "%d", sum }' profile)))
+    end_view
+  done
+  serve_freely one other
   gets 400 debug/pprof/heap
-  body_says 'pid=[0-9]+ +service='
+  body_says 'pid=1 +service=pro"gram'
+  gets 200 'debug/pprof/heap?service=pro%22gram'
+  read_profile
+  awk -v sums=$sums '/^sample/ { sum += $3 + $5; n++ } END { exit !((sum - sums) ^ 2 <= n ^ 2 && sum > 0) }' profile ||
+    fail "the sum is not $sums: $(cat profile)"
+  gets 404 'debug/pprof/heap?service=pro'
   end_view
 }
 

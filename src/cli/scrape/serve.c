@@ -7,10 +7,10 @@
 #include "cli/serve/ending.h"
 #include "cli/text.h"
 #include <getopt.h>
+#include <malloc.h>
 
-/* Samples of a recording unless the user gives another number: an answer then takes a fraction of a
- * second and 60 MB. */
-enum { USUAL_SAMPLES = 100000, TIDY_SECONDS = 20 };
+/* Samples of a recording unless the user gives another number: bench/results/figures.md. */
+enum { USUAL_SAMPLES = 50000, TIDY_SECONDS = 20 };
 
 static void announce(const struct scraper *scraper, size_t count) {
   const struct endpoint *endpoint = &scraper->web.endpoint;
@@ -35,6 +35,7 @@ static wn_status serve(const struct report_options *options, struct targets *tar
   while (!ending_wait(&ending, TIDY_SECONDS)) {
     pthread_mutex_lock(&targets->lock);
     targets_tidy(targets);
+    malloc_trim(0);
     pthread_mutex_unlock(&targets->lock);
   }
   scraper_stop(&scraper);
@@ -51,6 +52,7 @@ int command_serve(int argc, char **argv) {
   struct token token = {""};
   int code = options_parse(&options, FOR_SERVE, argc, argv);
   if (code) return code;
+  mallopt(M_ARENA_MAX, 1); /* one thread computes at a time, and what it frees is for the next */
   size_t given = options.recording.samples_most;
   options.recording.samples_most = options.full ? 0 : given ? given : USUAL_SAMPLES;
   if (options.token_file && token_read(&token, options.token_file)) return fail_job("%s", wn_last_error());
