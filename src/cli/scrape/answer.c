@@ -300,7 +300,7 @@ static bool answer_index(const struct targets *targets, const struct ask *ask, c
   if (ask->what == ASK_INDEX)
     index_write(out, targets, token);
   else
-    index_write_profiles(out, targets, token);
+    index_write_profiles(out, token);
   return end(out, answer, WN_OK);
 }
 

@@ -83,7 +83,7 @@ void index_write(FILE *out, const struct targets *targets, const char *token) {
   fputs("</body></html>\n", out);
 }
 
-void index_write_profiles(FILE *out, const struct targets *targets, const char *token) {
+void index_write_profiles(FILE *out, const char *token) {
   begin(out, "/debug/pprof/");
   fputs("<table><tr><th>Profile</th><th>Description</th></tr>\n", out);
 #define PROFILE_KIND(NAME, name, shown, what)                                            \
@@ -94,7 +94,7 @@ void index_write_profiles(FILE *out, const struct targets *targets, const char *
   fprintf(out,
           "<tr><td><a href=\"cmdline%s%s\">cmdline</a></td><td>The command line of the program.</td></tr>\n"
           "</table>\n<p>Of several recordings one is asked for by pid= or service=: "
-          "<a href=\"/%s%s\">%zu recordings</a></p>\n</body></html>\n",
-          *token ? "?" : "", token, *token ? "?" : "", token, targets->count);
+          "<a href=\"/%s%s\">all recordings</a></p>\n</body></html>\n",
+          *token ? "?" : "", token, *token ? "?" : "", token);
 }
 /* SPDX-License-Identifier: MIT */
