@@ -19,7 +19,8 @@ static uint64_t now;
 static void write_more(struct trace_writer *writer) {
   for (int i = 0; i < RECORDS; i++) {
     uint32_t frame = 1 + (uint32_t)i % 5;
-    struct trace_sample sample = {.time_ns = ++now,
+    now++;
+    struct trace_sample sample = {.time_ns = now,
                                   .thread = 1,
                                   .block = now,
                                   .size = now,
