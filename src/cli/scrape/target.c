@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define REST_FROM_NS UINT64_C(1000000000)
+
 static bool is_same(const struct joined_identity *one, const struct joined_identity *other) {
   return one->wall_ns == other->wall_ns && one->monotonic_ns == other->monotonic_ns &&
          one->seed == other->seed && one->pid == other->pid && !strcmp(one->host, other->host);
@@ -88,6 +90,14 @@ static wn_status load(struct target *target, uint64_t stamp, const struct record
   return error;
 }
 
+/* REST */
+static void begin_rest(struct target *target, uint64_t began_ns) {
+  uint64_t now = os_monotonic_ns(), took = now - began_ns;
+  target->rest_until_ns = took > REST_FROM_NS ? now + 2 * took : 0;
+}
+
+static bool rests(const struct target *target) { return os_monotonic_ns() < target->rest_until_ns; }
+
 /* ---- what is kept ---- */
 
 static wn_status ask(const struct target *target, struct report *report) {
@@ -110,7 +120,7 @@ static void note_facts(struct target *target) {
 static bool is_behind(struct target *target, uint64_t stamp, const struct recording_options *options,
                       wn_status *error) {
   *error = WN_OK;
-  if (stamp && stamp == source_stamp(target->path)) return false;
+  if (stamp && (rests(target) || stamp == source_stamp(target->path))) return false;
   *error = target_load(target, options);
   if (!*error) return target->stamp != stamp;
   if (stamp) *error = WN_OK;
@@ -168,11 +178,12 @@ bool target_is_served(const struct target *target) {
 }
 
 wn_status target_load(struct target *target, const struct recording_options *options) {
+  uint64_t began_ns = target->used_ns = os_monotonic_ns();
+  if (target->recording && rests(target)) return WN_OK;
   uint64_t stamp = source_stamp(target->path); /* what is written afterwards makes the next one differ */
-  wn_status error = WN_OK;
-  if (!target->recording || target->stamp != stamp || !stamp)
-    error = load(target, stamp ? stamp : 1, options);
-  target->used_ns = os_monotonic_ns();
+  if (target->recording && target->stamp == stamp && stamp) return WN_OK;
+  wn_status error = load(target, stamp ? stamp : 1, options);
+  begin_rest(target, began_ns);
   return error;
 }
 

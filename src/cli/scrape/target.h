@@ -5,10 +5,16 @@
  * a trace that has not changed loads nothing, and the loaded trace can be dropped from memory at
  * any time.
  *
+ * REST. A trace that takes more than a second to load is loaded anew at most a third of the time;
+ * in between its last state is served.
+ *
  * LIFE. A recording is served while its process writes the trace, and ENDED_SECONDS longer. Then it
  * is gone: but for its page, which shows any trace, and its entry, which says when it ended. A
  * trace that the user named as a file is served for ever. A trace that had ended when it was found
  * is gone from the start.
+ *
+ * MISSED. An event whose thread was delayed between taking its time and writing it, while a later
+ * one was seen, is in no total: one of each thread at most, each time the state is updated.
  *
  * One thread uses a target at a time. */
 #ifndef CLI_SCRAPE_TARGET_H
@@ -36,6 +42,7 @@ struct target {
   /* The loaded trace, or NULL, and when it was used last. */
   struct recording *recording;
   uint64_t stamp, used_ns;
+  uint64_t rest_until_ns; /* REST */
   /* stamp 0: not made yet; next_ns: of the trace, what was allocated from then on is not in it. */
   struct ledger ledger;
   uint64_t ledger_stamp, ledger_next_ns;
