@@ -45,5 +45,32 @@ static inline size_t array_place(const uint64_t *numbers, size_t count, uint64_t
   return low;
 }
 
+/* Sorts as qsort does, but takes no memory. `size` is at most ARRAY_SORTED_MOST. */
+typedef int array_compare(const void *a, const void *b);
+enum { ARRAY_SORTED_MOST = 64 };
+
+/* Lets an item sink into the heap of `count` items until no item below it is larger. */
+static inline void array_sink(char *items, size_t at, size_t count, size_t size, array_compare *compare) {
+  char sinking[ARRAY_SORTED_MOST];
+  memcpy(sinking, items + at * size, size);
+  for (size_t below; (below = 2 * at + 1) < count; at = below) {
+    if (below + 1 < count && compare(items + below * size, items + (below + 1) * size) < 0) below++;
+    if (compare(items + below * size, sinking) <= 0) break;
+    memcpy(items + at * size, items + below * size, size);
+  }
+  memcpy(items + at * size, sinking, size);
+}
+
+static inline void array_sort(void *items, size_t count, size_t size, array_compare *compare) {
+  char last[ARRAY_SORTED_MOST], *bytes = items;
+  for (size_t i = count / 2; i--;) array_sink(bytes, i, count, size, compare);
+  for (size_t i = count; i-- > 1;) {
+    memcpy(last, bytes + i * size, size);
+    memcpy(bytes + i * size, bytes, size);
+    memcpy(bytes, last, size);
+    array_sink(bytes, 0, i, size, compare);
+  }
+}
+
 #endif
 /* SPDX-License-Identifier: MIT */

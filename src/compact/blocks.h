@@ -4,81 +4,85 @@
  * depends on when it died alone, never on what was drawn: so each block that stays is one of a
  * sample at the rate of its record, and estimates and their ranges stay true. The rate is halved
  * for each octave of age, from OCTAVE_NS on; and halved everywhere as often as it takes until the
- * history is small enough
- * [1]. Blocks that live stay all, unless they alone are too many: then they are thinned alike. A
- * history that is compacted again is thinned with other draws, which is the law again, at the rates
- * that its records have by then.
+ * history is small enough [1]. Blocks that live stay all, unless they alone are too many: then they
+ * are thinned alike. A history that is compacted again is thinned with other draws, which is the
+ * law again, at the rates that its records have by then.
  *
- * The draws of a block need no rate and no share: a block stays if its share is above a number that
- * is known when its records are read (its least share). A block that grows has such a number for
- * each resize; it enters the history with the first record whose number is small enough.
+ * SURVIVALS. When all is read, each record of a block has a survival: after how many halvings it
+ * stays (survival.h). Then the number of halvings is chosen, and all is read once more, in the same
+ * order: the survivals, two bytes for each record, say what stays.
  *
- * JOINED. If the living blocks are too many with their resizes, and most records are resizes, then
- * those of a block are joined that have one rate and follow each other in one of JOINED_PARTS parts
- * of the run. Sizes and probabilities stay true; there are fewer calls of realloc, and what these
- * allocated is too low.
+ * PARTS. The sample of a block and its free can stand anywhere. What finds those that belong
+ * together is a table of records, which would be larger than the trace. So the blocks are divided
+ * into parts, by hashes of their numbers. All is read once for each part, and only the records of
+ * its blocks are in the table. There are as many parts as it takes until a table fits into `room`.
+ * Reading is fast: some 30 million records a second.
+ *
+ * ELSEWHERE. A block that has a sample or a resize in a chunk that is not taken over stays with all
+ * of its records as they are: two rates of one block would not be true.
  *
  * What follows of a block that was left out says nothing. One such error remains: a block that was
  * left out while it lived, since the living were too many, and grows later, is not counted then.
  *
  * [1] D. Ting: Adaptive threshold sampling. arXiv 1708.04970: with such thresholds an estimate may
- * take the
- *     probabilities for fixed. tests/compact measures coverage. */
+ * take the probabilities for fixed. tests/compact measures coverage. */
 #ifndef COMPACT_BLOCKS_H
 #define COMPACT_BLOCKS_H
 
-#include "base/index.h"
-#include "trace/event.h"
+#include "compact/growths.h"
 
-struct block {
-  uint64_t number;
-  uint64_t died_ns; /* ALIVE, or when it was freed */
-  uint64_t words;   /* when it was first sampled; 0: its sample was not read */
-  double rate;      /* of that sample */
-  float least;      /* it stays as it was sampled if its share is above this */
-  float after;      /* of its words, those behind the first hit */
-  bool stays_here;  /* its sample is in a chunk that is not taken over, so its other records stay all */
-  uint32_t resizes; /* that stay if it does; those that are joined are not counted, once they are */
-  uint32_t moves;   /* promotions */
-};
-
-#define BLOCK_ALIVE UINT64_MAX
-
-enum { JOINED_PARTS = 1024 };
-
-/* A resize of a block, and what it becomes. */
-struct growth {
-  uint64_t block, time_ns, words, size;
-  double rate;
-  float least; /* from here on it stays if its share is above this */
-  bool joined; /* JOINED: it is left out, and the next one says what it did */
-  uint64_t size_before;
-  double words_of_rate; /* that had a trial at its rate by then, behind the first hit */
+/* A record of a block, in the table of a part: 12 bytes, so that more fit. */
+struct mention {
+  uint32_t low, high; /* the number of the block */
+  uint32_t kind : 2, ordinal : 30;
 };
 
 struct blocks {
+  /* Set by the owner. */
   uint64_t seed;
-  struct block *items;
-  size_t count, capacity;
-  struct index by_number;
-  struct growth *growths; /* in the order of block and time once blocks_choose was called */
-  size_t growth_count, growth_capacity;
-  double rate; /* the largest of the samples that were read */
+  size_t room;     /* bytes for the table of a part */
+  uint64_t now_ns; /* before the first part */
+  /* Set by blocks_survey. */
+  double rate;                        /* the largest of the samples that are taken over */
+  size_t records, resizes, elsewhere; /* records of blocks that are taken over; and of others */
+  uint64_t *grown;                    /* a bit for each hash of a block that has a resize */
+  size_t grown_blocks;                /* bits that are set */
+  /* The part at hand, and its table. */
+  size_t part, parts, parts_planned;
+  size_t next; /* how many of the records were read, or asked of */
+  struct mention *mentions;
+  size_t mention_count, mention_capacity;
+  struct growths growths;
+  bool is_full;
+  /* Of all parts. */
+  bool is_known;
+  struct survival *survivals; /* in the order of reading */
+  size_t blocks;
+  uint64_t counts[SURVIVAL_OCTAVES][HALVINGS_ALWAYS + 1]; /* of records, by their blocks' survival */
   /* Set by blocks_choose. */
-  uint64_t now_ns;
   int halvings, halvings_of_living;
 };
 
-/* Notes an event of a block; others are passed over. `taken`: its chunk is taken over. False
+/* The first reading. Notes an event of a block; others are passed over. `taken`: its chunk is taken
+ * over. False without memory. */
+bool blocks_survey(struct blocks *blocks, const struct trace_event *event, bool taken);
+
+/* The readings of parts, until blocks->is_known. All events are noted between begin and end. False
  * without memory. */
+bool blocks_begin_part(struct blocks *blocks);
 bool blocks_note(struct blocks *blocks, const struct trace_event *event, bool taken);
+bool blocks_end_part(struct blocks *blocks);
 
-/* Finds how often rates must be halved so that at most `most` records stay. */
-void blocks_choose(struct blocks *blocks, uint64_t now_ns, size_t most);
+/* Finds how often rates must be halved so that at most `most` records stay. False: all parts must be
+ * read again. */
+bool blocks_choose(struct blocks *blocks, size_t most);
 
-/* What becomes of an event of a taken chunk: false, it is left out. It may get another rate, and a
- * resize by which its block enters becomes a sample. */
-bool blocks_keep(const struct blocks *blocks, struct trace_event *event);
+/* The last reading: what becomes of an event of a taken chunk. False: it is left out. It may get
+ * another rate, and a resize by which its block enters becomes a sample. */
+bool blocks_keep(struct blocks *blocks, struct trace_event *event);
+
+/* Whether an event is one of a block. */
+bool blocks_have(const struct trace_event *event);
 
 void blocks_destroy(struct blocks *blocks);
 

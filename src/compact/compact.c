@@ -1,15 +1,12 @@
 /* Keeps a trace below a bound.
  *
  * THE STEPS, each of which leaves a trace that is whole:
- * 1. The chunks to take over are copied (excerpt.h): those that are sealed, or all if no process
- *    writes the
- *    trace. Nothing is ever added to them.
- * 2. The copy is read with the history, and a new history is written under a name of its own, and
- *    synchronised
- *    with the disk.
+ * 1. The chunks to take over are found: those that are sealed, and these are copied (excerpt.h); or
+ *    all if no process writes the trace. Nothing is ever added to them.
+ * 2. They are read with the history, several times, and a new history is written under a name of its
+ *    own, and synchronised with the disk.
  * 3. It is renamed to be the history. Before, readers find the chunks; afterwards, they pass over
- *    them, since
- *    the history says that it has them.
+ *    them, since the history says that it has them.
  * 4. The chunks become holes, but for chunk 0, which tells what file this is, and the next one, in
  *    place of which the mark is written. Readers that may still have the history before are waited
  *    for (trace/history.h); if they do not end, or killed here, the next compaction makes the holes.
@@ -33,6 +30,7 @@
 #include "trace/reader.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +42,9 @@
 enum {
   TRIES = 4,           /* to get below the bound */
   SECONDS_TO_WAIT = 5, /* for readers */
-  PATH_BYTES = 32
+  TABLES_PART = 8,     /* of the bound in bytes, for the tables of blocks */
+  PATH_BYTES = 32,
+  OWN_MAPPING = 128 << 10
 };
 
 struct compacting {
@@ -54,6 +54,7 @@ struct compacting {
   char *trace, *history, *fresh; /* paths, by which they are opened */
   struct chunk_header header;    /* of chunk 0 */
   uint64_t capacity, run_seed;
+  uint64_t chunks; /* that there were at the beginning: a program may write as fast as it is followed */
 };
 
 static wn_status no_memory(const struct compacting *job) {
@@ -71,6 +72,22 @@ static wn_status read_header(struct compacting *job) {
   return good ? WN_OK
               : error_set(WN_EINVAL, "%s is no trace of Winnow, or its begin is damaged; it is not compacted",
                           job->path);
+}
+
+/* Holes in a file that has another name would be missing there: that one has no history. */
+static wn_status check_names(const struct compacting *job, const struct stat *found) {
+  if (found->st_nlink <= 1) return WN_OK;
+  return error_set(
+      WN_EINVAL,
+      "%s has %lu names (hard links): its old records would be missing under all but this one; copy it",
+      job->path, (unsigned long)found->st_nlink);
+}
+
+static wn_status check_trace(struct compacting *job) {
+  if (job->descriptor < 0 || fstat(job->descriptor, &job->found))
+    return error_set(WN_EIO, "cannot open %s: %s", job->path, strerror(errno));
+  if (!S_ISREG(job->found.st_mode)) return error_set(WN_EINVAL, "%s is not a regular file", job->path);
+  return check_names(job, &job->found);
 }
 
 /* Whether no process writes the trace any more: its end is recorded, and none has it locked. (The
@@ -91,14 +108,6 @@ static wn_status is_closed(struct compacting *job, bool *closed) {
   return WN_OK;
 }
 
-/* Those that were taken over before are found again if no hole was made of them. */
-static void pass_over(struct excerpt *excerpt, const struct replaced *before) {
-  size_t kept = 0;
-  for (size_t i = 0; i < excerpt->chunk_count; i++)
-    if (!replaced_has(before, excerpt->chunks[i])) excerpt->chunks[kept++] = excerpt->chunks[i];
-  excerpt->chunk_count = kept;
-}
-
 /* ---- steps 2 and 3 ---- */
 
 static uint64_t disk_bytes(const char *path) {
@@ -114,7 +123,7 @@ static uint64_t file_bytes(const char *path) {
 /* Writes again with fewer records as long as the history is too large. */
 static wn_status write_history(struct compacting *job, struct rewrite *rewrite, uint64_t most_bytes) {
   double bytes = (double)rewrite->chunk_count * (double)job->capacity + (double)file_bytes(job->history);
-  double most = (double)most_bytes * (double)(rewrite->block_records + 1) / (bytes + 1);
+  double most = (double)most_bytes * (double)(rewrite->blocks.records + 1) / (bytes + 1);
   wn_status status = WN_OK;
   for (int i = 0; i < TRIES && !status; i++) {
     status = rewrite_write(rewrite, (size_t)most, job->fresh);
@@ -147,6 +156,8 @@ static wn_status replace_history(const struct compacting *job) {
     unlink(job->fresh);
     return error_set(WN_EIO, "%s was replaced by another file while it was compacted", job->path);
   }
+  wn_status status = done ? check_names(job, &now) : WN_OK;
+  if (status) return unlink(job->fresh), status;
   if (done && rename(job->fresh, job->history)) done = false, why = errno;
   if (done) return sync_folder(job->history), WN_OK;
   unlink(job->fresh);
@@ -215,15 +226,12 @@ static uint64_t draws_of(const struct compacting *job, const struct excerpt *exc
 }
 
 /* Steps 2 to 4. */
-static wn_status take_over(struct compacting *job, struct excerpt *excerpt, struct rewrite *rewrite,
-                           uint64_t most) {
+static wn_status take_over(struct compacting *job, struct rewrite *rewrite, uint64_t most) {
   struct replaced ranges = {0};
-  wn_status status = rewrite_read(rewrite);
-  if (status) return status;
-  pass_over(excerpt, &rewrite->before);
-  rewrite->chunk_count = excerpt->chunk_count;
-  if (excerpt->chunk_count || file_bytes(job->history) > most) {
-    status = write_history(job, rewrite, most);
+  wn_status status = WN_OK;
+  if (rewrite->chunk_count || file_bytes(job->history) > most) {
+    status = rewrite_read(rewrite);
+    if (!status) status = write_history(job, rewrite, most);
     if (!status) status = replace_history(job);
   }
   if (!status && !rewrite_ranges(rewrite, &ranges)) status = no_memory(job);
@@ -232,39 +240,57 @@ static wn_status take_over(struct compacting *job, struct excerpt *excerpt, stru
   return status;
 }
 
+static void add_up(struct compact_result *result, const struct rewrite *rewrite) {
+  if (!rewrite->chunk_count && !rewrite->samples) return;
+  result->chunks += rewrite->chunk_count;
+  result->samples_before += rewrite->samples - result->samples_after;
+  result->samples_after = rewrite->samples_left;
+}
+
+/* A trace that keeps its bound is copied at once: to write a history takes longer than to read. */
+static uint64_t part_bytes(bool closed, uint64_t max_bytes) {
+  return (closed ? 2 : 1) * trace_bound_trace_most(max_bytes);
+}
+
 /* Compacts a part of the trace; *all: there is no other one. */
 static wn_status compact_part(struct compacting *job, bool closed, uint64_t max_bytes,
                               struct compact_result *result, bool *all) {
-  struct excerpt excerpt;
-  uint64_t most = 2 * trace_bound_trace_most(max_bytes);
-  wn_status status = WN_OK;
-  if (excerpt_make(&excerpt, job->descriptor, job->capacity, closed, most)) {
-    struct rewrite rewrite = {.path = excerpt.path,
-                              .history = job->history,
-                              .run_id = job->header.run_id,
-                              .chunks = excerpt.chunks,
-                              .chunk_count = excerpt.chunk_count};
-    rewrite.seed = draws_of(job, &excerpt);
-    status = take_over(job, &excerpt, &rewrite, trace_bound_history_most(max_bytes));
-    *all = excerpt.all || !excerpt.chunk_count;
-    result->chunks += excerpt.chunk_count;
-    result->samples_before +=
-        result->samples_after ? rewrite.samples - result->samples_after : rewrite.samples;
-    result->samples_after = rewrite.samples_left;
-    rewrite_destroy(&rewrite);
-  } else {
-    status = no_memory(job);
-  }
+  struct excerpt excerpt = {.descriptor = -1};
+  struct rewrite rewrite = {.history = job->history, .run_id = job->header.run_id};
+  struct excerpt_of of = {.descriptor = job->descriptor,
+                          .capacity = job->capacity,
+                          .closed = closed,
+                          .most_bytes = part_bytes(closed, max_bytes),
+                          .until = job->chunks,
+                          .before = &rewrite.before};
+  wn_status status = rewrite_begin(&rewrite, job->trace);
+  if (!status && !excerpt_make(&excerpt, &of)) status = no_memory(job);
+  rewrite.path = closed ? job->trace : excerpt.path;
+  rewrite.others = closed ? NULL : job->trace;
+  rewrite.chunks = excerpt.chunks;
+  rewrite.chunk_count = excerpt.chunk_count;
+  rewrite.end = excerpt.end;
+  rewrite.blocks = (struct blocks){.seed = draws_of(job, &excerpt), .room = max_bytes / TABLES_PART};
+  if (!status) status = take_over(job, &rewrite, trace_bound_history_most(max_bytes));
+  *all = excerpt.all;
+  add_up(result, &rewrite);
+  rewrite_destroy(&rewrite);
   excerpt_destroy(&excerpt);
   return status;
 }
+
+/* With a larger bound the history is as large as with this one: a table has no more ordinals than
+ * fit. */
+#define BOUND_MOST ((uint64_t)4 << 30)
 
 static wn_status compact_locked(struct compacting *job, uint64_t max_bytes, struct compact_result *result) {
   bool closed, all = false;
   wn_status status = read_header(job);
   if (!status) status = is_closed(job, &closed);
   if (status) return status;
+  job->chunks = (file_bytes(job->trace) + job->capacity - 1) / job->capacity;
   unlink(job->fresh);
+  if (max_bytes > BOUND_MOST) max_bytes = BOUND_MOST;
   while (!status && !all) status = compact_part(job, closed, max_bytes, result, &all);
   return status;
 }
@@ -323,18 +349,14 @@ bool compact_is_due(const char *path, uint64_t max_bytes) {
 wn_status compact_trace(const char *path, uint64_t max_bytes, struct compact_result *result) {
   struct compacting job = {.path = path,
                            .descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW)};
-  wn_status status;
   *result = (struct compact_result){0};
-  signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is an error like others */
-  if (job.descriptor < 0 || fstat(job.descriptor, &job.found))
-    status = error_set(WN_EIO, "cannot open %s: %s", path, strerror(errno));
-  else if (!S_ISREG(job.found.st_mode))
-    status = error_set(WN_EINVAL, "%s is not a regular file", path);
-  else if (!set_paths(&job, path))
-    status = no_memory(&job);
-  else if (!history_lock_for_compacting(job.descriptor))
+  mallopt(M_MMAP_THRESHOLD, OWN_MAPPING); /* else tables that grow are copied and leave gaps */
+  signal(SIGXFSZ, SIG_IGN);               /* a limit on the size of files is an error like others */
+  wn_status status = check_trace(&job);
+  if (!status && !set_paths(&job, path)) status = no_memory(&job);
+  if (!status && !history_lock_for_compacting(job.descriptor))
     status = error_set(WN_EBUSY, "%s is being compacted by another process", path);
-  else {
+  if (!status) {
     result->bytes_before = disk_bytes(path) + disk_bytes(job.history);
     status = compact_as_owner(&job, max_bytes, result);
     if (set_paths(&job, path)) result->bytes_after = disk_bytes(path) + disk_bytes(job.history);
@@ -345,30 +367,24 @@ wn_status compact_trace(const char *path, uint64_t max_bytes, struct compact_res
 }
 
 wn_status compact_copy(const char *path, const char *target) {
-  char history[PATH_BYTES] = "";
+  char trace[PATH_BYTES] = "", history[PATH_BYTES] = "";
   struct compacting job = {.path = path,
                            .descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)};
-  struct excerpt excerpt = {.descriptor = -1};
   if (job.descriptor < 0) return error_set(WN_EIO, "cannot open %s: %s", path, strerror(errno));
   wn_status status = set_paths(&job, path) ? read_header(&job) : no_memory(&job);
-  /* Both as they are at one moment. */
+  /* Both as they are at one moment: with the lock no holes are made. */
   history_lock_for_reading(job.descriptor);
   int descriptor = status ? -1 : open(job.history, O_RDONLY | O_CLOEXEC);
-  if (!status && !excerpt_make(&excerpt, job.descriptor, job.capacity, true, UINT64_MAX / 2))
-    status = no_memory(&job);
-  close(job.descriptor);
+  snprintf(trace, sizeof trace, "/proc/self/fd/%d", job.descriptor);
   snprintf(history, sizeof history, "/proc/self/fd/%d", descriptor);
-  struct rewrite rewrite = {.path = excerpt.path,
-                            .history = history,
-                            .run_id = job.header.run_id,
-                            .chunks = excerpt.chunks,
-                            .chunk_count = excerpt.chunk_count,
-                            .all = true};
+  struct rewrite rewrite = {
+      .path = trace, .history = history, .run_id = job.header.run_id, .end = UINT64_MAX, .all = true};
+  if (!status) status = rewrite_begin(&rewrite, trace);
   if (!status) status = rewrite_read(&rewrite);
   if (!status) status = rewrite_write(&rewrite, SIZE_MAX, target);
   rewrite_destroy(&rewrite);
-  excerpt_destroy(&excerpt);
   if (descriptor >= 0) close(descriptor);
+  close(job.descriptor);
   free_paths(&job);
   return status;
 }

@@ -1,35 +1,39 @@
-/* Chunks of a trace, copied into memory: those that are taken over, and those in which records of
- * the same blocks may stand.
+/* The chunks of a trace that are taken over. If a process writes the trace, they are copied into
+ * memory: the recorder of a program that reaches its bound takes the oldest chunks out of the file
+ * at any moment. From the copy the compactor reads what it has found, as often as it needs.
  *
- * The recorder of a program that reaches its bound takes the oldest chunks out of the file at any
- * moment. From the copy the compactor reads what it has found, as often as it needs.
+ * AFTERWARDS. Records of the same blocks can stand in other chunks (ELSEWHERE of blocks.h). Those
+ * are read after the copy was made. A free that stands in a sealed chunk is of a block whose sample
+ * was published before: so the sample is found then, wherever it stands, unless it was dropped.
  *
- * TWO PASSES. A free that stands in a sealed chunk is of a block whose sample was published before.
- * So what was not sealed in the first pass, or not yet begun, is copied in a second one: then the
- * sample is in the copy too, wherever it stands.
- *
- * Of a trace that grew without a bound a part is taken at a time. The sample that belongs to a free
- * of the part may stand behind it, but not far: a stream that has not written for LAG_CHUNKS chunks
- * is sealed (trace/writer.c). */
+ * PARTS. Of a large trace some chunks are taken at a time. The sample that belongs to a free of
+ * these may stand behind them, but not far: a stream that has not written for LAG_CHUNKS chunks is
+ * sealed (trace/writer.c). */
 #ifndef COMPACT_EXCERPT_H
 #define COMPACT_EXCERPT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "trace/history.h"
 
 struct excerpt {
-  int descriptor;   /* of the copy, in which chunks have their places; negative: none */
+  int descriptor;   /* of the copy, in which chunks have their places; negative: there is none */
   char path[32];    /* by which this process opens it */
   uint64_t *chunks; /* that can be taken over, in ascending order */
   size_t chunk_count, chunk_capacity;
-  bool all; /* no more chunks can be taken over than these */
+  uint64_t end; /* chunks from this one on are not read (PARTS) */
+  bool all;     /* no more chunks can be taken over than these */
 };
 
-/* Copies from the trace `descriptor`. Of chunks that can be taken over, those that are sealed, or
- * all with `closed`, about `most_bytes`. False without memory. */
-bool excerpt_make(struct excerpt *excerpt, int descriptor, uint64_t capacity, bool closed,
-                  uint64_t most_bytes);
+struct excerpt_of {
+  int descriptor; /* of the trace */
+  uint64_t capacity;
+  bool closed; /* all chunks that are whole can be taken over, and nothing is copied; else the sealed ones */
+  uint64_t most_bytes;           /* about so many are taken at a time */
+  uint64_t until;                /* chunks from this one on are not taken */
+  const struct replaced *before; /* these chunks are not taken again */
+};
+
+/* False without memory. */
+bool excerpt_make(struct excerpt *excerpt, const struct excerpt_of *of);
 void excerpt_destroy(struct excerpt *excerpt);
 
 #endif

@@ -3,7 +3,6 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "base/hash.h"
 #include "trace/dropped.h"
 #include "trace/reader.h"
 #include "trace/writer.h"
@@ -11,8 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* So many records of processes that are not recorded stay. */
-enum { UNRECORDED_MOST = 256 };
+enum {
+  UNRECORDED_MOST = 256, /* so many records of processes that are not recorded stay */
+  STACKS_MOST = 1 << 15  /* nodes that are known when a chunk begins */
+};
 
 static wn_status no_memory(void) { return error_set(WN_ENOMEM, "not enough memory to compact a trace"); }
 
@@ -23,58 +24,108 @@ static bool takes(const struct rewrite *rewrite, uint64_t chunk) {
   return at < rewrite->chunk_count && rewrite->chunks[at] == chunk;
 }
 
-/* Whether the last event is of what is taken over. */
-static bool is_taken(const struct rewrite *rewrite, const struct trace_reader *reader) {
+/* Reads events of one file, with its history or without one. */
+struct reading {
+  const struct rewrite *rewrite;
+  struct trace_reader *reader;
+  uint64_t chunk; /* that the last event is from */
+  bool takes_chunk;
+  bool taken; /* whether the last event is of what is taken over */
+  bool from_history;
+};
+
+static wn_status begin(struct reading *reading, const struct rewrite *rewrite, const char *path,
+                       const char *history) {
+  *reading = (struct reading){.rewrite = rewrite, .chunk = UINT64_MAX};
+  wn_status status = trace_reader_open_with(path, history, &reading->reader);
+  if (status) return status;
+  trace_reader_forget_stacks(reading->reader, STACKS_MOST);
+  if (!trace_reader_damage(reading->reader)->chunks_damaged) return WN_OK;
+  trace_reader_close(reading->reader);
+  return error_set(WN_EIO, "the history of the trace cannot be read; it is not compacted");
+}
+
+/* False at the end of what is of interest. */
+static bool next(struct reading *reading, struct trace_event *event) {
   uint64_t chunk;
-  return !trace_reader_chunk(reader, &chunk) || rewrite->all || takes(rewrite, chunk);
+  if (!trace_reader_next(reading->reader, event)) return false;
+  reading->from_history = !trace_reader_chunk(reading->reader, &chunk);
+  if (!reading->from_history && chunk != reading->chunk) {
+    if (chunk >= reading->rewrite->end) return false;
+    reading->chunk = chunk;
+    reading->takes_chunk = reading->rewrite->all || takes(reading->rewrite, chunk);
+  }
+  reading->taken = reading->from_history || reading->takes_chunk;
+  return true;
+}
+
+static wn_status end(struct reading *reading, bool done) {
+  done &= !trace_reader_damage(reading->reader)->out_of_memory;
+  trace_reader_close(reading->reader);
+  return done ? WN_OK : no_memory();
+}
+
+/* Notes an event. False without memory. */
+typedef bool note_function(struct rewrite *rewrite, const struct reading *reading,
+                           const struct trace_event *event);
+
+/* What stands in other chunks, after all that is taken over: see AFTERWARDS in excerpt.h. */
+static wn_status read_others(struct rewrite *rewrite, note_function *note) {
+  struct reading reading;
+  struct trace_event event;
+  bool done = true;
+  wn_status status = begin(&reading, rewrite, rewrite->others, "");
+  if (status) return status;
+  while (done && next(&reading, &event))
+    if (!reading.taken && !replaced_has(&rewrite->before, reading.chunk))
+      done = note(rewrite, &reading, &event);
+  return end(&reading, done);
+}
+
+static wn_status read_all(struct rewrite *rewrite, note_function *note) {
+  struct reading reading;
+  struct trace_event event;
+  bool done = true;
+  wn_status status = begin(&reading, rewrite, rewrite->path, rewrite->history);
+  if (status) return status;
+  while (done && next(&reading, &event)) {
+    bool is_other = !reading.taken && rewrite->others; /* chunk 0 of the copy */
+    if (!is_other) done = note(rewrite, &reading, &event);
+  }
+  status = end(&reading, done);
+  return status || !rewrite->others ? status : read_others(rewrite, note);
 }
 
 static void note_last(uint64_t *last, uint64_t time) { *last = time > *last ? time : *last; }
 
-static bool note(struct rewrite *rewrite, const struct trace_reader *reader,
-                 const struct trace_event *event) {
-  uint64_t chunk;
-  bool taken = is_taken(rewrite, reader);
+/* The first reading. */
+static bool survey(struct rewrite *rewrite, const struct reading *reading, const struct trace_event *event) {
+  bool taken = reading->taken;
   note_last(&rewrite->now_ns, event->at.time_ns);
   if (taken) note_last(&rewrite->taken_ns, event->at.time_ns);
-  rewrite->records += taken;
   if (taken && event->kind == TRACE_TITLE) note_last(&rewrite->title_ns, event->at.time_ns);
   if (taken && event->kind == TRACE_EXEC) note_last(&rewrite->exec_ns, event->at.time_ns);
   rewrite->samples += taken && event->kind == TRACE_SAMPLE;
-  rewrite->block_records += taken && (event->kind == TRACE_SAMPLE || event->kind == TRACE_FREE ||
-                                      event->kind == TRACE_RESIZE || event->kind == TRACE_PROMOTE);
-  if (event->kind == TRACE_REPLACES)
-    return trace_reader_chunk(reader, &chunk) || event->replaces.run != rewrite->run_id ||
-           replaced_add(&rewrite->before, &event->replaces);
-  return blocks_note(&rewrite->blocks, event, taken) && (!taken || states_note(&rewrite->states, event));
+  return blocks_survey(&rewrite->blocks, event, taken) &&
+         (!taken || rewrite->all || states_note(&rewrite->states, event));
 }
 
-/* ---- threads ---- */
-
-static struct named_thread *thread_of(struct rewrite *rewrite, uint32_t number) {
-  struct index_walk walk = {.hash = hash_mix(number)};
-  uint32_t at;
-  while ((at = index_next(&rewrite->threads_by_number, &walk)))
-    if (rewrite->threads[at - 1].thread == number) return &rewrite->threads[at - 1];
-  if (!ARRAY_ADD(rewrite->threads, rewrite->thread_count, rewrite->thread_capacity,
-                 (struct named_thread){.thread = number}) ||
-      !index_add(&rewrite->threads_by_number, hash_mix(number), (uint32_t)rewrite->thread_count))
-    return NULL;
-  return &rewrite->threads[rewrite->thread_count - 1];
+static bool note_block(struct rewrite *rewrite, const struct reading *reading,
+                       const struct trace_event *event) {
+  return blocks_note(&rewrite->blocks, event, reading->taken);
 }
 
-static bool keep_name(struct rewrite *rewrite, const struct trace_thread_name *event) {
-  struct named_thread *thread = thread_of(rewrite, event->thread);
-  if (!thread) return false;
-  if (thread->name && thread->time_ns > event->time_ns) return true;
-  free(thread->name);
-  thread->time_ns = event->time_ns;
-  return (thread->name = strndup(event->name.bytes, event->name.length));
-}
-
-static bool note_use(struct rewrite *rewrite, uint32_t number) {
-  struct named_thread *thread = thread_of(rewrite, number);
-  return thread && (thread->used = true);
+/* The readings of parts. */
+static wn_status read_parts(struct rewrite *rewrite) {
+  struct blocks *blocks = &rewrite->blocks;
+  while (!blocks->is_known) {
+    wn_status status = blocks_begin_part(blocks) ? read_all(rewrite, note_block) : no_memory();
+    if (!status && blocks->next != blocks->records)
+      status = error_set(WN_EIO, "a trace was changed by another process while it was compacted");
+    if (!status && !blocks_end_part(blocks)) status = no_memory();
+    if (status) return status;
+  }
+  return WN_OK;
 }
 
 /* ---- writing ---- */
@@ -82,7 +133,7 @@ static bool note_use(struct rewrite *rewrite, uint32_t number) {
 /* One pass over the events. */
 struct pass {
   struct rewrite *rewrite;
-  struct trace_reader *reader;
+  struct reading reading;
   struct trace_writer *writer;
   uint32_t *frames; /* of the event's stack */
   size_t frame_capacity;
@@ -92,17 +143,18 @@ struct pass {
 };
 
 static void frame_of(void *context, uint32_t node, uint32_t *module, uint64_t *offset) {
-  struct trace_node found = trace_reader_node(((struct pass *)context)->reader, node);
+  struct trace_node found = trace_reader_node(((struct pass *)context)->reading.reader, node);
   *module = found.module;
   *offset = found.offset;
 }
 
 static void module_of(void *context, uint32_t module, struct trace_module *out) {
-  *out = *trace_reader_module(((struct pass *)context)->reader, module);
+  *out = *trace_reader_module(((struct pass *)context)->reading.reader, module);
 }
 
 static bool place_of(void *context, uint32_t module, uint64_t offset, struct trace_place *out) {
-  const struct trace_place *found = trace_reader_place(((struct pass *)context)->reader, module, offset);
+  const struct trace_place *found =
+      trace_reader_place(((struct pass *)context)->reading.reader, module, offset);
   if (found) *out = *found;
   return found;
 }
@@ -110,9 +162,9 @@ static bool place_of(void *context, uint32_t module, uint64_t offset, struct tra
 /* The nodes from the outermost to this one; a node stands for its frame. */
 static bool stack_of(struct pass *pass, uint32_t node, struct trace_stack *stack) {
   uint32_t depth = 0;
-  for (uint32_t at = node; at; at = trace_reader_node(pass->reader, at).parent) depth++;
+  for (uint32_t at = node; at; at = trace_reader_node(pass->reading.reader, at).parent) depth++;
   if (!array_reserve(&pass->frames, &pass->frame_capacity, depth, sizeof *pass->frames)) return false;
-  for (uint32_t at = node, i = depth; at; at = trace_reader_node(pass->reader, at).parent)
+  for (uint32_t at = node, i = depth; at; at = trace_reader_node(pass->reading.reader, at).parent)
     pass->frames[--i] = at;
   *stack = (struct trace_stack){pass->frames, depth};
   return true;
@@ -135,13 +187,13 @@ static bool write_event(struct pass *pass, const struct trace_event *event) {
   case TRACE_SAMPLE:
     pass->rewrite->samples_left++;
     trace_write_sample(pass->writer, &event->sample, stack);
-    return note_use(pass->rewrite, event->at.thread);
+    return names_use(&pass->rewrite->names, event->at.thread);
   case TRACE_RESIZE:
     trace_write_resize(pass->writer, &event->resize, stack);
-    return note_use(pass->rewrite, event->at.thread);
+    return names_use(&pass->rewrite->names, event->at.thread);
   case TRACE_FREE:
     trace_write_free(pass->writer, &event->free);
-    return note_use(pass->rewrite, event->at.thread);
+    return names_use(&pass->rewrite->names, event->at.thread);
   case TRACE_PROMOTE: trace_write_promote(pass->writer, &event->promote); break;
   case TRACE_MAP: trace_write_map(pass->writer, &event->map, stack); break;
   case TRACE_MAP_SIZE: trace_write_map_size(pass->writer, &event->map_size); break;
@@ -162,7 +214,7 @@ static bool write_event(struct pass *pass, const struct trace_event *event) {
   case TRACE_UNRECORDED:
     if (pass->unrecorded++ < UNRECORDED_MOST) trace_write_unrecorded(pass->writer, &event->unrecorded);
     break;
-  case TRACE_THREAD_NAME: return keep_name(pass->rewrite, &event->thread_name);
+  case TRACE_THREAD_NAME: return names_note(&pass->rewrite->names, &event->thread_name);
   case TRACE_LOSS:
     if (event->loss.reason < TRACE_LOSS_REASONS) pass->lost[event->loss.reason] += event->loss.count;
     if (event->loss.cause) pass->cause = event->loss.cause;
@@ -175,13 +227,9 @@ static bool write_event(struct pass *pass, const struct trace_event *event) {
 }
 
 static bool keeps(struct pass *pass, struct trace_event *event) {
-  switch ((int)event->kind) {
-  case TRACE_SAMPLE:
-  case TRACE_RESIZE:
-  case TRACE_FREE:
-  case TRACE_PROMOTE: return blocks_keep(&pass->rewrite->blocks, event);
-  default: return pass->rewrite->all || !states_have(event) || states_keep(&pass->rewrite->states);
-  }
+  if (pass->rewrite->all) return true;
+  if (blocks_have(event)) return blocks_keep(&pass->rewrite->blocks, event);
+  return !states_have(event) || states_keep(&pass->rewrite->states);
 }
 
 /* What is in chunks that are taken over now is in the history from now on. */
@@ -194,19 +242,14 @@ static void write_dropped(const struct pass *pass, const struct trace_dropped *d
 
 static void write_sums(struct pass *pass) {
   struct rewrite *rewrite = pass->rewrite;
-  for (size_t i = 0; i < rewrite->thread_count; i++) {
-    const struct named_thread *thread = &rewrite->threads[i];
-    struct trace_thread_name event = {.time_ns = thread->time_ns, .thread = thread->thread};
-    if (!thread->used || !thread->name) continue;
-    event.name = trace_text_of(thread->name);
-    trace_write_thread_name(pass->writer, &event);
-  }
+  struct trace_thread_name name;
+  for (size_t at = 0; names_next(&rewrite->names, &at, &name);) trace_write_thread_name(pass->writer, &name);
   for (unsigned i = 0; i < TRACE_LOSS_REASONS; i++) {
     struct trace_loss loss = {.time_ns = rewrite->now_ns, .reason = (uint8_t)i, .count = pass->lost[i]};
     if (i == TRACE_LOSS_SPACE) loss.cause = pass->cause;
     if (loss.count) trace_write_loss(pass->writer, &loss);
   }
-  const struct dropped *dropped = trace_reader_dropped(pass->reader);
+  const struct dropped *dropped = trace_reader_dropped(pass->reading.reader);
   for (size_t i = 0; i < dropped->count; i++) write_dropped(pass, &dropped->items[i]);
 }
 
@@ -221,15 +264,15 @@ static bool write_ranges(struct pass *pass) {
 static bool write_all(struct pass *pass) {
   struct trace_event event;
   bool done = pass->rewrite->all || write_ranges(pass);
-  while (done && trace_reader_next(pass->reader, &event))
-    if (is_taken(pass->rewrite, pass->reader) && keeps(pass, &event)) done = write_event(pass, &event);
+  while (done && next(&pass->reading, &event))
+    if (pass->reading.taken && keeps(pass, &event)) done = write_event(pass, &event);
   if (done) write_sums(pass);
   free(pass->frames);
-  return done && !trace_reader_damage(pass->reader)->out_of_memory;
+  return done;
 }
 
 static wn_status open_writer(struct pass *pass, const char *target) {
-  struct trace_run run = *trace_reader_run(pass->reader);
+  struct trace_run run = *trace_reader_run(pass->reading.reader);
   struct trace_options options = {.path = target, .alone = true};
   struct trace_stack_source source = {
       .frame = frame_of, .module = module_of, .place = place_of, .context = pass};
@@ -239,88 +282,64 @@ static wn_status open_writer(struct pass *pass, const char *target) {
   return status;
 }
 
-/* What an earlier rewrite_write has left. */
-static void forget_threads(struct rewrite *rewrite) {
-  for (size_t i = 0; i < rewrite->thread_count; i++) free(rewrite->threads[i].name);
-  free(rewrite->threads_by_number.slots);
-  rewrite->threads_by_number = (struct index){0};
-  rewrite->thread_count = 0;
-}
-
-/* ---- ranges ---- */
-
-static int by_first(const void *a, const void *b) {
-  const struct trace_replaces *left = a, *right = b;
-  return (left->first > right->first) - (left->first < right->first);
-}
-
-/* Joins those that touch each other. */
-static void join_ranges(struct replaced *ranges) {
-  size_t kept = 0;
-  if (!ranges->count) return;
-  qsort(ranges->ranges, ranges->count, sizeof *ranges->ranges, by_first);
-  for (size_t i = 1; i < ranges->count; i++) {
-    struct trace_replaces *last = &ranges->ranges[kept], *range = &ranges->ranges[i];
-    if (range->first > last->last + 1)
-      ranges->ranges[++kept] = *range;
-    else if (range->last > last->last)
-      last->last = range->last;
-  }
-  ranges->count = kept + 1;
-}
-
 /* ---- shared ---- */
 
-wn_status rewrite_read(struct rewrite *rewrite) {
-  struct trace_reader *reader;
+wn_status rewrite_begin(struct rewrite *rewrite, const char *path) {
+  struct reading reading;
   struct trace_event event;
-  wn_status status = trace_reader_open_with(rewrite->path, rewrite->history, &reader);
-  if (status) return status;
-  rewrite->blocks.seed = rewrite->seed;
   bool done = true;
-  if (trace_reader_damage(reader)->chunks_damaged)
-    status = error_set(WN_EIO, "the history of the trace cannot be read; it is not compacted");
-  while (!status && done && trace_reader_next(reader, &event)) done = note(rewrite, reader, &event);
-  done &= !trace_reader_damage(reader)->out_of_memory && states_choose(&rewrite->states, rewrite->now_ns);
-  trace_reader_close(reader);
-  return status || done ? status : no_memory();
+  wn_status status = begin(&reading, rewrite, path, rewrite->history);
+  if (status) return status;
+  while (done && next(&reading, &event) && reading.from_history)
+    if (event.kind == TRACE_REPLACES && event.replaces.run == rewrite->run_id)
+      done = replaced_add(&rewrite->before, &event.replaces);
+  return end(&reading, done);
+}
+
+wn_status rewrite_read(struct rewrite *rewrite) {
+  wn_status status = read_all(rewrite, survey);
+  rewrite->blocks.now_ns = rewrite->now_ns;
+  return status || states_choose(&rewrite->states, rewrite->now_ns) ? status : no_memory();
 }
 
 wn_status rewrite_write(struct rewrite *rewrite, size_t most, const char *target) {
   struct pass pass = {.rewrite = rewrite};
-  wn_status status = trace_reader_open_with(rewrite->path, rewrite->history, &pass.reader);
+  wn_status status = WN_OK;
+  if (!rewrite->all) do
+      status = read_parts(rewrite);
+    while (!status && !blocks_choose(&rewrite->blocks, most));
+  if (!status) status = begin(&pass.reading, rewrite, rewrite->path, rewrite->history);
   if (status) return status;
-  forget_threads(rewrite);
+  names_clear(&rewrite->names);
   rewrite->states.next = 0;
   rewrite->samples_left = 0;
-  blocks_choose(&rewrite->blocks, rewrite->now_ns, most);
   status = open_writer(&pass, target);
-  if (!status) {
-    if (!write_all(&pass)) status = no_memory();
-    uint64_t lost = trace_writer_lost(pass.writer);
-    trace_writer_close(pass.writer);
-    if (!status && lost) status = error_set(WN_EIO, "cannot write %s: there is no room for it", target);
-    if (status) unlink(target);
-  }
-  trace_reader_close(pass.reader);
+  if (status) return trace_reader_close(pass.reading.reader), status;
+  bool done = write_all(&pass);
+  uint64_t lost = trace_writer_lost(pass.writer);
+  trace_writer_close(pass.writer);
+  status = end(&pass.reading, done);
+  if (!status && lost) status = error_set(WN_EIO, "cannot write %s: there is no room for it", target);
+  if (status) unlink(target);
   return status;
 }
 
 bool rewrite_ranges(const struct rewrite *rewrite, struct replaced *ranges) {
+  const struct replaced *before = &rewrite->before;
   bool done = true;
-  for (size_t i = 0; done && i < rewrite->before.count; i++)
-    done = replaced_add(ranges, &rewrite->before.ranges[i]);
-  for (size_t i = 0; done && i < rewrite->chunk_count; i++)
-    done = replaced_add(ranges,
-                        &(struct trace_replaces){.first = rewrite->chunks[i], .last = rewrite->chunks[i]});
-  if (done) join_ranges(ranges);
-  for (size_t i = 0; i < ranges->count; i++) ranges->ranges[i].run = rewrite->run_id;
+  for (size_t i = 0, j = 0; done && (i < before->count || j < rewrite->chunk_count);) {
+    bool is_before =
+        j == rewrite->chunk_count || (i < before->count && before->ranges[i].first < rewrite->chunks[j]);
+    struct trace_replaces range = {.run = rewrite->run_id};
+    range.first = is_before ? before->ranges[i].first : rewrite->chunks[j];
+    range.last = is_before ? before->ranges[i++].last : rewrite->chunks[j++];
+    done = replaced_add(ranges, &range);
+  }
   return done;
 }
 
 void rewrite_destroy(struct rewrite *rewrite) {
-  forget_threads(rewrite);
-  free(rewrite->threads);
+  names_clear(&rewrite->names);
   replaced_destroy(&rewrite->before);
   blocks_destroy(&rewrite->blocks);
   states_destroy(&rewrite->states);

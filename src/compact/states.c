@@ -42,11 +42,6 @@ static int by_thing(const void *a, const void *b) {
   return (left->number > right->number) - (left->number < right->number);
 }
 
-static int by_number(const void *a, const void *b) {
-  const struct state *left = a, *right = b;
-  return (left->number > right->number) - (left->number < right->number);
-}
-
 /* Of the records of one thing, `first` to `end`, the last and the largest of each part stay. */
 static void keep_largest(const struct states *states, struct state *first, struct state *end) {
   for (struct state *begin = first, *next; begin < end; begin = next) {
@@ -131,6 +126,32 @@ static bool choose(struct states *states, size_t *left) {
   return true;
 }
 
+/* Sorts by things, and finds what stays. False without memory. */
+static bool choose_all(struct states *states, uint64_t now_ns) {
+  bool done = true;
+  array_sort(states->items, states->count, sizeof *states->items, by_thing);
+  size_t left = SIZE_MAX;
+  for (unsigned parts = STATES_PARTS; done && parts && left > STATES_MOST; parts /= 2) {
+    states->part_ns = now_ns / parts + 1;
+    done = choose(states, &left);
+  }
+  return done;
+}
+
+/* False without memory. */
+static bool make_room(struct states *states) {
+  uint32_t newest = states->noted - (uint32_t)(states->count / 4);
+  size_t left = 0;
+  if (!choose_all(states, states->now_ns)) return false;
+  for (size_t i = 0; i < states->count; i++) {
+    const struct state *state = &states->items[i];
+    if (state->stays || state->number >= newest) states->items[left++] = *state;
+  }
+  states->count = left;
+  if (2 * left > states->room) states->room = 2 * left;
+  return true;
+}
+
 /* ---- shared ---- */
 
 bool states_have(const struct trace_event *event) {
@@ -141,29 +162,34 @@ bool states_have(const struct trace_event *event) {
 bool states_note(struct states *states, const struct trace_event *event) {
   struct state state;
   if (!describe(event, &state)) return true;
-  state.number = (uint32_t)states->count;
+  if (!states->room) states->room = STATES_ROOM;
+  if (states->count == states->room && !make_room(states)) return false;
+  if (state.time_ns > states->now_ns) states->now_ns = state.time_ns;
+  state.number = states->noted++;
   return ARRAY_ADD(states->items, states->count, states->capacity, state);
 }
 
 bool states_choose(struct states *states, uint64_t now_ns) {
-  bool done = true;
-  if (!states->count) return true;
-  qsort(states->items, states->count, sizeof *states->items, by_thing);
-  size_t left = SIZE_MAX;
-  for (unsigned parts = STATES_PARTS; done && parts && left > STATES_MOST; parts /= 2) {
-    states->part_ns = now_ns / parts + 1;
-    done = choose(states, &left);
+  states->stays = calloc(states->noted / 64 + 1, sizeof *states->stays);
+  if (!states->stays || !choose_all(states, now_ns)) return false;
+  for (size_t i = 0; i < states->count; i++) {
+    const struct state *state = &states->items[i];
+    states->stays[state->number / 64] |= (uint64_t)state->stays << state->number % 64;
   }
-  qsort(states->items, states->count, sizeof *states->items, by_number);
-  return done;
+  free(states->items);
+  states->items = NULL;
+  states->count = states->capacity = 0;
+  return true;
 }
 
 bool states_keep(struct states *states) {
-  return states->next < states->count && states->items[states->next++].stays;
+  uint32_t number = states->next++;
+  return number < states->noted && states->stays[number / 64] >> number % 64 & 1;
 }
 
 void states_destroy(struct states *states) {
   free(states->items);
   free(states->moments);
+  free(states->stays);
 }
 /* SPDX-License-Identifier: MIT */

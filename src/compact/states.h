@@ -7,13 +7,16 @@
  * moments. Of the other kinds a record stays if it tells the state at a moment: if a moment lies
  * between it and the next record of the same thing. A mapping that no moment saw is left out;
  * pauses and collections stay too if they are the longest of their part; and rates if sampling
- * stops or begins. */
+ * stops or begins.
+ *
+ * MEMORY. When STATES_ROOM records are noted, those go that would not stay if the run had ended
+ * there, but for the newest of them: others may still be read that stand between those. */
 #ifndef COMPACT_STATES_H
 #define COMPACT_STATES_H
 
 #include "trace/event.h"
 
-enum { STATES_PARTS = 1024, STATES_MOST = 100000 };
+enum { STATES_PARTS = 1024, STATES_MOST = 100000, STATES_ROOM = STATES_MOST / 2 * 3 };
 
 /* A record: of what thing, when, how large, and whether it stays. */
 struct state {
@@ -24,12 +27,16 @@ struct state {
 };
 
 struct states {
-  struct state *items; /* in the order of `number` until states_choose was called, and afterwards again */
+  struct state *items; /* until states_choose was called */
   size_t count, capacity;
+  size_t room;    /* 0: STATES_ROOM */
+  uint32_t noted; /* all, also those that are gone */
+  uint64_t now_ns;
   uint64_t *moments;
   size_t moment_count;
   uint64_t part_ns; /* the length of a part */
-  size_t next;      /* which one states_keep is asked of */
+  uint64_t *stays;  /* a bit for each that was noted, once states_choose was called */
+  uint32_t next;    /* which one states_keep is asked of */
 };
 
 /* Notes an event if it is one of a state. False without memory. */

@@ -38,20 +38,28 @@ char *history_path(const char *path, const char *ending) {
 }
 
 bool replaced_add(struct replaced *replaced, const struct trace_replaces *range) {
-  return ARRAY_ADD(replaced->ranges, replaced->count, replaced->capacity, *range);
+  struct trace_replaces *last = replaced->count ? &replaced->ranges[replaced->count - 1] : NULL;
+  if (range->first > range->last || (last && range->first < last->first)) return true;
+  if (!last || (range->first > last->last && range->first - 1 > last->last))
+    return ARRAY_ADD(replaced->ranges, replaced->count, replaced->capacity, *range);
+  if (range->last > last->last) last->last = range->last;
+  return true;
 }
 
 bool replaced_has(const struct replaced *replaced, uint64_t chunk) {
-  for (size_t i = 0; i < replaced->count; i++)
-    if (chunk >= replaced->ranges[i].first && chunk <= replaced->ranges[i].last) return true;
-  return false;
+  size_t low = 0, high = replaced->count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (replaced->ranges[middle].last < chunk)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < replaced->count && replaced->ranges[low].first <= chunk;
 }
 
 uint64_t replaced_end(const struct replaced *replaced) {
-  uint64_t end = 0;
-  for (size_t i = 0; i < replaced->count; i++)
-    if (replaced->ranges[i].last >= end) end = replaced->ranges[i].last + 1;
-  return end;
+  return replaced->count ? replaced->ranges[replaced->count - 1].last + 1 : 0;
 }
 
 void replaced_destroy(struct replaced *replaced) { free(replaced->ranges); }

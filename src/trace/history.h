@@ -20,13 +20,15 @@
 /* `path` with an ending; from malloc. NULL: no memory. */
 char *history_path(const char *path, const char *ending);
 
-/* Chunks that a history has taken over. Zeroed memory: none. */
+/* Chunks that a history has taken over: ranges in ascending order, between which others lie. Zeroed
+ * memory: none. */
 struct replaced {
   struct trace_replaces *ranges;
   size_t count, capacity;
 };
 
-/* False without memory. */
+/* Adds a range behind the others. One that does not follow them, as those of a history do, is
+ * passed over. False without memory. */
 bool replaced_add(struct replaced *replaced, const struct trace_replaces *range);
 bool replaced_has(const struct replaced *replaced, uint64_t chunk);
 /* One more than the largest number of such a chunk; 0: there is none. */

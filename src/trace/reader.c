@@ -72,6 +72,7 @@ struct trace_reader {
   struct rest rest;
   struct decoder decoder;
   struct stack_table table;
+  uint32_t table_most;      /* items; 0: any number */
   uint64_t stacks_left_out; /* by the writer */
   struct trace_damage damage;
 };
@@ -228,6 +229,8 @@ static void pass_hole(struct trace_reader *reader) {
 /* Goes to the next chunk that has something to tell; false at the end of the file. */
 static bool next_chunk(struct trace_reader *reader) {
   struct file *file = &reader->file;
+  if (reader->table_most && stack_table_items(&reader->table) > reader->table_most)
+    stack_table_forget(&reader->table);
   while (file->next_chunk * file->capacity < file->size || next_file(reader)) {
     uint64_t offset = file->next_chunk++ * file->capacity;
     size_t count;
@@ -521,6 +524,8 @@ void trace_reader_close(struct trace_reader *reader) {
   free(reader);
 }
 
+void trace_reader_forget_stacks(struct trace_reader *reader, uint32_t most) { reader->table_most = most; }
+
 bool trace_reader_next(struct trace_reader *reader, struct trace_event *event) {
   struct trace_run ignored;
   while (reader->file.descriptor >= 0 && !reader->damage.out_of_memory) {
@@ -544,11 +549,11 @@ uint32_t trace_reader_nodes(const struct trace_reader *reader) { return reader->
 uint32_t trace_reader_modules(const struct trace_reader *reader) { return reader->table.module_count; }
 
 struct trace_node trace_reader_node(const struct trace_reader *reader, uint32_t node) {
-  return node <= reader->table.node_count ? reader->table.nodes[node] : (struct trace_node){0};
+  return *stack_table_node_of(&reader->table, node);
 }
 
 const struct trace_module *trace_reader_module(const struct trace_reader *reader, uint32_t module) {
-  return &reader->table.modules[module <= reader->table.module_count ? module : 0];
+  return stack_table_module_of(&reader->table, module);
 }
 
 const struct trace_place *trace_reader_place(const struct trace_reader *reader, uint32_t module,

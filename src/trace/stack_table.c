@@ -39,11 +39,15 @@ static bool make_room(void *items, size_t *capacity, uint32_t count, size_t size
 }
 
 static bool room_for_node(struct stack_table *table) {
-  return make_room(&table->nodes, &table->node_capacity, table->node_count, sizeof *table->nodes);
+  return table->node_count < ITEMS_MOST &&
+         make_room(&table->nodes, &table->node_capacity, table->node_count - table->nodes_forgotten,
+                   sizeof *table->nodes);
 }
 
 static bool room_for_module(struct stack_table *table) {
-  return make_room(&table->modules, &table->module_capacity, table->module_count, sizeof *table->modules);
+  return table->module_count < ITEMS_MOST &&
+         make_room(&table->modules, &table->module_capacity, table->module_count - table->modules_forgotten,
+                   sizeof *table->modules);
 }
 
 static bool room_for_place(struct stack_table *table) {
@@ -78,27 +82,36 @@ bool stack_table_create(struct stack_table *table) {
   return true;
 }
 
-void stack_table_destroy(struct stack_table *table) {
-  for (uint32_t i = 1; i <= table->module_count; i++) free((void *)table->modules[i].path.bytes);
+void stack_table_forget(struct stack_table *table) {
+  for (uint32_t i = 1; i <= table->module_count - table->modules_forgotten; i++)
+    free((void *)table->modules[i].path.bytes);
   for (uint32_t i = 1; i <= table->place_count; i++) {
     free((void *)table->places[i].name.function.bytes);
     free((void *)table->places[i].name.file.bytes);
   }
-  free(table->places);
   free(table->by_place.slots);
-  free(table->modules);
-  free(table->nodes);
   free(table->by_node.slots);
   free(table->by_module.slots);
+  table->by_place = table->by_node = table->by_module = (struct index){0};
+  table->nodes_forgotten = table->node_count;
+  table->modules_forgotten = table->module_count;
+  table->place_count = 0;
+}
+
+void stack_table_destroy(struct stack_table *table) {
+  stack_table_forget(table);
+  free(table->places);
+  free(table->modules);
+  free(table->nodes);
 }
 
 uint32_t stack_table_node(struct stack_table *table, struct trace_node node) {
   struct index_walk walk = {.hash = hash_node(&node)};
   uint32_t number;
   while ((number = index_next(&table->by_node, &walk)))
-    if (same_node(&table->nodes[number], &node)) return number;
+    if (same_node(stack_table_node_of(table, number), &node)) return number;
   if (!room_for_node(table) || !index_add(&table->by_node, walk.hash, table->node_count + 1)) return 0;
-  table->nodes[++table->node_count] = node;
+  table->nodes[++table->node_count - table->nodes_forgotten] = node;
   return table->node_count;
 }
 
@@ -107,11 +120,11 @@ uint32_t stack_table_module(struct stack_table *table, const struct trace_module
   struct trace_module copy = *module;
   uint32_t number;
   while ((number = index_next(&table->by_module, &walk)))
-    if (same_module(&table->modules[number], module)) return number;
+    if (same_module(stack_table_module_of(table, number), module)) return number;
   if (!room_for_module(table) || !copy_text(&copy.path)) return 0;
   if (!index_add(&table->by_module, walk.hash, table->module_count + 1))
     return free((void *)copy.path.bytes), 0;
-  table->modules[++table->module_count] = copy;
+  table->modules[++table->module_count - table->modules_forgotten] = copy;
   return table->module_count;
 }
 

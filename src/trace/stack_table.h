@@ -2,7 +2,8 @@
  *
  * Nodes and modules are numbered from 1 for the life of the table; 0 is the empty stack and no
  * module. Memory grows with what the file defines, and each definition takes at least one byte of
- * it, so a hostile file gets at most some dozen times its own size. */
+ * it, so a hostile file gets at most some dozen times its own size. A user that needs stacks only
+ * as long as their chunk is read can have them forgotten; their numbers are not given again. */
 #ifndef TRACE_STACK_TABLE_H
 #define TRACE_STACK_TABLE_H
 
@@ -19,9 +20,10 @@ struct named_place {
 struct stack_table {
   struct trace_node *nodes; /* [0] is the empty stack */
   uint32_t node_count;      /* the greatest number */
+  uint32_t nodes_forgotten; /* those up to this number: the next one is at [1] */
   size_t node_capacity;
-  struct trace_module *modules;
-  uint32_t module_count;
+  struct trace_module *modules; /* likewise */
+  uint32_t module_count, modules_forgotten;
   size_t module_capacity;
   struct named_place *places;
   uint32_t place_count;
@@ -32,6 +34,25 @@ struct stack_table {
 /* False when memory is exhausted. A failed table may be destroyed. */
 bool stack_table_create(struct stack_table *table);
 void stack_table_destroy(struct stack_table *table);
+
+/* Forgets all nodes, modules and names. */
+void stack_table_forget(struct stack_table *table);
+
+/* How many nodes, modules and names there are. */
+static inline uint32_t stack_table_items(const struct stack_table *table) {
+  return table->node_count - table->nodes_forgotten + table->module_count - table->modules_forgotten +
+         table->place_count;
+}
+
+/* What has a number; the empty stack, or no module, if it is not known. */
+static inline const struct trace_node *stack_table_node_of(const struct stack_table *table, uint32_t node) {
+  bool known = node > table->nodes_forgotten && node <= table->node_count;
+  return &table->nodes[known ? node - table->nodes_forgotten : 0];
+}
+static inline struct trace_module *stack_table_module_of(const struct stack_table *table, uint32_t module) {
+  bool known = module > table->modules_forgotten && module <= table->module_count;
+  return &table->modules[known ? module - table->modules_forgotten : 0];
+}
 
 /* The number of the node or module, found or added; 0 when memory is exhausted. The module's path
  * is copied. */

@@ -166,6 +166,22 @@ traces_without_their_history_say_so() {
   done
 }
 
+# Holes would be in both, and the history beside one.
+traces_with_several_names_are_not_compacted() {
+  need_many_blocks
+  make_large t
+  ln t other
+  cp t before
+  refused 1 '^winnow: t has 2 names [(]hard links[)]: .*; copy it$' compact -m 4000000 t
+  cmp -s t before && [ ! -e t.history ] && [ ! -e t.history.new ] || fail "the trace has changed: $(ls)"
+  cp t copy
+  succeeds compact -m 4000000 copy
+  [ -e copy.history ] && [ ! -e t.history ] || fail "$(ls)"
+  rm other
+  succeeds compact -m 4000000 t
+  [ -e t.history ] || fail "$(ls)"
+}
+
 # One of two takes the trace; the other one says so, and changes nothing.
 two_compactions_of_a_trace_do_no_harm() {
   need_many_blocks
@@ -219,6 +235,29 @@ bounded_recordings_are_compacted_while_they_run() {
     trace=${trace%.history}
     [ -e "$trace" ] && [ "$(disk "$trace" "$trace.history")" -le $bound ] || fail "$trace takes $(disk "$trace"*)"
   done
+}
+
+# Where memory is short the compaction is killed, not the program; and the program gets ten times as much of a processor.
+compactions_give_way_to_the_program() {
+  need_recording
+  need_many_blocks
+  [ -e /proc/$$/task/$$/children ] || skip "children of processes are not known"
+  local gives_way='for p in $(</proc/$PPID/task/$PPID/children); do [ $p != $$ ] && read -r oom </proc/$p/oom_score_adj && read -r s </proc/$p/stat && set -- ${s##*) } && [ "$oom ${17}" = "1000 10" ] && touch t/yes && break; done 2>/dev/null; [ -e t/yes ]'
+  run record -q -r 1 -m 4194304 -o t/ -- bash -c "$(allocates_until "{ $gives_way; }")"
+  [ "$code" = 0 ] && [ -e t/yes ] || fail "code $code: $(cat err)"
+  make_large whole
+  local attempt seen= oom
+  for attempt in $(seq 50); do
+    cp whole u
+    rm -f u.history
+    "$winnow" compact -q -m 4000000 u &
+    while [ -e /proc/$!/oom_score_adj ] && [ -z "$seen" ]; do
+      read -r oom </proc/$!/oom_score_adj && [ "$oom" = 1000 ] && seen=yes
+    done 2>/dev/null
+    wait $!
+    [ -z "$seen" ] || return 0
+  done
+  fail "the compaction was never seen with 1000"
 }
 
 # The field of /proc/PID/stat that counts page faults of children: there was one that has been waited for.

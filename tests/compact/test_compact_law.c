@@ -216,6 +216,7 @@ static void histories_hold_the_truth(void **state) {
     assert_int_equal(unlink(path) | unlink(history), 0);
   }
   printf("  samples left: %.0f, then %.0f\n", left[1], left[2]);
+  assert_true(left[1] > 0 && left[2] > 0 && left[2] < 0.9 * left[1]);
   for (int i = 0; i < STAGES; i++)
     for (int j = 0; j < TALLIES; j++) bad += is_bad(&tallies[i][j], i);
   assert_int_equal(bad, 0);

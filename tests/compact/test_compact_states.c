@@ -42,16 +42,22 @@ static void make_events(uint64_t seed, uint64_t from_ns, size_t until) {
   }
 }
 
-/* Returns how many records stay, in `kept`. */
-static size_t thin(const struct trace_event *all, size_t count, struct trace_event *kept) {
-  struct states states = {0};
+/* Returns how many records stay, in `kept`. `room`: for so many at a time, or 0. */
+static size_t thin_within(const struct trace_event *all, size_t count, struct trace_event *kept,
+                          size_t room) {
+  struct states states = {.room = room};
   size_t left = 0;
   for (size_t i = 0; i < count; i++) assert_true(states_note(&states, &all[i]));
+  if (room) assert_true(states.count < count); /* some are gone already */
   assert_true(states_choose(&states, all[count - 1].at.time_ns));
   for (size_t i = 0; i < count; i++)
     if (states_keep(&states)) kept[left++] = all[i];
   states_destroy(&states);
   return left;
+}
+
+static size_t thin(const struct trace_event *all, size_t count, struct trace_event *kept) {
+  return thin_within(all, count, kept, 0);
 }
 
 /* The bytes that are touched at a time, by the records until then. */
@@ -114,6 +120,17 @@ static void what_stays_tells_what_all_told(void **state) {
   assert_true(count_of(again, left, TRACE_MEMORY) <= 2 * STATES_PARTS + 2);
 }
 
+/* However many there are, few are in memory at a time. */
+static void few_are_in_memory(void **state) {
+  (void)state;
+  static struct trace_event kept[EVENTS];
+  event_count = 0;
+  make_events(9, 0, EVENTS);
+  size_t left = thin_within(events, event_count, kept, 4000);
+  printf("  %zu of %zu stay\n", left, event_count);
+  compare(kept, left);
+}
+
 /* However many mappings change between two moments. */
 static void the_number_of_records_is_bounded(void **state) {
   (void)state;
@@ -127,8 +144,9 @@ static void the_number_of_records_is_bounded(void **state) {
     assert_true(states_note(&states, &touched));
     if (i % 100 == 0) assert_true(states_note(&states, &memory));
   }
+  assert_true(states.capacity <= 2 * STATES_ROOM);
   assert_true(states_choose(&states, THINGS * ROUNDS * SECOND));
-  for (size_t i = 0; i < states.count; i++) left += states.items[i].stays;
+  for (size_t i = 0; i < states.noted; i++) left += states_keep(&states);
   assert_in_range(left, STATES_MOST / 4, STATES_MOST);
   states_destroy(&states);
 }
@@ -158,9 +176,9 @@ static void gaps_in_sampling_stay(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(what_stays_tells_what_all_told),
-                                     cmocka_unit_test(the_number_of_records_is_bounded),
-                                     cmocka_unit_test(gaps_in_sampling_stay)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(what_stays_tells_what_all_told), cmocka_unit_test(few_are_in_memory),
+      cmocka_unit_test(the_number_of_records_is_bounded), cmocka_unit_test(gaps_in_sampling_stay)};
   return RUN_TESTS(tests);
 }
 /* SPDX-License-Identifier: MIT */

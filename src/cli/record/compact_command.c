@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/history_file.h"
 #include "cli/inputs.h"
+#include "cli/record/step_back.h"
 #include "cli/recordings.h"
 #include "cli/text.h"
 #include "compact/compact.h"
@@ -199,6 +200,7 @@ int command_compact(int argc, char **argv) {
   int code = parse(&job, argc, argv);
   if (code) return code;
   ascii_if_locale_asks(&stdout);
+  step_back();
   for (int i = optind; i < argc; i++) add_argument(&job, argv[i]);
   if (job.traces.count) compact_all(&job);
   for (size_t i = 0; i < job.traces.count; i++) {

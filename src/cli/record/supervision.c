@@ -6,18 +6,16 @@
 #include "base/os.h"
 #include "cli/history_file.h"
 #include "cli/record/folder.h"
+#include "cli/record/step_back.h"
 #include "cli/text.h"
 #include "compact/compact.h"
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -47,27 +45,16 @@ struct supervision_outcome {
 
 /* ---- the process that compacts ---- */
 
-static void write_text(const char *path, const char *text) {
-  int descriptor = open(path, O_WRONLY | O_CLOEXEC);
-  if (descriptor < 0) return;
-  os_write_all(descriptor, text, strlen(text));
-  close(descriptor);
-}
-
-/* As far as the system lets it: others go first, and live longer. It ends by itself, so signals for
- * the program and its group do not concern it. */
-static void step_back(void) {
-  enum { THIS_PROCESS = 1, IDLE_CLASS = 3 << 13 }; /* ioprio_set(2) */
+/* It ends by itself, so signals for the program and its group do not concern it. */
+static void ignore_signals(void) {
   static const int signals[] = {SIGTERM, SIGHUP, SIGINT, SIGQUIT};
   for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) signal(signals[i], SIG_IGN);
-  setpriority(PRIO_PROCESS, 0, 10);
-  syscall(SYS_ioprio_set, THIS_PROCESS, 0, IDLE_CLASS);
-  write_text("/proc/self/oom_score_adj", "1000");
 }
 
 static void compact_and_exit(const struct supervision *supervision) {
   struct supervision_outcome *outcome = supervision->outcome;
   struct compact_result result = {0};
+  ignore_signals();
   step_back();
   outcome->status = compact_trace(supervision->path, supervision->max_bytes, &result);
   outcome->moved = result.chunks > 0;
