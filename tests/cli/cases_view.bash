@@ -192,7 +192,7 @@ let_strangers_in() { # PORT
     }
     print "open\n"; sleep 60;' "$1" >open 2>&1 &
   strangers=$!
-  for ((tries = 0; tries < 300; tries++)); do grep -q open open && return; sleep 0.1; done
+  for ((tries = 0; tries < 300; tries++)); do grep -q open open 2>/dev/null && return; sleep 0.1; done
   fail "the strangers cannot connect: $(cat open)"
 }
 
