@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/os.h"
+#include "cli/mapped_trace.h"
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -120,8 +121,8 @@ static void close_process(struct recording_process *process) {
   free(process->path);
 }
 
-/* Adds a process if it is recorded. Returns what its mappings say. */
-static enum mapped_kind add_process(struct recordings *found, pid_t pid) {
+/* Adds a process if it is recorded, and can be asked. Returns what its mappings say. */
+static enum mapped_kind add_with_control(struct recordings *found, pid_t pid) {
   struct mapped_control mapped = read_mappings(pid);
   if (mapped.kind != MAPPED_CONTROL) return mapped.kind;
   struct recording_process process = {.pid = pid, .descriptor = -1};
@@ -131,6 +132,36 @@ static enum mapped_kind add_process(struct recordings *found, pid_t pid) {
   if (own && (ARRAY_ADD(found->items, found->count, found->capacity, process))) return MAPPED_CONTROL;
   close_process(&process);
   return opened ? MAPPED_ANOTHER : forbidden ? MAPPED_FORBIDDEN : MAPPED_REMOVED;
+}
+
+static const char *why_not_asked(enum mapped_kind kind, const struct mapped_trace *trace) {
+  return trace->is_removed        ? "its trace and its control file were removed"
+         : kind == MAPPED_REMOVED ? "its control file was removed or changed"
+                                  : "it could not create a control file beside its trace";
+}
+
+/* Adds a process that is recorded, but has no control file. */
+static bool add_without_control(struct recordings *found, pid_t pid, enum mapped_kind kind) {
+  struct mapped_trace trace;
+  if (!mapped_trace_find(pid, inner_number(pid), &trace)) return false;
+  struct recording_process process = {.pid = pid,
+                                      .trace = trace.trace,
+                                      .path = trace.path,
+                                      .descriptor = -1,
+                                      .not_asked = why_not_asked(kind, &trace)};
+  process.page.began_ns = trace.began_ns;
+  /* A trace that has just begun has its control file a moment later. */
+  bool is_late = kind == MAPPED_LIBRARY && add_with_control(found, pid) == MAPPED_CONTROL;
+  if (!is_late && ARRAY_ADD(found->items, found->count, found->capacity, process)) return true;
+  close_process(&process);
+  return is_late;
+}
+
+/* Adds a process if it is recorded. Returns what its mappings say. */
+static enum mapped_kind add_process(struct recordings *found, pid_t pid) {
+  enum mapped_kind kind = add_with_control(found, pid);
+  bool may_record = kind == MAPPED_REMOVED || kind == MAPPED_LIBRARY;
+  return may_record && found->with_not_asked && add_without_control(found, pid, kind) ? MAPPED_CONTROL : kind;
 }
 
 static int by_number(const void *a, const void *b) {
@@ -196,7 +227,7 @@ static bool is_of(const struct recording_process *process, const struct stat *na
 
 static wn_status find_trace(struct recordings *found, const char *name) {
   struct stat named;
-  struct recordings all = {0};
+  struct recordings all = {.with_not_asked = found->with_not_asked};
   size_t before = found->count;
   if (stat(name, &named)) return error_set(WN_EINVAL, "cannot open %.400s: %s", name, strerror(errno));
   wn_status error = recordings_find_all(&all);
@@ -216,7 +247,7 @@ static wn_status find_trace(struct recordings *found, const char *name) {
 
 wn_status recordings_find_all(struct recordings *found) {
   DIR *all = opendir("/proc");
-  *found = (struct recordings){0};
+  *found = (struct recordings){.with_not_asked = found->with_not_asked};
   if (!all) return error_set(WN_EIO, "cannot read /proc: %s", strerror(errno));
   for (struct dirent *entry; (entry = readdir(all));)
     if (isdigit((unsigned char)*entry->d_name)) add_process(found, (pid_t)atoi(entry->d_name));

@@ -1,6 +1,7 @@
 /* The recordings that are under way on this machine: processes that have a control file mapped
  * (trace/control.h). Commands read and write it by calls, which another program that makes it
- * shorter only lets fail. */
+ * shorter only lets fail. A process can record without a control file: if it could not create one,
+ * or if another program has removed it. Then its trace is all that is known (mapped_trace.h). */
 #ifndef CLI_RECORDINGS_H
 #define CLI_RECORDINGS_H
 
@@ -13,12 +14,15 @@ struct recording_process {
   char *trace;    /* the path of its trace, as the process has it */
   char *path;     /* and by which this process can open it: of another mount namespace by way of /proc */
   int descriptor; /* of the control file */
-  struct control_page page; /* as it was read last */
+  struct control_page page; /* as it was read last; without a control file, only when it began */
+  const char *not_asked;    /* why there is no control file; NULL: there is one */
 };
 
+/* Zeroed memory is empty. */
 struct recordings {
   struct recording_process *items;
   size_t count, capacity;
+  bool with_not_asked; /* set by the caller: those without a control file are found too */
 };
 
 /* Finds all recordings that this user may control, in the order of process numbers. WN_ENOMEM. */

@@ -1,5 +1,6 @@
 /* winnow status: which processes are recorded, what they hold, and what that costs. The counts are
- * those that each process has stored in its control file; what it holds is read from its trace. */
+ * those that each process has stored in its control file; what it holds is read from its trace. Of a
+ * process without a control file its trace alone says something. */
 #include "analysis/load/recording.h"
 #include "analysis/load/timeline.h"
 #include "base/os.h"
@@ -53,6 +54,7 @@ static void read_held(struct state *state) {
   struct recording *recording;
   struct recording_options options = {.samples_most = SAMPLES_MOST};
   if (recording_load(state->process->path, &options, &recording)) return;
+  if (state->process->not_asked) state->samples = recording->samples->sampled_blocks;
   struct sums live = timeline_live_at(recording->samples, recording->samples->end_ns, NULL, NULL);
   state->held = estimate_of(&live.bytes, recording->byte_unit);
   state->has_held = true;
@@ -84,14 +86,17 @@ static struct state state_of(const struct recording_process *process) {
                         .trace_bytes = on_disk ? on_disk : LOAD(page->counts.trace_bytes),
                         .cost_ns = LOAD(page->counts.cost_ns),
                         .cpu_ns = processor_ns(process->pid)};
-  if (state.samples) read_held(&state);
+  if (state.samples || process->not_asked) read_held(&state);
   return state;
 }
+
+static bool is_asked(const struct state *state) { return !state->process->not_asked; }
 
 /* ---- text ---- */
 
 static const char *state_text(char buffer[64], const struct state *state) {
   char time[32];
+  if (!is_asked(state)) return "?";
   if (!(state->rate > 0)) return "asleep";
   int length = snprintf(buffer, 64, "%.3g", state->rate);
   if (state->until_ns)
@@ -113,7 +118,8 @@ static const char *held_text(char buffer[64], const struct state *state) {
 
 static void print_state(const struct state *state) {
   char since[32], rate[64], held[64], trace[32], samples[32], lost[32], cost[32] = "-", budget[32] = "-";
-  if (state->cpu_ns) text_share(cost, fmin((double)state->cost_ns / (double)state->cpu_ns, 1));
+  if (state->cpu_ns && is_asked(state))
+    text_share(cost, fmin((double)state->cost_ns / (double)state->cpu_ns, 1));
   if (state->budget > 0) snprintf(budget, sizeof budget, "%g %%", 100 * state->budget);
   printf("%7d  %8s  %11s  %7s  %15s  %8s  %6s  %6s  %8s  ", (int)state->process->pid,
          text_time(since, state->since_ns), state_text(rate, state),
@@ -124,6 +130,9 @@ static void print_state(const struct state *state) {
   fputs("\n         ", stdout);
   text_file(stdout, state->process->trace);
   putchar('\n');
+  if (!is_asked(state))
+    printf("         %s: nothing can be asked of it, and its rate and cost are not known\n",
+           state->process->not_asked);
 }
 
 static void print_states(const struct state *states, size_t count) {
@@ -136,6 +145,20 @@ static void print_states(const struct state *states, size_t count) {
 
 /* ---- JSON ---- */
 
+/* What the control file says. */
+static void write_asked(struct json *json, const struct state *state) {
+  const struct control_sampling *usual = &state->process->page.usual;
+  json_number(json, "rate", state->rate);
+  if (state->budget > 0) json_number(json, "budget", state->budget);
+  json_number(json, "usual_rate", usual->rate);
+  if (usual->budget > 0) json_number(json, "usual_budget", usual->budget);
+  if (state->until_ns) json_number(json, "seconds_left", (double)state->until_ns / 1e9);
+  json_integer(json, "live_samples", state->live);
+  json_integer(json, "lost_records", state->lost);
+  json_number(json, "cost_seconds", (double)state->cost_ns / 1e9);
+  json_number(json, "counted_seconds_ago", (double)state->counted_ns / 1e9);
+}
+
 static void write_state(struct json *json, const struct state *state) {
   json_begin(json, NULL, '{');
   json_integer(json, "pid", (uint64_t)state->process->pid);
@@ -145,20 +168,16 @@ static void write_state(struct json *json, const struct state *state) {
     json_null(json, "program");
   json_string(json, "trace", state->process->trace);
   json_number(json, "recorded_seconds", (double)state->since_ns / 1e9);
-  json_number(json, "rate", state->rate);
-  if (state->budget > 0) json_number(json, "budget", state->budget);
-  json_number(json, "usual_rate", state->process->page.usual.rate);
-  if (state->process->page.usual.budget > 0)
-    json_number(json, "usual_budget", state->process->page.usual.budget);
-  if (state->until_ns) json_number(json, "seconds_left", (double)state->until_ns / 1e9);
+  if (!is_asked(state)) {
+    json_null(json, "rate");
+    json_string(json, "no_control", state->process->not_asked);
+  } else {
+    write_asked(json, state);
+  }
   json_integer(json, "samples", state->samples);
-  json_integer(json, "live_samples", state->live);
   if (state->has_held) json_estimate(json, "held_bytes", &state->held);
   json_integer(json, "trace_bytes", state->trace_bytes);
-  json_integer(json, "lost_records", state->lost);
-  json_number(json, "cost_seconds", (double)state->cost_ns / 1e9);
   json_number(json, "processor_seconds", (double)state->cpu_ns / 1e9);
-  json_number(json, "counted_seconds_ago", (double)state->counted_ns / 1e9);
   json_end(json, '}');
 }
 
@@ -189,7 +208,7 @@ static int show(const struct recordings *found, bool as_json) {
 
 int command_status(int argc, char **argv) {
   static const struct option known[] = {{"json", no_argument, NULL, 'j'}, {0}};
-  struct recordings found = {0};
+  struct recordings found = {.with_not_asked = true};
   bool as_json = false;
   int option, code = 0;
   opterr = 0;

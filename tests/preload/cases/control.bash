@@ -12,8 +12,8 @@ by_hand() { # COMMAND...
 
 has_control() { [ -e t.control ]; }
 
-# What `winnow status` reports of this test's processes; others may be recorded at the same time.
-own_status() { "$winnow" status --json | jq -r --arg t "$PWD/t/" "[.[] | select(.trace | startswith(\$t))] | $1"; } # JQ
+# What `winnow status` reports of this test's processes that can be asked; others may be recorded at the same time.
+own_status() { "$winnow" status --json | jq -r --arg t "$PWD/t/" "[.[] | select((.trace | startswith(\$t)) and .rate != null)] | $1"; } # JQ
 
 # Starts a program that allocates until its input ends: 100 bytes each, of which one block in ten stays.
 begin_server() { # OPTION...
@@ -190,7 +190,6 @@ what_cannot_be_asked_is_told_in_a_line() {
   refused '^winnow: cannot write /proc/none' "$winnow" dump -o /proc/none/x "$pid"
   rm t/*.control
   refused "^winnow: process $pid is recorded, but its control file was removed or changed: " "$winnow" stop "$pid"
-  [ -z "$("$winnow" status --json | jq --argjson pid "$pid" '.[] | select(.pid == $pid)')" ] || fail "it has a status"
   end_server
 }
 
@@ -258,6 +257,41 @@ a_process_without_a_control_file_says_so() {
     [ $rate = 0 ] || [ ! -s err ] || fail "it said $(cat err)"
     rm "$name"
   done
+}
+
+# Nothing can be asked of them, but they are recorded: their traces say so.
+recordings_without_a_control_file_have_a_status() {
+  local trace all='.[] | select(.pid == $pid)'
+  has_status() { [ "$("$winnow" status --json | jq --argjson pid "$pid" "[$all] | length == 1 and (.[0] | .rate == null and .recorded_seconds > 0 and .no_control == \"$1\" and $2)")" = true ]; } # REASON JQ
+  says_so() { # PID-OR-TRACE REASON
+    "$winnow" status "$1" >said || fail "no status of $1"
+    grep -Eq "^ *$pid +[0-9.]+ [a-z]+ +\\? " said && grep -Eqx " +$2: nothing can be asked of it, and its rate and cost are not known" said || fail "it said $(cat said)"
+  }
+  begin_server --rate 1e-2
+  until_true eval '[ "$(status_of .samples)" -gt 10 ]'
+  trace=$(echo t/*.trace)
+  rm t/*.control
+  has_status 'its control file was removed or changed' '.samples > 0 and .trace_bytes > 0 and .program == "serves" and .held_bytes.estimate > 0' ||
+    fail "$("$winnow" status --json)"
+  says_so "$pid" 'its control file was removed or changed'
+  says_so "$trace" 'its control file was removed or changed'
+  rm "$trace"
+  has_status 'its trace and its control file were removed' '.program == "serves"' || fail "$("$winnow" status --json)"
+  says_so "$pid" 'its trace and its control file were removed'
+  exec 9>&-
+  wait "$recorder" 2>/dev/null
+  # A folder in which no file of that name can be made, and a child that is not recorded.
+  trace=$(printf 'x%.0s' {1..250})
+  LD_PRELOAD=$library WINNOW_TRACE=$PWD/$trace WINNOW_RATE=1 bash -c 'exec 3<&0; read -r _ <&3 & echo one; wait' <input >out &
+  process=$! pid=$!
+  exec 9>input
+  until_true [ -s out ]
+  has_status 'it could not create a control file beside its trace' '(.program | startswith("bash -c"))' || fail "$("$winnow" status --json)"
+  says_so "$pid" 'it could not create a control file beside its trace'
+  "$winnow" status --json | jq -r --arg t "$PWD/$trace" '.[] | select(.trace == $t) | .pid' >pids
+  [ "$(cat pids)" = "$pid" ] || fail "these are recorded: $(cat pids)"
+  exec 9>&-
+  wait $process
 }
 
 # It sleeps in a system call, and so answers nothing.
