@@ -27,8 +27,8 @@ size_t load_say_left_out(const struct inputs *inputs);
  * whose own text does not say it. It is no failure: what is there is right. */
 void load_say_missing(const char *name, const struct trace_damage *damage);
 
-/* What is missing of a trace that dropped chunks, and why, without a full stop: "what was recorded from
- * 1.2 s to 3.4 s is missing, since …". */
+/* What is missing of a trace that dropped chunks, and why, without a full stop: "what was recorded
+ * from 1.2 s to 3.4 s is missing, since …". */
 enum { LOAD_DROPPED_BYTES = 320 };
 const char *load_tell_dropped(char text[LOAD_DROPPED_BYTES], const struct trace_damage *damage);
 

@@ -73,8 +73,8 @@ bool blocks_begin_part(struct blocks *blocks);
 bool blocks_note(struct blocks *blocks, const struct trace_event *event, bool taken);
 bool blocks_end_part(struct blocks *blocks);
 
-/* Finds how often rates must be halved so that at most `most` records stay. False: all parts must be
- * read again. */
+/* Finds how often rates must be halved so that at most `most` records stay. False: all parts must
+ * be read again. */
 bool blocks_choose(struct blocks *blocks, size_t most);
 
 /* The last reading: what becomes of an event of a taken chunk. False: it is left out. It may get

@@ -3,13 +3,14 @@
  * THE STEPS, each of which leaves a trace that is whole:
  * 1. The chunks to take over are found: those that are sealed, and these are copied (excerpt.h); or
  *    all if no process writes the trace. Nothing is ever added to them.
- * 2. They are read with the history, several times, and a new history is written under a name of its
- *    own, and synchronised with the disk.
+ * 2. They are read with the history, several times, and a new history is written under a name of
+ *    its own, and synchronised with the disk.
  * 3. It is renamed to be the history. Before, readers find the chunks; afterwards, they pass over
  *    them, since the history says that it has them.
  * 4. The chunks become holes, but for chunk 0, which tells what file this is, and the next one, in
  *    place of which the mark is written. Readers that may still have the history before are waited
- *    for (trace/history.h); if they do not end, or killed here, the next compaction makes the holes.
+ *    for (trace/history.h); if they do not end, or killed here, the next compaction makes the
+ *    holes.
  *
  * THE MARK says that a history has taken over chunks up to a number, and all that was recorded
  * until a time. By it readers of a trace that was copied alone, or with an older history, know what

@@ -22,11 +22,11 @@ bool compact_is_due(const char *path, uint64_t max_bytes);
  * history, and leaves out samples so that it takes no more than its part of `max_bytes`. The trace
  * is at every moment, also if this process is killed, as it was before or as it is afterwards.
  *
- * MEMORY. It runs where the program may be limited. It takes at most five eighths of `max_bytes` and
- * some 6 MB: two eighths for a copy of chunks (excerpt.h), mostly one; one for the tables of a part
- * (blocks.h); two for two bytes for each record of a block, mostly one; and what does not depend on
- * the trace. So it reads the trace once for each part, some ten times. A bound of more than 4 GiB
- * counts as 4 GiB.
+ * MEMORY. It runs where the program may be limited. It takes at most five eighths of `max_bytes`
+ * and some 6 MB: two eighths for a copy of chunks (excerpt.h), mostly one; one for the tables of a
+ * part (blocks.h); two for two bytes for each record of a block, mostly one; and what does not
+ * depend on the trace. So it reads the trace once for each part, some ten times. A bound of more
+ * than 4 GiB counts as 4 GiB.
  *
  * WN_EBUSY: another process compacts it. WN_EINVAL: it is no trace of Winnow; WN_EIO, WN_ENOMEM
  * likewise with wn_last_error. */

@@ -1,9 +1,9 @@
 /* The resizes of blocks: which of them stay, and by which of them a block enters the history that
  * does not stay as it was sampled.
  *
- * Each resize of a block has a least share of its own (shares.h), which falls as the block gets more
- * words. The block enters with the first record whose least share is small enough: a resize then
- * becomes a sample, which says what size the block had before.
+ * Each resize of a block has a least share of its own (shares.h), which falls as the block gets
+ * more words. The block enters with the first record whose least share is small enough: a resize
+ * then becomes a sample, which says what size the block had before.
  *
  * JOINED. If the living blocks are too many with their resizes, and most records are resizes, or if
  * the resizes do not fit into the memory that there is, then those of a block are joined that have

@@ -2,8 +2,8 @@
  *
  * A block that is thinned has a wanted rate: the largest rate of all samples, halved so and so many
  * times, but at least the least rate that a trace can have. Its share is the wanted rate divided by
- * its own, or 1. Its draws need no share: it stays if its share is above a number that is known when
- * its records are read, its least share. So it is known how many halvings it survives. */
+ * its own, or 1. Its draws need no share: it stays if its share is above a number that is known
+ * when its records are read, its least share. So it is known how many halvings it survives. */
 #ifndef COMPACT_SHARES_H
 #define COMPACT_SHARES_H
 

@@ -4,7 +4,8 @@
 
 #include "sources/source.h"
 
-/* Writes the build-id of a module in hexadecimal; an id of code is none that other programs know. */
+/* Writes the build-id of a module in hexadecimal; an id of code is none that other programs know.
+ */
 const char *module_build_id(const struct trace_module *module, char text[2 * TRACE_BUILD_ID_MAX + 1]);
 
 /* The number of the file that has the name of argument 0; 0: there is none. */

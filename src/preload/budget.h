@@ -2,10 +2,11 @@
  * time, whatever the program does.
  *
  * Time goes by in windows. A window ends after a second of processor time, when recording has taken
- * as much as it may in a second, or when memory demands a lower rate: so a burst is noticed while it is short, and a program that ends before
- * keeps the rate that it began with. At the end of a window the rate becomes the one that would have
- * taken the budget, since the cost of sampling is proportional to the rate. What was taken beyond the
- * budget is saved again over the next PAYBACK of processor time, and what was left is spent.
+ * as much as it may in a second, or when memory demands a lower rate: so a burst is noticed while
+ * it is short, and a program that ends before keeps the rate that it began with. At the end of a
+ * window the rate becomes the one that would have taken the budget, since the cost of sampling is
+ * proportional to the rate. What was taken beyond the budget is saved again over the next PAYBACK
+ * of processor time, and what was left is spent.
  *
  * Other work, such as measuring the process's memory, does not depend on the rate. It takes its part
  * of the budget, but never more than half of it is taken from the samples.
@@ -15,9 +16,10 @@
  * bounded number of sampled blocks, down to the lowest rate.
  *
  * BOUND. A bounded trace drops its oldest chunks when it is full. If a chunk is dropped that was
- * begun after the rate was last lowered, and less than BUDGET_KEEPS ago, the highest rate is halved:
- * so the file comes to hold at least the last half of the run, and later the last ten minutes, or
- * all, if another process takes old chunks over. It rises again by a level each ten minutes.
+ * begun after the rate was last lowered, and less than BUDGET_KEEPS ago, the highest rate is
+ * halved: so the file comes to hold at least the last half of the run, and later the last ten
+ * minutes, or all, if another process takes old chunks over. It rises again by a level each ten
+ * minutes.
  *
  * Memory and bound hold at a fixed rate too, in a bounded trace: a budget of all the processor's
  * time.

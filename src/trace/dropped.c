@@ -56,8 +56,8 @@ static uint64_t end_of(const struct trace_dropped *item) {
   return item->number <= UINT64_MAX - item->count ? item->number + item->count : UINT64_MAX;
 }
 
-/* Whether the next record tells of what was dropped next, and of the same: missing or not. `part`: how
- * near it must be, 0 for anywhere. */
+/* Whether the next record tells of what was dropped next, and of the same: missing or not. `part`:
+ * how near it must be, 0 for anywhere. */
 static bool follows(const struct trace_dropped *item, const struct trace_dropped *next, double part) {
   if (!item->chunk != !next->chunk || next->number > end_of(item)) return false;
   double gap = (double)larger(item->from_ns, next->from_ns) - (double)smaller(item->until_ns, next->until_ns);

@@ -12,8 +12,8 @@
  * a sixteenth of both. If there are too many then, the nearest two become one. */
 void trace_times_add(struct trace_times *times, uint64_t from_ns, uint64_t until_ns);
 
-/* DROPPED records. Those whose chunk is 0 tell of what is not missing; those whose count is 0 of what
- * the recorder has not dropped. Zeroed memory: none. */
+/* DROPPED records. Those whose chunk is 0 tell of what is not missing; those whose count is 0 of
+ * what the recorder has not dropped. Zeroed memory: none. */
 struct dropped {
   struct trace_dropped *items;
   size_t count, capacity;

@@ -28,7 +28,8 @@
 
 enum { DROPPED_MOST = 16 };
 
-/* Chunks with records that are gone, until a stream writes that: as a DROPPED record tells of them. */
+/* Chunks with records that are gone, until a stream writes that: as a DROPPED record tells of them.
+ */
 struct dropped_chunk {
   uint64_t sequence, from_ns, until_ns, since_ns, number, count;
 };

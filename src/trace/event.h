@@ -80,8 +80,9 @@ struct trace_place {
   uint32_t first_column, last_column; /* characters of the line, from 1 on; 0: unknown */
 };
 
-/* A frame of a stack, and its callers. Every reader gives nodes numbers from 1 on, and a caller's node
- * a lower one than its callees', whatever the file says: so each walk to the outermost frame ends. */
+/* A frame of a stack, and its callers. Every reader gives nodes numbers from 1 on, and a caller's
+ * node a lower one than its callees', whatever the file says: so each walk to the outermost frame
+ * ends. */
 struct trace_node {
   uint32_t parent; /* the caller's node; 0: this is an outermost frame */
   uint32_t module; /* 0: the offset is an address */

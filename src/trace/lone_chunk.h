@@ -5,8 +5,8 @@
 #include "trace/chunk.h"
 #include "trace/event.h"
 
-/* Writes it at its place by one call. `fields` as for chunk_begin; the record has neither a stack nor
- * long texts. False without memory, or with errno if the file cannot be written. */
+/* Writes it at its place by one call. `fields` as for chunk_begin; the record has neither a stack
+ * nor long texts. False without memory, or with errno if the file cannot be written. */
 bool lone_chunk_write(int descriptor, const struct chunk_header *fields, enum trace_record record,
                       const void *event);
 

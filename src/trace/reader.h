@@ -28,8 +28,9 @@ wn_status trace_reader_open(const char *path, struct trace_reader **out);
 wn_status trace_reader_open_with(const char *path, const char *history, struct trace_reader **out);
 void trace_reader_close(struct trace_reader *reader);
 
-/* From the next chunk on stacks, modules and names are forgotten, between two chunks, when there are
- * more than `most`. Their numbers are not given again; a number is good until the next call of next. */
+/* From the next chunk on stacks, modules and names are forgotten, between two chunks, when there
+ * are more than `most`. Their numbers are not given again; a number is good until the next call of
+ * next. */
 void trace_reader_forget_stacks(struct trace_reader *reader, uint32_t most);
 
 /* False at the end of the file. Texts in the event, and title and name of the run, are valid

@@ -1,6 +1,6 @@
 /* What stays of blocks does not depend on the memory that there was to find it out: in one part or
- * in many the same records stay, at the same rates. And blocks that have a record in a chunk that is
- * not taken over stay as they are. */
+ * in many the same records stay, at the same rates. And blocks that have a record in a chunk that
+ * is not taken over stay as they are. */
 #include "support/test.h"
 
 #include "base/random.h"

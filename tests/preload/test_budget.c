@@ -97,7 +97,8 @@ static void memory_is_bounded(void **state) {
   assert_true(budget_rate(&budget) >= HIGHEST / 2);
 }
 
-/* Without a budget the rate is the one that was asked for, whatever it costs, until memory bounds it. */
+/* Without a budget the rate is the one that was asked for, whatever it costs, until memory bounds
+ * it. */
 static void memory_bounds_a_fixed_rate(void **state) {
   (void)state;
   static const double rates[] = {1e-5, 1e-3, 0.1};
@@ -120,7 +121,8 @@ static void memory_bounds_a_fixed_rate(void **state) {
   }
 }
 
-/* A bounded file: a ring of chunks, by when each was begun, of which another process takes over some. */
+/* A bounded file: a ring of chunks, by when each was begun, of which another process takes over
+ * some. */
 enum { CHUNKS = 64, CHUNK_SAMPLES = 4000 };
 struct file {
   double begun[CHUNKS], samples; /* in the newest */
@@ -146,8 +148,8 @@ static void take_over(struct file *file, unsigned chunks) {
   file->count -= chunks;
 }
 
-/* Writes for some seconds, at a fixed rate that the bound lowers; another process takes over so many
- * samples a second. Returns the rate at the end. */
+/* Writes for some seconds, at a fixed rate that the bound lowers; another process takes over so
+ * many samples a second. Returns the rate at the end. */
 static double record_bounded(struct file *file, double words, double taken, double seconds) {
   struct budget budget;
   double samples = 0, debt = 0;
@@ -172,7 +174,8 @@ static double record_bounded(struct file *file, double words, double taken, doub
   return budget_rate(&budget);
 }
 
-/* Nothing is taken over: the file holds the last half of a short run, and ten minutes of a long one. */
+/* Nothing is taken over: the file holds the last half of a short run, and ten minutes of a long
+ * one. */
 static void the_bound_lowers_the_rate(void **state) {
   (void)state;
   struct file file;
@@ -187,7 +190,8 @@ static void the_bound_lowers_the_rate(void **state) {
     }
 }
 
-/* Where another process takes chunks over, the rate becomes one at which next to nothing is dropped. */
+/* Where another process takes chunks over, the rate becomes one at which next to nothing is
+ * dropped. */
 static void the_bound_lets_a_compactor_keep_up(void **state) {
   (void)state;
   struct file file;

@@ -92,7 +92,8 @@ static void all_that_is_missing_is_covered(void **state) {
   }
 }
 
-/* Between two bursts nothing is said to be missing, and a burst without a record is found by its number. */
+/* Between two bursts nothing is said to be missing, and a burst without a record is found by its
+ * number. */
 static void pauses_are_not_missing(void **state) {
   (void)state;
   struct dropped dropped = {0};

@@ -5,12 +5,12 @@
  * time. Records that contradict each other (a second free, a free without a sample) are counted in
  * `unmatched` and left out.
  *
- * DROPPED. Of a block that was born before a time of which the recorder dropped chunks, and of which
- * no later record is left, the free may have been dropped. It counts as freed at the begin of that
- * time if it was younger then than that time is long, and as alive if it was older: half of the
- * blocks that have lived for a time go on to live as long again if ages are as skewed as those of
- * most programs are (a Pareto distribution of index 1). The report says that it is of a part of the
- * run.
+ * DROPPED. Of a block that was born before a time of which the recorder dropped chunks, and of
+ * which no later record is left, the free may have been dropped. It counts as freed at the begin of
+ * that time if it was younger then than that time is long, and as alive if it was older: half of
+ * the blocks that have lived for a time go on to live as long again if ages are as skewed as those
+ * of most programs are (a Pareto distribution of index 1). The report says that it is of a part of
+ * the run.
  */
 #include "analysis/load/samples.h"
 

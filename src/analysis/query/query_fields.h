@@ -5,8 +5,8 @@
 
 #include "analysis/load/names.h"
 
-/* What the value of a condition is. The compiler asks for a new type where values are parsed (query.c)
- * and compared (query_selects.c). */
+/* What the value of a condition is. The compiler asks for a new type where values are parsed
+ * (query.c) and compared (query_selects.c). */
 enum type {
   FRAME_TEXT,  /* of any frame of the stack: = and != compare whole names, ~ and !~ search */
   THREAD_NAME, /* of the thread, in the same way, its number, or both as in a table */

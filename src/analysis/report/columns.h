@@ -3,8 +3,8 @@
  *
  * Only the text has columns besides these (cli/report/report_columns.h): those of lines that are no
  * rows of a table, such as the sum of the rows that are not shown. The page does not use this list:
- * it reads whole tables at a time (page/view_table.c), since to find the lives of all rows takes one
- * pass over the samples, and a cell takes one for itself. */
+ * it reads whole tables at a time (page/view_table.c), since to find the lives of all rows takes
+ * one pass over the samples, and a cell takes one for itself. */
 #ifndef ANALYSIS_REPORT_COLUMNS_H
 #define ANALYSIS_REPORT_COLUMNS_H
 

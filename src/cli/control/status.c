@@ -1,6 +1,6 @@
 /* winnow status: which processes are recorded, what they hold, and what that costs. The counts are
- * those that each process has stored in its control file; what it holds is read from its trace. Of a
- * process without a control file its trace alone says something. */
+ * those that each process has stored in its control file; what it holds is read from its trace. Of
+ * a process without a control file its trace alone says something. */
 #include "analysis/load/recording.h"
 #include "analysis/load/timeline.h"
 #include "base/os.h"

@@ -1,5 +1,5 @@
-/* The pages from which the others are linked: the recordings, and the kinds of profiles. Static HTML,
- * without scripts; names are escaped. */
+/* The pages from which the others are linked: the recordings, and the kinds of profiles. Static
+ * HTML, without scripts; names are escaped. */
 #ifndef CLI_SCRAPE_INDEX_PAGE_H
 #define CLI_SCRAPE_INDEX_PAGE_H
 

@@ -16,8 +16,8 @@
  * THREADS. libmicrohttpd runs a thread for each connection, so a handler may wait: for the answers
  * before its own, or for news. Answers that take long delay other answers, but no events.
  *
- * BOUNDS. Those of web.h; 1 MiB for requests, 16 MiB for an answer. A listener that has gone is noticed by
- * the sign of life that it is sent each second. */
+ * BOUNDS. Those of web.h; 1 MiB for requests, 16 MiB for an answer. A listener that has gone is
+ * noticed by the sign of life that it is sent each second. */
 #ifndef CLI_SERVE_SERVER_H
 #define CLI_SERVE_SERVER_H
 

@@ -9,10 +9,10 @@
  * awake. The other helpers return their work to the shared packets, and sleep until a collection
  * finds an idle processor.
  *
- * GIVE WAY. There can be too few processors all the same, because other programs run too. The system
- * then alternates a helper and a domain on one processor, for milliseconds each. Therefore a domain
- * stores the number of its processor (domain_note_processor). After each piece of work a helper
- * looks whether a domain has stored the number of the helper's processor, and if so calls
+ * GIVE WAY. There can be too few processors all the same, because other programs run too. The
+ * system then alternates a helper and a domain on one processor, for milliseconds each. Therefore a
+ * domain stores the number of its processor (domain_note_processor). After each piece of work a
+ * helper looks whether a domain has stored the number of the helper's processor, and if so calls
  * sched_yield. A domain that blocks or ends clears its number.
  *
  * RECLAIM. The cycle cannot end while a helper holds spans to mark (mark.h), or is in the middle of
