@@ -58,9 +58,9 @@ enum symbols_state {
 struct symbols *symbols_open(const struct symbols_options *options);
 void symbols_close(struct symbols *symbols);
 
-/* Closes all files, whose memory is thereby free; nothing then harms if another program makes one
- * of them shorter. The answers that were given stay, so that a caller who asks again and again
- * about the same addresses opens no file. Only with `lasting`. */
+/* Closes all files and frees their memory, so that it does no harm if another program makes one of
+ * them shorter. The answers stay, so that `winnow serve`, which loads the same recordings again and
+ * again, opens no file for addresses that it has names of. Only with `lasting`. */
 void symbols_close_files(struct symbols *symbols);
 
 /* Names a return address, given as an address in the module's file. Writes the frames, innermost

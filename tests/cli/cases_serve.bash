@@ -3,17 +3,11 @@
 
 # Starts the server in the background; leaves its address in `url` with a slash, or "unix:PATH", and its process in `server`.
 serve() { # ARGUMENT...
-  local tries
   rm -f served
   "$winnow" serve "$@" >served 2>complaints 7>&- 8<&- &
   server=$!
   trap 'kill $server ${program-} 2>/dev/null; cd /; rm -rf "$work"' EXIT
-  for ((tries = 0; tries < 300; tries++)); do
-    url=$(grep -Eo '^(http://[^/ ]+:[0-9]+/|unix:[^ ]*)' served 2>/dev/null) && return
-    kill -0 $server 2>/dev/null || fail "the server ended: $(cat complaints)"
-    sleep 0.1
-  done
-  fail "no address: $(cat served complaints)"
+  wait_for_address '(http://[^/ ]+:[0-9]+/|unix:[^ ]*)'
 }
 
 serve_freely() { serve --listen 127.0.0.1:0 "$@"; } # at any free port
@@ -27,6 +21,18 @@ gets() { # STATUS PATH [CURL-ARGUMENT...]
 }
 
 has_header() { tr -d '\r' <headers | grep -qix -- "$1" || fail "no header '$1': $(cat headers)"; }
+
+# Asks for a path until the answer has the text, and leaves it in `body`.
+wait_for_body() { # PATH TEXT
+  local tries
+  for ((tries = 0; tries < 100; tries++)); do
+    curl -s -o body "$url$1"
+    grep -q -- "$2" body && return
+    sleep 0.1
+  done
+  fail "no '$2' in: $(head -c 2000 body)"
+}
+
 body_says() { grep -aEq -- "$1" body || fail "no '$1' in: $(head -c 2000 body)"; }
 
 # The profile in `body`, as lines, in `profile`.
@@ -218,12 +224,8 @@ recordings_come_and_go() {
   program=$!
   exec 7>orders 8<answers
   order alloc 10 100 0
-  local tries pid
-  for ((tries = 0; tries < 100; tries++)); do
-    curl -s -o body "${url}metrics"
-    grep -q 'winnow_recordings 1' body && break
-    sleep 0.1
-  done
+  local pid
+  wait_for_body metrics 'winnow_recordings 1'
   body_says 'winnow_held_bytes\{service="obeys".*function="obtain"\} 1000$'
   pid=$(pid_of_trace)
   gets 200 debug/pprof/heap # the one that grows
@@ -232,11 +234,7 @@ recordings_come_and_go() {
   gets 410 "debug/pprof/heap?pid=$(pid_of_trace folder/old.trace)"
   body_says 'ended before this server began; its trace is .*old.trace'
   end_obeying
-  for ((tries = 0; tries < 100; tries++)); do
-    curl -s -o body "${url}"
-    grep -q 'ended 2' body && break
-    sleep 0.1
-  done
+  wait_for_body '' 'ended 2'
   body_says "$pid</td><td>obeys</td><td>ended 2"
   gets 200 "debug/pprof/heap?pid=$pid" # the last state
   read_profile

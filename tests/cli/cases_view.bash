@@ -1,19 +1,24 @@
 # winnow view; sourced by run.
 # shellcheck shell=bash disable=SC2154
 
+# Waits until the server `server` says its address, and leaves it in `url`.
+wait_for_address() { # PATTERN
+  local tries
+  for ((tries = 0; tries < 300; tries++)); do
+    url=$(grep -Eo "^$1" served 2>/dev/null) && return
+    kill -0 $server 2>/dev/null || fail "the server ended: $(cat complaints)"
+    sleep 0.1
+  done
+  fail "no address: $(cat served complaints)"
+}
+
 # Starts the server in the background; leaves its address in `url`, up to the token's slash, and its process in `server`.
 view() { # ARGUMENT...
   rm -f served # that of an earlier server
   "$winnow" view --no-open "$@" >served 2>complaints &
   server=$!
   trap 'kill $server 2>/dev/null; cd /; rm -rf "$work"' EXIT
-  local tries
-  for ((tries = 0; tries < 300; tries++)); do
-    url=$(grep -Eo '^http://[^/ ]+:[0-9]+/[0-9a-f]{32}/' served 2>/dev/null) && return
-    kill -0 $server 2>/dev/null || fail "the server ended: $(cat complaints)"
-    sleep 0.1
-  done
-  fail "no address: $(cat served complaints)"
+  wait_for_address 'http://[^/ ]+:[0-9]+/[0-9a-f]{32}/'
 }
 
 # Ends the server. Not by INT, which a shell has its background jobs ignore.

@@ -157,17 +157,22 @@ static uint64_t bytes_of(int descriptor) {
   return fstat(descriptor, &found) ? 0 : (uint64_t)found.st_blocks * 512;
 }
 
+/* A part of the recorded trace, of which nothing was taken over before. */
+static struct excerpt_of part_of_trace(void) {
+  static const struct replaced none;
+  return (struct excerpt_of){.descriptor = open(path, O_RDWR | O_CLOEXEC),
+                             .capacity = CHUNK_BYTES,
+                             .most_bytes = BOUND / 8,
+                             .until = UINT32_MAX,
+                             .before = &none};
+}
+
 /* The copy lies in memory too. Nothing is copied of a trace that cannot change. */
 static void little_is_copied(void **state) {
   (void)state;
   struct excerpt excerpt;
-  struct replaced none = {0};
   record(blocks_die);
-  struct excerpt_of of = {.descriptor = open(path, O_RDWR | O_CLOEXEC),
-                          .capacity = CHUNK_BYTES,
-                          .most_bytes = BOUND / 8,
-                          .until = UINT32_MAX,
-                          .before = &none};
+  struct excerpt_of of = part_of_trace();
   assert_true(of.descriptor >= 0);
   assert_true(excerpt_make(&excerpt, &of));
   assert_true(!excerpt.all && excerpt.chunk_count > 1);
@@ -205,14 +210,9 @@ static void remove_seals(int descriptor) {
 static void nothing_is_copied_of_a_trace_without_seals(void **state) {
   (void)state;
   struct excerpt excerpt;
-  struct replaced none = {0};
   struct compact_result result;
   record(blocks_die);
-  struct excerpt_of of = {.descriptor = open(path, O_RDWR | O_CLOEXEC),
-                          .capacity = CHUNK_BYTES,
-                          .most_bytes = BOUND / 8,
-                          .until = UINT32_MAX,
-                          .before = &none};
+  struct excerpt_of of = part_of_trace();
   remove_seals(of.descriptor);
   assert_true(excerpt_make(&excerpt, &of));
   assert_true(excerpt.all && !excerpt.chunk_count);

@@ -52,8 +52,8 @@ struct symbols; /* symbols/symbols.h */
 struct names_options {
   bool symbols, debuginfod;
   const char *const *search; /* folders with binaries and debug files, NULL-terminated; or NULL */
-  struct symbols *lasting;   /* those of the asker, who loads recordings again and again; or NULL. The look-up
-                              * closes their files */
+  struct symbols *lasting;   /* of a server that loads recordings again and again; or NULL. Their files are
+                              * closed after the look-up */
 };
 wn_status names_resolve(const struct samples *samples, const struct names_options *options,
                         samples_progress *progress, void *context, struct names *names);

@@ -55,7 +55,7 @@ static web_result send_answer(web_connection *to, struct answer *answer) {
     MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_DISPOSITION, disposition);
   }
   if (status >= MHD_HTTP_BAD_REQUEST)
-    MHD_add_response_header(response, "X-Go-Pprof", "1"); /* a text for people */
+    MHD_add_response_header(response, "X-Go-Pprof", "1"); /* pprof prints the text */
   if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
     MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
   if (status == MHD_HTTP_UNAUTHORIZED)

@@ -4,10 +4,11 @@
  * request that is wrong is 400, an unknown path or recording 404, a recording whose process ended
  * some time ago 410, each with a line of text.
  *
- * WHO MAY ASK. Without a token: whoever reaches the endpoint, which is of this machine alone; the
- * header Host, and Origin if there is one, must name it (web.h), else 403. With a token each
- * request must bear it, in the header Authorization or as the argument token, else 401; Host then
- * may be any name that leads here.
+ * ACCESS. Without a token the endpoint is a loopback address or a socket of mode 0600, so its
+ * clients are processes of this machine, or of this user; the header Host, and Origin if there is
+ * one, must name the endpoint (web.h), else 403. With a token each request must have it, in the
+ * header Authorization or as the argument token, else 401; Host then may be any name of this
+ * machine.
  *
  * THREADS. Each connection has a thread; one answer is computed at a time.
  *
