@@ -156,6 +156,7 @@ traces_without_their_history_say_so() {
   succeeds info alone/a.trace
   tr -s ' \n' ' ' <out | grep -Eq "missing $gone" || fail "$(cat out)"
   succeeds report alone/a.trace
+  grep -q 'incomplete, ± is of what was recorded' out || fail "$(cat out)"
   tr -s ' \n' ' ' <out | grep -Eq "INCOMPLETE $gone" || fail "$(cat out)"
   # A trace that is compacted anew without it goes on to say so.
   succeeds compact -q -m $bound alone/a.trace

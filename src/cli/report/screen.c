@@ -66,6 +66,7 @@ static int print_title(const struct view *view) {
   const struct source_limits *limits = source_limits(view->report->samples->source);
   const char *kind = limits->estimated                    ? "estimates of another profiler"
                      : limits->totals                     ? "totals of another profiler"
+                     : view->report->recording->partial   ? "incomplete, ± is of what was recorded"
                      : view->report->recording->rate >= 1 ? "every block recorded"
                                                           : "sampled, ± is the 95 % range";
   say_program_name(&name, view);
@@ -105,13 +106,16 @@ static int print_fact(const char *label, const char *value, const char *margin, 
   return text_continue(stdout, note, NOTE_INDENT);
 }
 
-/* "none" where the recording does not have it, "< 95 kB" if there is no sample. */
+/* "none" where the recording does not have it. If there is no sample, "< 95 kB", or "none seen" where
+ * a part of the run is missing, which may have had more. */
 static int print_known(const struct view *view, enum fact_name name, const char *note) {
   const struct facts *facts = view->facts;
   const struct estimate *value = &facts->fact[name].value;
   char text[FACT_TEXT_MOST], number[FACT_TEXT_MOST + 2] = "", margin[16];
   bool is_bound = facts->fact[name].kind == FACT_ESTIMATE && !value->samples && value->high > 0;
   if (!facts_have(facts, name)) return print_fact(facts_label(facts, name), "none", "", "not recorded");
+  if (is_bound && view->report->recording->partial)
+    return print_fact(facts_label(facts, name), "none seen", "", "");
   if (is_bound) strcpy(number, "< ");
   strcat(number, fact_text(text, facts, name, is_bound ? value->high : value->estimate));
   return print_fact(facts_label(facts, name), number, is_bound ? "" : screen_margin(margin, value), note);
