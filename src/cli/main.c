@@ -66,7 +66,8 @@ const struct command commands[] = {
      "serve [OPTION...] [PID|TRACE|FOLDER...]",
      "/debug/pprof/heap, allocs and delta_heap are for pprof and what scrapes Go's programs, /metrics is "
      "for\n"
-     "Prometheus, / for a browser. Without an argument all recordings are served that you may see, also those\n"
+     "Prometheus, / for a browser. Without an argument all recordings are served that you may see, also "
+     "those\n"
      "that begin later. Of several, pid= asks for one and service= for those of a name. The recorded "
      "programs\n"
      "do nothing for it. Ctrl-C ends it.\n"
