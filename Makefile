@@ -30,7 +30,7 @@ demo:
 test:
 	@scripts/install-dependencies test
 	@scripts/build dev
-	@scripts/run-tests dev -j $$(nproc) -LE soak
+	@scripts/run-tests dev -j $$(($$(nproc) + 1)) -LE soak # one more than there are processors: those of the page wait for a browser
 
 models:
 	@scripts/install-dependencies test
