@@ -31,12 +31,13 @@ static wn_profile *profile;
 static bool trace_is_bounded;
 
 static struct budget_time time_of(struct recorder *active, const struct cost *cost) {
-  struct budget_time now = {.sampling = cost->sampling_ns,
-                            .other = cost->other_ns,
-                            .all = cost_processor_ns(),
-                            .own_bytes = metadata_bytes()};
-  recorder_drop_times(active, &now.time_ns, &now.dropped_ns);
-  return now;
+  struct recorder_drop drop = recorder_last_drop(active);
+  return (struct budget_time){.sampling = cost->sampling_ns,
+                              .other = cost->other_ns,
+                              .all = cost_processor_ns(),
+                              .own_bytes = metadata_bytes(),
+                              .time_ns = drop.now_ns,
+                              .dropped_ns = drop.begun_ns};
 }
 
 static void take_budget(struct recorder *active, const struct control_sampling *sampling) {

@@ -15,6 +15,7 @@
 struct piece {
   uintptr_t begin, end;
   uint64_t number;            /* in the trace; 0: not there yet (LAZY) */
+  uint64_t told_ns;           /* when it was put there */
   struct resident_bytes told; /* the sizes that the trace has */
   const wn_callstack *stack;  /* kept by the piece; NULL: none */
   enum recorder_map_kind kind;
@@ -66,6 +67,7 @@ static _Atomic(bool) any;                  /* there was a piece at some time */
 static _Atomic(bool) missed;               /* MISSED */
 static _Atomic(uint64_t) measure_due;      /* UINT64_MAX: a thread is measuring */
 static _Atomic(uint64_t) largest_measured; /* resident bytes, at any measurement */
+static _Atomic(uint64_t) last_drop_ns;     /* of the trace, when tell_again last looked */
 
 /* False in a child of the bare system call fork: no fork handler ran, so its locks are as other
  * threads left them. */
@@ -140,19 +142,47 @@ static void take_out(size_t at, size_t behind) {
   }
 }
 
-/* Writes a piece's record to the trace (LAZY). The recorder may be NULL here and in tell_size: a
- * signal handler that interrupted this thread may have forked, and in the child, which has
- * forgotten the recorder, the thread goes on here. */
-static void tell(struct piece *piece) {
-  piece->number = ++last_number;
+/* The trace has nothing of the piece. */
+static void forget(struct piece *piece) {
+  piece->number = 0;
   piece->told = (struct resident_bytes){0, 0};
-  struct recorder *recorder = process_recorder();
-  if (recorder) recorder_map(recorder, piece->number, piece->kind, piece->end - piece->begin, piece->stack);
 }
 
+/* The recorder may be NULL here and below: a signal handler that interrupted this thread may have
+ * forked, and in the child, which has forgotten the recorder, the thread goes on here. */
 static void tell_size(const struct piece *piece, uint64_t bytes) {
   struct recorder *recorder = process_recorder();
   if (recorder && piece->number) recorder_map_size(recorder, piece->number, bytes);
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+/* DROPPED: the time since the last drop is about that of the records which the trace still has. */
+static bool is_told(const struct piece *piece, const struct recorder_drop *drop) {
+  if (!piece->number || !drop->sealed_ns) return piece->number;
+  return piece->told_ns > drop->sealed_ns && piece->told_ns - drop->sealed_ns > drop->now_ns - piece->told_ns;
+}
+
+static void tell_resident(const struct piece *piece) {
+  struct recorder *recorder = process_recorder();
+  if (recorder && piece->told.all)
+    recorder_map_touched(recorder, piece->number, piece->told.all, piece->told.files);
+}
+
+static void tell_once(struct piece *piece) {
+  struct recorder *recorder = process_recorder();
+  if (!recorder) return;
+  struct recorder_drop drop = recorder_last_drop(recorder);
+  if (is_told(piece, &drop)) return;
+  tell_size(piece, 0);
+  uint64_t bytes = piece->end - piece->begin;
+  piece->number = ++last_number;
+  piece->told_ns = drop.now_ns;
+  piece->told.all = smaller(piece->told.all, bytes);
+  piece->told.files = smaller(piece->told.files, piece->told.all);
+  recorder = process_recorder();
+  if (recorder) recorder_map(recorder, piece->number, piece->kind, bytes, piece->stack);
+  tell_resident(piece);
 }
 
 /* Takes a range out of the piece at `at`, a part of which lies outside the range. Returns the index
@@ -167,7 +197,7 @@ static size_t cut(size_t at, uintptr_t begin, uintptr_t end) {
   tell_size(piece, piece->end - piece->begin);
   if (!below || !above || !has_room()) return at + 1;
   upper.begin = end;
-  upper.number = 0;
+  forget(&upper);
   if (upper.stack) callstack_share(upper.stack);
   insert(upper);
   return at + 2;
@@ -290,13 +320,13 @@ static void change_or_queue(enum what what, struct piece piece) {
 
 /* ---- measuring ---- */
 
-/* Copies the piece at `at`, and writes its record if it has none yet. False behind the last piece,
+/* Copies the piece at `at`, and writes its record if the trace has none. False behind the last piece,
  * or if the caller must not wait for the lock; mappings_measure has made sure that its thread may
  * wait. */
 static bool piece_at(size_t at, struct piece *piece) {
   if (!enter()) return false;
   bool there = at < count;
-  if (there && !piece_of(at)->number) tell(piece_of(at));
+  if (there) tell_once(piece_of(at));
   if (there) *piece = *piece_of(at);
   leave();
   return there;
@@ -321,6 +351,15 @@ static bool tell_touched(size_t at, const struct piece *measured, struct residen
   }
   leave();
   return true;
+}
+
+/* DROPPED, between measurements, which are rare where they take long. */
+static void tell_again(void) {
+  struct recorder *recorder = process_recorder();
+  uint64_t sealed_ns = recorder ? recorder_last_drop(recorder).sealed_ns : 0;
+  if (atomic_exchange_explicit(&last_drop_ns, sealed_ns, memory_order_relaxed) == sealed_ns) return;
+  struct piece unused;
+  for (size_t at = 0; piece_at(at, &unused); at++) {}
 }
 
 /* Measures all pieces. False if not all of them were measured. */
@@ -387,7 +426,10 @@ bool mappings_measure(uint64_t rss_bytes, bool last) {
   uint64_t began = os_monotonic_ns(), due = atomic_load_explicit(&measure_due, memory_order_relaxed);
   uint64_t largest = atomic_load_explicit(&largest_measured, memory_order_relaxed);
   bool larger = rss_bytes > largest + largest / GROWTH_PART;
-  if (!last && !larger && began < due) return false;
+  if (!last && !larger && began < due) {
+    tell_again();
+    return false;
+  }
   if (!atomic_compare_exchange_strong_explicit(&measure_due, &due, UINT64_MAX, memory_order_relaxed,
                                                memory_order_relaxed) ||
       (due == UINT64_MAX && !last))
@@ -408,7 +450,7 @@ void mappings_inherit(void) {
     miss();
     return;
   }
-  for (size_t i = 0; i < count; i++) piece_of(i)->number = 0;
+  for (size_t i = 0; i < count; i++) forget(piece_of(i));
   leave();
 }
 

@@ -17,6 +17,9 @@
  * time of that measurement. A piece that is gone before has no record: the trace could say nothing
  * of interest about it, and so it costs no disk.
  *
+ * DROPPED: a bounded trace drops its oldest chunks. So where a piece's record is in the older half
+ * of what the trace has, the table ends that mapping in the trace and begins a new one.
+ *
  * A removal is noted before the system call and an addition after it, so that a thread which is
  * given the same addresses next finds them free in the table. If the system refuses to unmap, the
  * trace says wrongly that the mapping is gone; that is rare.

@@ -447,9 +447,10 @@ uint64_t recorder_trace_bytes(const struct recorder *recorder) {
   return trace_writer_bytes(recorder->writer);
 }
 
-void recorder_drop_times(struct recorder *recorder, uint64_t *now_ns, uint64_t *dropped_ns) {
-  *now_ns = recorder_now(recorder);
-  *dropped_ns = trace_writer_dropped_begun(recorder->writer);
+struct recorder_drop recorder_last_drop(struct recorder *recorder) {
+  return (struct recorder_drop){.now_ns = recorder_now(recorder),
+                                .begun_ns = trace_writer_dropped_begun(recorder->writer),
+                                .sealed_ns = trace_writer_dropped_sealed(recorder->writer)};
 }
 
 bool recorder_is_worth_a_file(const struct recorder *recorder, double least_hits, uint64_t resident_bytes) {

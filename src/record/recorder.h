@@ -84,8 +84,11 @@ void recorder_lost(struct recorder *recorder, uint64_t blocks);
 uint64_t recorder_lost_records(const struct recorder *recorder);
 uint64_t recorder_trace_bytes(const struct recorder *recorder);
 
-/* Times of the trace: now, and when the chunk was begun that was dropped last, or 0. */
-void recorder_drop_times(struct recorder *recorder, uint64_t *now_ns, uint64_t *dropped_ns);
+/* Times of the trace: now, and when the chunk was begun, and sealed, that was dropped last, or 0. */
+struct recorder_drop {
+  uint64_t now_ns, begun_ns, sealed_ns;
+};
+struct recorder_drop recorder_last_drop(struct recorder *recorder);
 
 /* Whether the trace is worth a file of its own when the process becomes another program: it has at
  * least TRACE_FEW_HITS and at least `least_hits` sampled words, or a record of another process

@@ -92,6 +92,7 @@ static void note(struct disk_bound *bound, struct dropped_chunks *dropped, struc
   chunk->number = atomic_fetch_add_explicit(&bound->dropped, 1, memory_order_relaxed);
   chunk->count = 1;
   atomic_store_explicit(&bound->begun_ns, chunk->from_ns, memory_order_relaxed);
+  atomic_store_explicit(&bound->sealed_ns, chunk->until_ns, memory_order_relaxed);
   if (dropped->count < DROPPED_MOST) {
     dropped->of[dropped->count++] = *chunk;
     return;

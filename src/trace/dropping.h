@@ -51,8 +51,8 @@ struct disk_bound {
   /* When the first record was written of all that was dropped: later DROPPED records say it again,
    * since those before are dropped too. */
   _Atomic(uint64_t) since_ns;
-  /* How many chunks with records were dropped, and when the last one was begun. */
-  _Atomic(uint64_t) dropped, begun_ns;
+  /* How many chunks with records were dropped, and when the last one was begun and sealed. */
+  _Atomic(uint64_t) dropped, begun_ns, sealed_ns;
   /* Bytes that threads are asking the file system for. */
   _Atomic(uint64_t) growing;
 };

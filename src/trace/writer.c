@@ -490,6 +490,10 @@ uint64_t trace_writer_dropped_begun(const struct trace_writer *writer) {
   return atomic_load_explicit(&writer->file.bound.begun_ns, memory_order_relaxed);
 }
 
+uint64_t trace_writer_dropped_sealed(const struct trace_writer *writer) {
+  return atomic_load_explicit(&writer->file.bound.sealed_ns, memory_order_relaxed);
+}
+
 uint64_t trace_writer_lost(const struct trace_writer *writer) {
   uint64_t sum = 0;
   for (unsigned i = 0; i < TRACE_LOSS_REASONS; i++)

@@ -96,8 +96,9 @@ uint64_t trace_writer_lost(const struct trace_writer *writer);
 /* Chunks with records that were dropped so far, since the file had reached its bound. */
 uint64_t trace_writer_dropped(const struct trace_writer *writer);
 
-/* When the one was begun that was dropped last; 0: none was. */
+/* When the one was begun, and sealed, that was dropped last; 0: none was. */
 uint64_t trace_writer_dropped_begun(const struct trace_writer *writer);
+uint64_t trace_writer_dropped_sealed(const struct trace_writer *writer);
 
 /* Of the file, with what it has in advance. */
 uint64_t trace_writer_bytes(const struct trace_writer *writer);

@@ -89,6 +89,16 @@ void recorder_map_touched(struct recorder *recorder, uint64_t mapping, uint64_t 
   assert_true(bytes <= bytes_of[mapping] && files <= bytes);
 }
 
+static bool drops;
+/* Each look is later. With `drops` the trace lacks what was told 32 to 96 looks ago or before. */
+struct recorder_drop recorder_last_drop(struct recorder *recorder) {
+  static uint64_t looks, sealed;
+  assert_non_null(recorder);
+  looks++;
+  if (looks % 64 == 0) sealed = looks - 32;
+  return (struct recorder_drop){.now_ns = looks, .sealed_ns = drops ? sealed : 0};
+}
+
 /* ---- the model ---- */
 
 static uint32_t owner[PAGES]; /* the stack of the mapping that a page is of; 0: none */
@@ -179,6 +189,21 @@ static void random_calls_tell_what_is_mapped(void **state) {
   mappings_remove(BASE, PAGES * PAGE);
   own(0, PAGES, 0);
   compare();
+}
+
+static void what_was_dropped_is_told_again(void **state) {
+  (void)state;
+  mappings_add(BASE, 5 * PAGE, RECORDER_MAP_ANONYMOUS, numbered(1));
+  mappings_measure(0, true);
+  uint64_t before = numbers;
+  drops = true;
+  for (int i = 0; i < 640; i++) mappings_measure(0, true);
+  assert_true(numbers > before + 10 && numbers < before + 60);
+  assert_int_equal(bytes_of[numbers], 5 * PAGE);
+  assert_int_equal(bytes_of[numbers - 1], 0);
+  mappings_remove(BASE, 5 * PAGE);
+  random_calls_tell_what_is_mapped(state);
+  drops = false;
 }
 
 static void what_is_gone_before_it_is_measured_is_not_told(void **state) {
@@ -332,6 +357,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_a_handler_maps_first_is_known_to_be_there),
       cmocka_unit_test(random_calls_tell_what_is_mapped),
+      cmocka_unit_test(what_was_dropped_is_told_again),
       cmocka_unit_test(each_stack_is_released_as_often_as_it_was_kept),
       cmocka_unit_test(what_is_gone_before_it_is_measured_is_not_told),
       cmocka_unit_test(what_a_handler_maps_while_the_table_is_locked_is_told_by_the_next_who_locks_it),

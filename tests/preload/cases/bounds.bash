@@ -40,14 +40,16 @@ an_option_bounds_the_trace() {
 }
 
 # The chunks in which they stood are dropped.
-names_are_told_again() {
+names_and_mappings_are_told_again() {
   [ "$tiny" = 1 ] && skip "too few blocks are followed"
-  WINNOW_TRACE="$PWD/trace" WINNOW_RATE=1 WINNOW_MAX_TRACE=4000000 LD_PRELOAD="$library" \
-    "$programs/named_once" 600000 2>/dev/null && fail "it was not killed"
+  WINNOW_TRACE="$PWD/trace" WINNOW_RATE=1 WINNOW_MAX_TRACE=12000000 LD_PRELOAD="$library" \
+    "$programs/named_once" 900000 2>/dev/null && fail "it was not killed"
   "$winnow" info --json trace >info.json
   [ "$(jq '.dropped | length' info.json)" = 1 ] || fail "nothing was dropped: $(cat info.json)"
   "$winnow" info trace >info
   grep -q '^called *named once' info || fail "$(cat info)"
   "$winnow" dump trace >dump
   grep -q 'the first' dump || fail "$(grep -i name dump)"
+  "$winnow" report --json trace | jq -e '.mapped | length == 1 and .[0].mapped_bytes == 8388608 and .[0].resident_bytes > 8e6' ||
+    fail "$(grep -i ' map' dump)"
 }
