@@ -68,6 +68,7 @@ static uint32_t level_of_bound(struct budget *budget, const struct budget_time *
   bool is_new = now->dropped_ns > budget->bound_ns;
   if (is_new && since(now->time_ns, now->dropped_ns) < (double)BUDGET_KEEPS &&
       rate_at(budget, budget->bound_level) > LOWEST_RATE) {
+    if (budget->bound_level < budget->level) budget->bound_level = budget->level;
     budget->bound_level += LEVELS_TO_TWO;
     budget->bound_ns = now->time_ns;
   } else if (budget->bound_level && since(now->time_ns, budget->bound_ns) >= (double)BUDGET_KEEPS) {
@@ -96,7 +97,9 @@ bool budget_follow(struct budget *budget, const struct budget_time *now) {
   if (now->all < budget->began.all) budget->began = *now; /* of a parent, whose handler forked within this */
   uint32_t least_level = level_of_memory(budget, now->own_bytes), of_bound = level_of_bound(budget, now);
   if (least_level < of_bound) least_level = of_bound;
-  if (all < WINDOW && !budget_is_spent(budget, now->sampling) && least_level <= budget->level) return false;
+  if (all < WINDOW && !budget_is_spent(budget, now->sampling) &&
+      least_level < budget->level + LEVELS_A_CHANGE)
+    return false;
   budget->began = *now;
   double most_debt = budget->share * PAYBACK;
   budget->debt_ns = within(budget->debt_ns + sampling + other - budget->share * all, -most_debt, most_debt);
