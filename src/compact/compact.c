@@ -7,8 +7,8 @@
  *    its own, and synchronised with the disk.
  * 3. It is renamed to be the history. Before, readers find the chunks; afterwards, they pass over
  *    them, since the history says that it has them.
- * 4. The chunks become holes, but for chunk 0, which tells what file this is, and the next one, in
- *    place of which the mark is written. Readers that may still have the history before are waited
+ * 4. The mark is written in place of the first of the chunks that is not chunk 0, which tells what
+ *    file this is. Then the others become holes. Readers that may still have the history before are waited
  *    for (trace/history.h); if they do not end, or killed here, the next compaction makes the
  *    holes.
  *
@@ -175,31 +175,44 @@ static bool is_still_of_run(const struct compacting *job) {
          header.run_id == job->header.run_id;
 }
 
-static bool punch(const struct compacting *job, const struct trace_replaces *range, uint64_t chunks) {
+static bool punch(const struct compacting *job, const struct trace_replaces *range, uint64_t mark,
+                  uint64_t chunks) {
   uint64_t first = range->first ? range->first : 1, last = range->last < chunks ? range->last : chunks;
+  first += first == mark;
   return first > last ||
          !fallocate(job->descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                     (off_t)(first * job->capacity), (off_t)((last - first + 1) * job->capacity));
 }
 
-/* The first chunk that became a hole; 0: there is none. */
-static uint64_t first_hole(const struct replaced *ranges) {
-  for (size_t i = 0; i < ranges->count; i++)
+/* The chunk with the mark: the first that the history has, of those that may become holes; 0: there
+ * is none. */
+static uint64_t mark_of(const struct compacting *job, const struct replaced *ranges) {
+  for (size_t i = 0; i < ranges->count && job->capacity == CHUNK_BYTES; i++)
     if (ranges->ranges[i].last) return ranges->ranges[i].first ? ranges->ranges[i].first : 1;
   return 0;
 }
 
-static bool write_mark(const struct compacting *job, const struct replaced *ranges, uint64_t taken_ns) {
+static bool is_marked(const struct compacting *job, uint64_t mark) {
+  unsigned char begin[LONE_BEGIN_BYTES];
+  return os_read_at(job->descriptor, begin, sizeof begin, mark * job->capacity + CHUNK_HEADER_BYTES) ==
+             sizeof begin &&
+         lone_chunk_begins(begin, TRACE_RECORD_REPLACES);
+}
+
+/* In place of a chunk that the history has. What was behind the mark's record becomes a hole. */
+static bool write_mark(const struct compacting *job, const struct replaced *ranges, uint64_t mark,
+                       uint64_t taken_ns) {
   struct chunk_header fields = {.word_bytes = job->header.word_bytes,
-                                .sequence = first_hole(ranges),
+                                .sequence = mark,
                                 .run_id = job->header.run_id,
                                 .rate = job->header.rate};
-  if (!fields.sequence || job->capacity != CHUNK_BYTES) return true;
-  return lone_chunk_write(job->descriptor, &fields, TRACE_RECORD_REPLACES,
-                          &(struct trace_replaces){.time_ns = taken_ns,
-                                                   .run = job->header.run_id,
-                                                   .first = ranges->ranges[0].first,
-                                                   .last = ranges->ranges[ranges->count - 1].last});
+  struct trace_replaces event = {.time_ns = taken_ns,
+                                 .run = job->header.run_id,
+                                 .first = ranges->ranges[0].first,
+                                 .last = ranges->ranges[ranges->count - 1].last};
+  return lone_chunk_write(job->descriptor, &fields, TRACE_RECORD_REPLACES, &event) &&
+         !fallocate(job->descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                    (off_t)(mark * job->capacity) + LONE_BYTES, (off_t)job->capacity - LONE_BYTES);
 }
 
 static wn_status make_holes(const struct compacting *job, const struct replaced *ranges, uint64_t taken_ns) {
@@ -207,10 +220,10 @@ static wn_status make_holes(const struct compacting *job, const struct replaced 
   if (!history_lock_for_holes(job->descriptor, SECONDS_TO_WAIT))
     return WN_OK; /* the next compaction does it */
   bool locked = !flock(job->descriptor, LOCK_EX | LOCK_NB), done = !fstat(job->descriptor, &found);
-  uint64_t chunks = done ? (uint64_t)found.st_size / job->capacity : 0;
+  uint64_t chunks = done ? (uint64_t)found.st_size / job->capacity : 0, mark = mark_of(job, ranges);
   if (is_still_of_run(job)) {
-    for (size_t i = 0; done && i < ranges->count; i++) done = punch(job, &ranges->ranges[i], chunks);
-    done = done && write_mark(job, ranges, taken_ns);
+    if (done && mark && taken_ns) done = write_mark(job, ranges, mark, taken_ns);
+    for (size_t i = 0; done && i < ranges->count; i++) done = punch(job, &ranges->ranges[i], mark, chunks);
   }
   int why = errno;
   if (locked) flock(job->descriptor, LOCK_UN);
@@ -226,7 +239,8 @@ static uint64_t draws_of(const struct compacting *job, const struct excerpt *exc
   return hash_combine(seed, excerpt->chunk_count ? excerpt->chunks[excerpt->chunk_count - 1] : 0);
 }
 
-/* Steps 2 to 4. */
+/* Steps 2 to 4. Where nothing is to be taken over, an earlier compaction may have come no further
+ * than step 3. */
 static wn_status take_over(struct compacting *job, struct rewrite *rewrite, uint64_t most) {
   struct replaced ranges = {0};
   wn_status status = WN_OK;
@@ -236,6 +250,8 @@ static wn_status take_over(struct compacting *job, struct rewrite *rewrite, uint
     if (!status) status = replace_history(job);
   }
   if (!status && !rewrite_ranges(rewrite, &ranges)) status = no_memory(job);
+  uint64_t mark = mark_of(job, &ranges);
+  if (!status && !rewrite->taken_ns && mark && !is_marked(job, mark)) status = rewrite_read(rewrite);
   if (!status) status = make_holes(job, &ranges, rewrite->taken_ns);
   replaced_destroy(&ranges);
   return status;
@@ -332,10 +348,11 @@ static wn_status compact_as_owner(struct compacting *job, uint64_t max_bytes, st
   gid_t group = getegid();
   if (user || !job->found.st_uid) return compact_locked(job, max_bytes, result);
   int folder = set_paths_in_folder(job);
-  if (folder < 0 || setegid(job->found.st_gid) || seteuid(job->found.st_uid))
-    return error_set(WN_EIO, "cannot compact %s as its user: %s", job->path, strerror(errno));
-  wn_status status = compact_locked(job, max_bytes, result);
-  close(folder);
+  bool is_user = folder >= 0 && !setegid(job->found.st_gid) && !seteuid(job->found.st_uid);
+  wn_status status = is_user
+                         ? compact_locked(job, max_bytes, result)
+                         : error_set(WN_EIO, "cannot compact %s as its user: %s", job->path, strerror(errno));
+  if (folder >= 0) close(folder);
   if (seteuid(user) || setegid(group))
     return error_set(WN_EIO, "cannot become root again: %s", strerror(errno));
   return status;

@@ -5,8 +5,7 @@
 #include "base/os.h"
 #include "trace/encoder.h"
 #include <stdlib.h>
-
-enum { LONE_BYTES = 512 };
+#include <string.h>
 
 struct lone {
   struct encoder encoder;
@@ -30,5 +29,10 @@ bool lone_chunk_write(int descriptor, const struct chunk_header *fields, enum tr
       put && os_write_at(descriptor, lone->bytes, CHUNK_HEADER_BYTES + count, fields->sequence * CHUNK_BYTES);
   free(lone);
   return put;
+}
+
+bool lone_chunk_begins(const unsigned char *records, enum trace_record record) {
+  const unsigned char begin[LONE_BEGIN_BYTES] = {TRACE_RECORD_THREAD, 0, (unsigned char)(record | 128u)};
+  return !memcmp(records, begin, sizeof begin);
 }
 /* SPDX-License-Identifier: MIT */

@@ -10,5 +10,9 @@
 bool lone_chunk_write(int descriptor, const struct chunk_header *fields, enum trace_record record,
                       const void *event);
 
+/* Whether the records of a chunk begin as those of a lone chunk with such a record. */
+enum { LONE_BEGIN_BYTES = 3, LONE_BYTES = 512 /* at most */ };
+bool lone_chunk_begins(const unsigned char *records, enum trace_record record);
+
 #endif
 /* SPDX-License-Identifier: MIT */

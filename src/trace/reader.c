@@ -9,6 +9,7 @@
 #include "trace/decoder.h"
 #include "trace/dropped.h"
 #include "trace/history.h"
+#include "trace/lone_chunk.h"
 #include "trace/remains.h"
 #include "trace/search.h"
 #include <errno.h>
@@ -196,8 +197,8 @@ static void note_end(struct trace_reader *reader, uint64_t offset, uint64_t byte
 /* Whether the chunk at hand tells that a history has taken over this one and others: its records
  * are a thread, which is 0, and REPLACES. */
 static bool is_mark(const struct trace_reader *reader) {
-  const unsigned char begin[] = {TRACE_RECORD_THREAD, 0, TRACE_RECORD_REPLACES | 128u};
-  return reader->used > sizeof begin && !memcmp(reader->buffer + CHUNK_HEADER_BYTES, begin, sizeof begin);
+  return reader->used > LONE_BEGIN_BYTES &&
+         lone_chunk_begins(reader->buffer + CHUNK_HEADER_BYTES, TRACE_RECORD_REPLACES);
 }
 
 static void begin_whole(struct trace_reader *reader, uint64_t offset) {
