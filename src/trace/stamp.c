@@ -18,17 +18,29 @@ static uint64_t capacity_of(int descriptor) {
   return (uint64_t)1 << (sound ? first.capacity_log2 : CHUNK_LOG2);
 }
 
+/* The first chunk from *at on that is not a hole. False behind the last. */
+static bool next_chunk(int descriptor, uint64_t capacity, uint64_t *at) {
+  off_t data = lseek(descriptor, (off_t)*at, SEEK_DATA);
+  if (data < 0) return errno != ENXIO;
+  *at = (uint64_t)data / capacity * capacity;
+  return true;
+}
+
 /* ---- shared ---- */
 
 uint64_t trace_stamp(const char *path) {
   struct stat found;
   int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
   if (descriptor < 0) return 0;
-  uint64_t stamp = 1, commit;
-  if (!fstat(descriptor, &found)) stamp = hash_combine(stamp, (uint64_t)found.st_size);
-  uint64_t capacity = capacity_of(descriptor), at = offsetof(struct chunk_header, commit);
-  for (; os_read_at(descriptor, &commit, sizeof commit, at) == sizeof commit; at += capacity)
-    stamp = hash_combine(stamp, commit);
+  uint64_t stamp = 1, commit, capacity = capacity_of(descriptor);
+  bool is_file = !fstat(descriptor, &found) && S_ISREG(found.st_mode);
+  if (is_file) stamp = hash_combine(stamp, (uint64_t)found.st_size);
+  for (uint64_t at = 0; is_file && next_chunk(descriptor, capacity, &at); at += capacity) {
+    if (os_read_at(descriptor, &commit, sizeof commit, at + offsetof(struct chunk_header, commit)) <
+        sizeof commit)
+      break;
+    stamp = hash_combine(hash_combine(stamp, at), commit);
+  }
   close(descriptor);
   return stamp ? stamp : 1;
 }

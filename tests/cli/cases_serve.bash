@@ -206,6 +206,22 @@ served_totals_never_fall_beside_a_compaction() {
   end_view
 }
 
+# Another recording, then what is no file, at the path of one that was served.
+paths_are_used_again() {
+  need_many_blocks
+  need curl
+  make named t
+  serve_freely t
+  gets 200 debug/pprof/heap
+  make many t
+  gets 200 debug/pprof/heap
+  rm t
+  ln -s /dev/zero t
+  gets 200 debug/pprof/heap # the last state
+  gets 200 metrics
+  end_view
+}
+
 recordings_come_and_go() {
   need_many_blocks
   need curl
@@ -286,6 +302,9 @@ serving_is_for_those_who_may_ask() {
   [ ! -s body ] || fail "a refusal tells something"
   gets 403 metrics -H "Host: 127.0.0.1.example.com:$port"
   gets 403 metrics -H 'Origin: http://example.com'
+  gets 403 metrics -H 'Sec-Fetch-Site: cross-site' -H 'Sec-Fetch-Dest: image'
+  gets 200 metrics -H 'Sec-Fetch-Site: cross-site' -H 'Sec-Fetch-Dest: document'
+  gets 200 metrics -H 'Sec-Fetch-Site: same-origin' -H 'Sec-Fetch-Dest: empty'
   gets 200 metrics -H "Host: localhost:$port"
   refused 1 "cannot listen on 127.0.0.1:$port: " serve --listen "127.0.0.1:$port" t
   end_view

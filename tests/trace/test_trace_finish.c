@@ -283,6 +283,7 @@ static void each_record_changes_the_stamp(void **state) {
   }
   trace_writer_close(writer);
   assert_true(trace_stamp("/nowhere/no trace") == 0);
+  assert_true(trace_stamp("/dev/zero") != 0); /* which has no end */
 }
 
 int main(void) {

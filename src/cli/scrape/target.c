@@ -74,7 +74,8 @@ static wn_status check_identity(struct target *target) {
   return read_head(target, 0);
 }
 
-static wn_status load(struct target *target, uint64_t stamp, const struct recording_options *options) {
+/* Without an error and a recording the target has become that of another process. */
+static wn_status load_once(struct target *target, uint64_t stamp, const struct recording_options *options) {
   struct joined_part part = {
       .path = target->path, .name = target->path, .writing = target->growing, .selected = true};
   struct recording *recording;
@@ -84,10 +85,15 @@ static wn_status load(struct target *target, uint64_t stamp, const struct record
   target->recording = recording;
   target->stamp = stamp;
   target->period = recording->rate > 0 && recording->rate < 1 ? recording->byte_unit : 1;
-  error = check_identity(target);
-  if (!error && !target->recording)
-    error = error_set(WN_EIO, "%s: another process writes it now", target->path);
-  return error;
+  return check_identity(target);
+}
+
+static wn_status load(struct target *target, uint64_t stamp, const struct recording_options *options) {
+  for (int tries = 0; tries < 3; tries++) {
+    wn_status error = load_once(target, stamp, options);
+    if (error || target->recording) return error;
+  }
+  return error_set(WN_EIO, "%s: one process after another writes it", target->path);
 }
 
 /* REST */
@@ -116,14 +122,15 @@ static void note_facts(struct target *target) {
     target->lost_records = lost; /* a counter: records that say so may be dropped */
 }
 
-/* Loads what the state with this stamp is not of. True: there is something to update from. */
-static bool is_behind(struct target *target, uint64_t stamp, const struct recording_options *options,
+/* Loads what the state with this stamp is not of. True: there is something to update from. Loading
+ * may find another process's trace, and forget the state. */
+static bool is_behind(struct target *target, const uint64_t *stamp, const struct recording_options *options,
                       wn_status *error) {
   *error = WN_OK;
-  if (stamp && (rests(target) || stamp == source_stamp(target->path))) return false;
+  if (*stamp && (rests(target) || *stamp == source_stamp(target->path))) return false;
   *error = target_load(target, options);
-  if (!*error) return target->stamp != stamp;
-  if (stamp) *error = WN_OK;
+  if (!*error) return target->stamp != *stamp;
+  if (*stamp) *error = WN_OK;
   return false;
 }
 
@@ -190,8 +197,8 @@ wn_status target_load(struct target *target, const struct recording_options *opt
 wn_status target_update_ledger(struct target *target, const struct recording_options *options) {
   struct report report;
   wn_status error;
-  if (!is_behind(target, target->ledger_stamp, options, &error)) return error;
-  if (!target->ledger_stamp) error = ledger_create(&target->ledger);
+  if (!is_behind(target, &target->ledger_stamp, options, &error)) return error;
+  if (!target->ledger.values) error = ledger_create(&target->ledger);
   if (!error) error = ask(target, &report);
   if (error) return error;
   error = ledger_update(&target->ledger, &report, target->ledger_next_ns);
@@ -205,7 +212,7 @@ wn_status target_update_ledger(struct target *target, const struct recording_opt
 wn_status target_update_meters(struct target *target, const struct recording_options *options) {
   struct report report;
   wn_status error;
-  if (!is_behind(target, target->meters_stamp, options, &error)) return error;
+  if (!is_behind(target, &target->meters_stamp, options, &error)) return error;
   error = ask(target, &report);
   if (error) return error;
   error = meters_update(&target->meters, &report, target->meters_next_ns);

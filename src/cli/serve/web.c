@@ -129,7 +129,11 @@ web_result web_take_bytes(struct web_body *body, const char *bytes, size_t *coun
 
 bool web_is_own(const struct web *web, web_connection *from) {
   const char *host = MHD_lookup_connection_value(from, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST),
-             *origin = MHD_lookup_connection_value(from, MHD_HEADER_KIND, MHD_HTTP_HEADER_ORIGIN);
+             *origin = MHD_lookup_connection_value(from, MHD_HEADER_KIND, MHD_HTTP_HEADER_ORIGIN),
+             *site = MHD_lookup_connection_value(from, MHD_HEADER_KIND, "Sec-Fetch-Site"),
+             *target = MHD_lookup_connection_value(from, MHD_HEADER_KIND, "Sec-Fetch-Dest");
+  bool is_foreign = site && strcmp(site, "same-origin") && strcmp(site, "none");
+  if (is_foreign && (!target || strcmp(target, "document"))) return false;
   if (!host || !endpoint_is_host(&web->endpoint, host)) return false;
   return !origin || (!strncmp(origin, "http://", 7) && !strcmp(origin + 7, host));
 }

@@ -2,7 +2,8 @@
  * which answers browsers of this machine and pages of its own alone.
  *
  * OWN. The header Host must name the server's endpoint, so that no page of another site reaches it
- * by a name that leads to this machine (DNS rebinding); and Origin, if there is one, the same.
+ * by a name that leads to this machine (DNS rebinding); and Origin, if there is one, the same. What
+ * a browser fetches for a page of another site is refused; a link that its user follows is not.
  *
  * BOUNDS. 32 connections that were admitted, and 32 others, of which the oldest gives way to a
  * newcomer (guests.h); 10 s without a byte, 32 KiB for the headers of each. */
