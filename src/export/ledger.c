@@ -155,7 +155,8 @@ static uint32_t location_number(struct filling *filling, const struct shown_fram
 
 /* The values of the stack that a node owns. */
 static struct ledger_values *stack_of(struct filling *filling, uint32_t node) {
-  size_t count = shown_stack(filling->report, &filling->stacks, node, filling->frames), used = 0;
+  size_t count = shown_stack(filling->report, &filling->stacks, node, filling->frames, TEXT_MOST / 2),
+         used = 0;
   char *text = filling->text.bytes + TEXT_MOST; /* behind the room of location_text */
   for (size_t i = 0; (i < count || !i) && used < TEXT_MOST - 16; i++) {
     uint32_t location = count ? location_number(filling, &filling->frames[i], i > 0) : no_location(filling);
@@ -174,7 +175,8 @@ static void add_stacks(struct filling *filling, size_t nodes) {
   size_t count = 0;
   for (size_t i = 0; i < nodes; i++) {
     const double *estimate = filling->values[i].estimate;
-    double size = estimate[QUANTITY_ALLOCATED_BYTES] + estimate[QUANTITY_HELD_BYTES];
+    double size = estimate[QUANTITY_ALLOCATED_BYTES] + estimate[QUANTITY_HELD_BYTES] +
+                  estimate[QUANTITY_ALLOCATED_BLOCKS]; /* some have no bytes */
     if (size > 0) filling->order[count++] = (struct size){size, (uint32_t)i};
   }
   qsort(filling->order, count, sizeof *filling->order, largest_first);
@@ -223,7 +225,7 @@ static struct ledger_values *stack_like(struct ledger *ledger, const struct ledg
   *room = 0;
   for (;; at = end) {
     unsigned long location = strtoul(at, &end, 10);
-    if (end == at) return values_of(ledger, room);
+    if (end == at || used >= TEXT_MOST - 16) return values_of(ledger, room);
     if (locations[location] == NOT_THERE) return &ledger->values[0];
     used += (size_t)snprintf(room + used, 16, "%u ", locations[location]);
   }

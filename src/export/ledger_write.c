@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIELD_MOST = 64 << 10, LINES_MOST = 64, DEPTH_MOST = 1 << 14, TEXT_BYTES_MOST = 16 << 20 };
+enum { FIELD_MOST = 64 << 10, LINES_MOST = 64, DEPTH_MOST = 1 << 14, TEXT_BYTES_MOST = 8 << 20 };
 
 static wn_status no_memory(void) { return error_set(WN_ENOMEM, "not enough memory for the profile"); }
 
@@ -188,7 +188,7 @@ static void print_stack(FILE *out, const struct ledger *ledger, size_t stack,
     fprintf(out, " 0x%" PRIx64, location->address ? location->address + 1 : locations[i] + UINT64_C(1));
   }
   fputc('\n', out);
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < count && ftell(out) < TEXT_BYTES_MOST + TEXT_BYTES_MOST / 2; i++) {
     read_location(ledger, locations[i], location);
     for (size_t k = 0; k < location->line_count; k++)
       fprintf(out, "#\t0x%" PRIx64 "\t%s\t%s:%u\n", location->address, location->lines[k].function,

@@ -274,7 +274,7 @@ static uint64_t location_of(const struct exporting *exporting, uint32_t node, ui
 static void put_stack(const struct exporting *exporting, const struct addresses *addresses, uint32_t node) {
   uint64_t *locations = addresses->locations, *known = addresses->location_of;
   const struct shown_frames *frames = addresses->frames;
-  size_t count = shown_stack(exporting->report, &addresses->stacks, node, addresses->frames);
+  size_t count = shown_stack(exporting->report, &addresses->stacks, node, addresses->frames, SIZE_MAX);
   for (size_t i = 0; i < count; i++) {
     uint32_t at = frames[i].node;
     bool owned = i == 0; /* whose shown frames are not all */

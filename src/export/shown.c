@@ -48,10 +48,10 @@ void shown_stacks_destroy(struct shown_stacks *stacks) {
 }
 
 size_t shown_stack(const struct report *report, const struct shown_stacks *stacks, uint32_t node,
-                   struct shown_frames *frames) {
+                   struct shown_frames *frames, size_t most) {
   size_t count = 0;
   if (node) frames[count++] = (struct shown_frames){node, stacks->shown[node].owned};
-  for (uint32_t at = node; at;) {
+  for (uint32_t at = node; at && count < most;) {
     uint32_t parent = source_stack(report->samples->source, at).parent;
     at = parent < at ? parent : 0;
     if (stacks->shown[at].all) frames[count++] = (struct shown_frames){at, stacks->shown[at].all};

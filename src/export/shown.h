@@ -27,10 +27,11 @@ struct shown_frames {
   uint64_t shown;
 };
 
-/* Sets `frames`, which has room for all nodes, to the stack that a node owns, innermost first, and
- * returns their number; 0 for node 0, which has the blocks without a callstack. */
+/* Sets `frames`, which has room for all nodes, to the stack that a node owns, innermost first, at
+ * most `most` of them, and returns their number; 0 for node 0, which has the blocks without a
+ * callstack. */
 size_t shown_stack(const struct report *report, const struct shown_stacks *stacks, uint32_t node,
-                   struct shown_frames *frames);
+                   struct shown_frames *frames, size_t most);
 
 /* The address within the call, one byte before the one to which it returns; 0: code of a language.
  */
