@@ -27,10 +27,11 @@ all:
 demo:
 	@scripts/demo
 
+# One more at once than there are processors: the tests of the page wait for a browser.
 test:
 	@scripts/install-dependencies test
 	@scripts/build dev
-	@scripts/run-tests dev -j $$(($$(nproc) + 1)) -LE soak # one more than there are processors: those of the page wait for a browser
+	@scripts/run-tests dev -j $$(($$(nproc) + 1)) -LE soak
 
 models:
 	@scripts/install-dependencies test

@@ -8,9 +8,9 @@
  * 3. It is renamed to be the history. Before, readers find the chunks; afterwards, they pass over
  *    them, since the history says that it has them.
  * 4. The mark is written in place of the first of the chunks that is not chunk 0, which tells what
- *    file this is. Then the others become holes. Readers that may still have the history before are waited
- *    for (trace/history.h); if they do not end, or killed here, the next compaction makes the
- *    holes.
+ *    file this is. Then the others become holes. Readers that may still have the history before
+ *    are waited for (trace/history.h); if they do not end, or killed here, the next compaction does
+ *    it.
  *
  * THE MARK says that a history has taken over chunks up to a number, and all that was recorded
  * until a time. By it readers of a trace that was copied alone, or with an older history, know what

@@ -320,9 +320,9 @@ static void change_or_queue(enum what what, struct piece piece) {
 
 /* ---- measuring ---- */
 
-/* Copies the piece at `at`, and writes its record if the trace has none. False behind the last piece,
- * or if the caller must not wait for the lock; mappings_measure has made sure that its thread may
- * wait. */
+/* Copies the piece at `at`, and writes its record if the trace has none. False behind the last
+ * piece, or if the caller must not wait for the lock; mappings_measure has made sure that its
+ * thread may wait. */
 static bool piece_at(size_t at, struct piece *piece) {
   if (!enter()) return false;
   bool there = at < count;

@@ -84,7 +84,8 @@ void recorder_lost(struct recorder *recorder, uint64_t blocks);
 uint64_t recorder_lost_records(const struct recorder *recorder);
 uint64_t recorder_trace_bytes(const struct recorder *recorder);
 
-/* Times of the trace: now, and when the chunk was begun, and sealed, that was dropped last, or 0. */
+/* Times of the trace: now, and when the chunk was begun, and sealed, that was dropped last; 0: none
+ * was. */
 struct recorder_drop {
   uint64_t now_ns, begun_ns, sealed_ns;
 };

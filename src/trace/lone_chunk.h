@@ -10,8 +10,11 @@
 bool lone_chunk_write(int descriptor, const struct chunk_header *fields, enum trace_record record,
                       const void *event);
 
-/* Whether the records of a chunk begin as those of a lone chunk with such a record. */
-enum { LONE_BEGIN_BYTES = 3, LONE_BYTES = 512 /* at most */ };
+/* A lone chunk has at most LONE_BYTES, with its header. */
+enum { LONE_BEGIN_BYTES = 3, LONE_BYTES = 512 };
+
+/* Whether a chunk's records, of which there are LONE_BEGIN_BYTES, begin as those of a lone chunk
+ * with such a record. */
 bool lone_chunk_begins(const unsigned char *records, enum trace_record record);
 
 #endif

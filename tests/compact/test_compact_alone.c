@@ -5,6 +5,7 @@
 #include "base/words.h"
 #include "compact/compact.h"
 #include "compact/made_trace.h"
+#include "trace/chunk.h"
 #include "trace/history.h"
 #include "trace/reader.h"
 #include <stdio.h>
@@ -54,6 +55,21 @@ static void compact(void) {
   assert_true(result.chunks > 2);
 }
 
+static void compact_in_vain(void) {
+  struct compact_result result;
+  assert_int_equal(compact_trace(path, BOUND, &result), WN_OK);
+  assert_int_equal(result.chunks, 0);
+}
+
+/* As a compactor leaves the trace that is killed before it writes the mark. */
+static void remove_mark(void) {
+  FILE *file = fopen(path, "r+");
+  static const char nothing[CHUNK_BYTES];
+  assert_true(file && !fseek(file, CHUNK_BYTES, SEEK_SET));
+  assert_int_equal(fwrite(nothing, sizeof nothing, 1, file), 1);
+  assert_int_equal(fclose(file), 0);
+}
+
 static void check_lack(const char *with) {
   struct trace_damage damage;
   uint64_t samples, first = read_with(with, &damage, &samples);
@@ -86,6 +102,11 @@ static void what_was_taken_over_is_known_to_be_missing(void **state) {
   check_whole();
   check_lack("/nowhere");
   check_lack(older);
+  compact_in_vain();
+  check_lack("/nowhere");
+  remove_mark();
+  compact_in_vain();
+  check_lack("/nowhere");
   trace_writer_close(writer);
   check_whole();
 }

@@ -1,4 +1,5 @@
-/* Names its thread and itself once and maps 8 MB, then allocates OPERATIONS times, and is killed. */
+/* Names its thread and itself once and maps 8 MB, then allocates OPERATIONS times, and is
+ * killed. */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdlib.h>
