@@ -74,12 +74,11 @@ static wn_status write_file(const struct report_options *options, const struct r
                           .where = options->where,
                           .path = options->file};
   struct output output;
-  wn_status error =
-      options->format->kind == EXPORT_FOLDER
-          ? output_open_folder(&output, options->output, EXPORT_FOLDER_STREAM, EXPORT_FOLDER_DESCRIPTION)
-          : output_open(&output, options->output);
+  wn_status error = options->format->kind == EXPORT_FOLDER
+                        ? output_open_folder(&output, options->output, format_files(options->format))
+                        : output_open(&output, options->output);
   if (error) return error;
-  export.description = output.second;
+  export.files = output.folder;
   error = options->format->write(output.file, &export);
   if (error)
     output_abandon(&output);
@@ -127,7 +126,7 @@ void export_print_options(FILE *out) {
   options_print(out, FOR_EXPORT);
   fputs("\nFormats:\n", out);
   for (int i = 0; i < FORMATS; i++)
-    fprintf(out, "  %-11s %s\n", format_kinds[i].name, format_kinds[i].summary);
+    fprintf(out, "  %-14s %s\n", format_kinds[i].name, format_kinds[i].summary);
 }
 
 int command_export(int argc, char **argv) {

@@ -1,4 +1,4 @@
-/* A file, or a folder of two files, that is written as a whole or not at all. */
+/* A file, or a folder of files, that is written as a whole or not at all. */
 #include "cli/output.h"
 
 #include "base/error.h"
@@ -12,15 +12,20 @@
 #include <unistd.h>
 
 /* The temporary file, or folder with its files, for the signal handler; empty: there is none. */
-static char temporary[PATH_MAX], inside[2][PATH_MAX];
+static char temporary[PATH_MAX], inside[OUTPUT_FILES_MOST][PATH_MAX];
 
 static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
 enum { ENDING = sizeof ending / sizeof *ending };
 
 static void remove_temporary(void) {
-  for (int i = 0; i < 2; i++)
+  for (int i = 0; i < OUTPUT_FILES_MOST; i++)
     if (*inside[i]) unlink(inside[i]);
   if (*temporary && unlink(temporary)) rmdir(temporary);
+}
+
+static void forget_temporary(void) {
+  *temporary = 0;
+  for (int i = 0; i < OUTPUT_FILES_MOST; i++) *inside[i] = 0;
 }
 
 static void remove_and_end(int number) {
@@ -85,6 +90,8 @@ static FILE *open_inside(int which, const char *name) {
   return NULL;
 }
 
+static bool is_written(FILE *file) { return !fflush(file) && !ferror(file); }
+
 /* Whether a folder can take the name; errno says why it cannot. */
 static bool is_free(const char *name) {
   DIR *folder = opendir(name);
@@ -138,14 +145,16 @@ wn_status output_open(struct output *output, const char *name) {
   return output->file ? WN_OK : cannot(output);
 }
 
-wn_status output_open_folder(struct output *output, const char *name, const char *first, const char *second) {
+wn_status output_open_folder(struct output *output, const char *name, const char *const *files) {
   *output = (struct output){.name = name, .whole = true};
   if (!is_free(name) || !name_beside(name)) return cannot(output);
   begin_watching(); /* before there is anything that a signal could leave */
   if (!mkdtemp(temporary)) *temporary = 0;
-  if (*temporary && !chmod(temporary, permissions(0777))) output->file = open_inside(0, first);
-  if (output->file) output->second = open_inside(1, second);
-  if (output->second) return WN_OK;
+  bool opened = *temporary && !chmod(temporary, permissions(0777));
+  for (int i = 0; opened && files[i]; i++)
+    opened = (output->folder[output->files++] = open_inside(i, files[i]));
+  output->file = *output->folder;
+  if (opened) return WN_OK;
   wn_status error = cannot(output);
   output_abandon(output);
   return error;
@@ -161,23 +170,24 @@ wn_status output_restart(struct output *output) {
 }
 
 wn_status output_finish(struct output *output) {
-  if (output->whole && !output->second && !output->is_private)
-    fchmod(fileno(output->file), permissions(0666));
-  bool done = !fflush(output->file) && !ferror(output->file) &&
-              (!output->second || (!fflush(output->second) && !ferror(output->second))) &&
-              (output->whole ? !rename(temporary, output->name) : give(output));
+  if (output->whole && !output->files && !output->is_private) fchmod(fileno(output->file), permissions(0666));
+  bool done = is_written(output->file);
+  for (int i = 1; done && i < output->files; i++) done = is_written(output->folder[i]);
+  done = done && (output->whole ? !rename(temporary, output->name) : give(output));
   wn_status error = done ? WN_OK : cannot(output);
-  if (done) *temporary = *inside[0] = *inside[1] = 0;
+  if (done) forget_temporary();
   output_abandon(output);
   return error;
 }
 
 void output_abandon(struct output *output) {
   remove_temporary();
-  *temporary = *inside[0] = *inside[1] = 0;
+  forget_temporary();
   if (output->whole) watch_signals(SIG_DFL);
+  for (int i = 1; i < output->files; i++)
+    if (output->folder[i]) fclose(output->folder[i]);
   if (output->file) fclose(output->file);
-  if (output->second) fclose(output->second);
-  output->file = output->second = NULL;
+  output->file = NULL;
+  output->files = 0;
 }
 /* SPDX-License-Identifier: MIT */

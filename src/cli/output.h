@@ -1,4 +1,4 @@
-/* A file, or a folder of two files, that is written as a whole or not at all.
+/* A file, or a folder of files, that is written as a whole or not at all.
  *
  * What is written goes to a temporary file beside the target, which takes the target's name once it
  * is complete. So an older file stays until then, and a failure, or a signal that ends the command,
@@ -12,12 +12,15 @@
 #include <stdio.h>
 #include <winnow/status.h>
 
+enum { OUTPUT_FILES_MOST = 8 };
+
 struct output {
-  FILE *file;
-  FILE *second;     /* of a folder; else NULL */
-  const char *name; /* "-": standard output */
-  bool whole;       /* a temporary file that takes the name */
-  bool is_private;  /* nobody but the user may read it */
+  FILE *file;                      /* of a folder the first one */
+  FILE *folder[OUTPUT_FILES_MOST]; /* its files */
+  int files;                       /* so many; 0: it is no folder */
+  const char *name;                /* "-": standard output */
+  bool whole;                      /* a temporary file that takes the name */
+  bool is_private;                 /* nobody but the user may read it */
 };
 
 /* Writes the name of the output for a trace: in the current folder, with `extension` in the place of
@@ -34,9 +37,9 @@ void output_make_private(struct output *output);
 /* The name of the temporary file, which is empty for standard output and what is no regular file. */
 const char *output_temporary(void);
 
-/* The folder gets the files `first` and `second`; the names live as long as the output. WN_EIO: there
- * is a file of that name, or a folder that is not empty, or none can be made. */
-wn_status output_open_folder(struct output *output, const char *name, const char *first, const char *second);
+/* The folder gets the files of these names, which end with NULL. WN_EIO: there is a file of that name,
+ * or a folder that is not empty, or none can be made. */
+wn_status output_open_folder(struct output *output, const char *name, const char *const *files);
 
 /* Removes what was written so far; not of a folder. */
 wn_status output_restart(struct output *output);

@@ -236,7 +236,7 @@ static void describe_run(const struct export *export) {
                                 .pid = run->pid,
                                 .wall_ns = run->wall_ns,
                                 .rate = run->rate};
-  ctf_describe(export->description, &about);
+  ctf_describe(export->files[1], &about);
 }
 
 /* ---- shared ---- */

@@ -2,6 +2,7 @@
 #include "export/formats.h"
 
 #include "base/utf8.h"
+#include "export/clickhouse.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -11,6 +12,17 @@ const struct format_kind format_kinds[FORMATS] = {
     EXPORT_FORMATS(EXPORT_FORMAT)
 #undef EXPORT_FORMAT
 };
+
+const char *const *format_files(const struct format_kind *format) {
+#define BINARY_FILE(TABLE, table) #table ".rowbinary",
+#define TEXT_FILE(TABLE, table)   #table ".tsv",
+  static const char *const trace[] = {"stream", "metadata", NULL},
+                           *const binary[] = {CLICKHOUSE_TABLE_LIST(BINARY_FILE) NULL},
+                           *const text[] = {CLICKHOUSE_TABLE_LIST(TEXT_FILE) NULL};
+  return format == &format_kinds[FORMAT_ctf]          ? trace
+         : format == &format_kinds[FORMAT_clickhouse] ? binary
+                                                      : text;
+}
 
 void export_command(const struct report *report, char text[EXPORT_COMMAND_MOST]) {
   const struct trace_text *command = &source_run(report->samples->source)->command;

@@ -19,12 +19,8 @@ struct export {
   bool moment_given;      /* the user gave it; else it is the report's default */
   const char *where;      /* the query as the user gave it; NULL: none */
   const char *path;       /* of the trace, or "-" */
-  FILE *description;      /* of a format that is a folder: its second file */
+  FILE *const *files;     /* of a format that is a folder: those of format_files */
 };
-
-/* The files in the folder of such a format: the writer's stream, and the description. */
-#define EXPORT_FOLDER_STREAM      "stream"
-#define EXPORT_FOLDER_DESCRIPTION "metadata"
 
 enum export_kind { EXPORT_TEXT, EXPORT_BINARY, EXPORT_FOLDER };
 
@@ -52,6 +48,9 @@ enum export_needs {
   FORMAT(memtrace2, ".ctf", BINARY, EVENTS, false,                                                           \
          "the same in version 2, for Memtrace up to 0.2.3; binary")                                          \
   FORMAT(ctf, "-ctf", FOLDER, EVENTS, false, "events in the Common Trace Format, for babeltrace2; a folder") \
+  FORMAT(clickhouse, "-clickhouse", FOLDER, EVENTS, false,                                                   \
+         "sums of windows of time for ClickHouse; a folder with RowBinary")                                  \
+  FORMAT(clickhouse_tsv, "-clickhouse", FOLDER, EVENTS, false, "the same as text: TabSeparated")             \
   FORMAT(csv, ".csv", TEXT, BLOCKS, true, "the rows of a table with their intervals, for spreadsheets")      \
   FORMAT(json, ".json", TEXT, BLOCKS, true, "the rows of a table with their intervals, for programs")
 
@@ -62,7 +61,8 @@ enum format {
       FORMATS
 };
 
-/* Writes an export. WN_ENOMEM; errors of the stream are left to the caller (ferror). */
+/* Writes an export; `out` is the first file of a folder. WN_ENOMEM; errors of the streams are left to
+ * the caller (ferror). */
 typedef wn_status export_writer(FILE *out, const struct export *export);
 
 struct format_kind {
@@ -74,6 +74,9 @@ struct format_kind {
   export_writer *write;
 };
 extern const struct format_kind format_kinds[FORMATS];
+
+/* The names of the files in the folder of such a format, with NULL behind them. */
+const char *const *format_files(const struct format_kind *format);
 
 #define EXPORT_FORMAT(name, extension, kind, needs, rows, summary) export_writer export_##name;
 EXPORT_FORMATS(EXPORT_FORMAT)

@@ -287,10 +287,38 @@ profiles_of_programs_have_lines_and_no_wrappers() {
   ! grep -q xmalloc frames || fail "a wrapper for the Firefox Profiler: $(grep xmalloc frames)"
 }
 
+# The sum of a column of the rows of a kind.
+of_kind() { # KIND COLUMN
+  awk -F '\t' -v kind="$1" -v column="$2" '$8 == kind { sum += $column } END { printf "%.17g", sum }' t-clickhouse/samples.tsv
+}
+
+rows_for_clickhouse_have_the_totals_of_the_report() {
+  need jq
+  local kind
+  for kind in plain exact none shrunk named collected; do
+    make $kind t.trace
+    rm -rf t-clickhouse
+    succeeds report --json --at end t.trace
+    jq '.totals.allocated_bytes, .totals.allocated_blocks, .totals.live_at_end_bytes | .estimate' out >totals
+    succeeds export -f clickhouse_tsv t.trace
+    is_near "$(of_kind born 13)" "$(sed -n 1p totals)" 1e-3 "$kind: allocated"
+    is_near "$(of_kind born 19)" "$(sed -n 2p totals)" 1e-3 "$kind: allocated blocks"
+    is_near "$(of_kind held 13)" "$(sed -n 3p totals)" 1e-3 "$kind: held"
+    cut -f 9 t-clickhouse/samples.tsv | sort -u >used
+    cut -f 1 t-clickhouse/sites.tsv | sort -u | diff used - >differences || fail "$kind: sites: $(cat differences)"
+    cut -f 10 t-clickhouse/samples.tsv | sort -u >used
+    cut -f 1 t-clickhouse/stacks.tsv | sort -u | diff used - >differences || fail "$kind: stacks: $(cat differences)"
+    cut -f 3 t-clickhouse/stacks.tsv | tr -d '[]' | tr , '\n' | sed '/^$/d' | sort -u >used
+    cut -f 1 t-clickhouse/frames.tsv | sort -u | diff used - >differences || fail "$kind: frames: $(cat differences)"
+    succeeds export -f clickhouse -o binary-$kind t.trace
+    [ "$(cd binary-$kind && echo *)" = 'frames.rowbinary loads.rowbinary samples.rowbinary sites.rowbinary stacks.rowbinary' ] || fail "$(ls binary-$kind)"
+  done
+}
+
 wrong_exports_are_refused() {
   make plain t.trace
   cp t.trace before
-  local formats='pprof, folded, speedscope, firefox, dhat, memtrace, memtrace2, ctf, csv or json'
+  local formats='pprof, folded, speedscope, firefox, dhat, memtrace, memtrace2, ctf, clickhouse, clickhouse_tsv, csv or json'
   refused 2 "^winnow export: --format nonsense: it must be $formats\$" export --format nonsense t.trace
   refused 2 'which format' export t.trace
   refused 2 'which trace' export -f csv

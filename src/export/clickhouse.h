@@ -1,0 +1,100 @@
+/* What a recording held, allocated and freed, as rows for a database of many machines: for each
+ * stretch of time and each stack the sums from which an estimate and its interval are computed.
+ *
+ * WINDOW. A stretch of WINDOW_SECONDS by the wall clock, from midnight UTC on: so it lies in one
+ * day, and the windows of all machines are the same. `held` is what was held at the end of the
+ * window, or of the trace; `born` what was allocated in it, as the report counts allocations; `died`
+ * the blocks that were freed in it. So `born` of all windows adds up to what the report says was
+ * allocated, and `held` of the last one is what the report says is held at the end.
+ *
+ * SUMS. Blocks are sampled independently of each other. So the members of struct sum (estimate.h)
+ * can be added over stacks, windows and machines, but for `held` of several moments of one process,
+ * which are largely the same blocks.
+ *
+ * NUMBERS. A run, a batch, a site, a stack and a frame have numbers that depend on what they are
+ * alone: machines that never heard of each other give equal things equal numbers.
+ *
+ *   run    the start of the process, by both clocks, its number, its seed, and its machine
+ *   batch  the rows of a run in one window
+ *   site   the name of a row of the report, with that of its file without its version
+ *   frame  the build-id of a file, an offset in it, and which of the functions inlined there
+ *   stack  its frames, innermost first
+ *
+ * TABLES. Each is a list of columns, which are written, declared and named in its order. */
+#ifndef EXPORT_CLICKHOUSE_H
+#define EXPORT_CLICKHOUSE_H
+
+#include "analysis/report/report.h"
+#include "base/index.h"
+#include <stdio.h>
+
+#define WINDOW_SECONDS UINT64_C(300)
+#define WINDOW_NS      (WINDOW_SECONDS * 1000000000)
+
+/* In the order in which they are to be written: names before what they name, and last which batches are
+ * complete. */
+#define CLICKHOUSE_TABLE_LIST(TABLE) \
+  TABLE(FRAMES, frames)              \
+  TABLE(STACKS, stacks)              \
+  TABLE(SITES, sites)                \
+  TABLE(SAMPLES, samples)            \
+  TABLE(LOADS, loads)
+
+enum clickhouse_table {
+#define CLICKHOUSE_TABLE(TABLE, table) CLICKHOUSE_##TABLE,
+  CLICKHOUSE_TABLE_LIST(CLICKHOUSE_TABLE)
+#undef CLICKHOUSE_TABLE
+      CLICKHOUSE_TABLES
+};
+
+/* "frames", ... */
+const char *clickhouse_table_name(enum clickhouse_table table);
+
+/* Writes the columns of a table: their names with commas between them, or a line for each with its
+ * type, as CREATE TABLE has them. */
+void clickhouse_write_names(FILE *out, enum clickhouse_table table);
+void clickhouse_write_columns(FILE *out, enum clickhouse_table table);
+
+/* How rows are written: RowBinary or TabSeparated, as ClickHouse calls them. */
+enum clickhouse_encoding { CLICKHOUSE_BINARY, CLICKHOUSE_TEXT };
+const char *clickhouse_encoding_name(enum clickhouse_encoding encoding);
+
+/* Who a run belongs to. NULL: the name of its program, the first digits of its build-id. */
+struct clickhouse_labels {
+  const char *service, *release;
+};
+
+/* The numbers of the frames, stacks and sites that were written. Zeroed memory is empty. */
+struct clickhouse_told {
+  uint64_t *items;
+  size_t count, capacity;
+  struct index by_number;
+};
+void clickhouse_forget(struct clickhouse_told *told);
+
+/* A recording of one process, to be written window by window. */
+struct clickhouse;
+
+/* The report, of a question about the end, must outlive it, and so must `told`: what is in there is
+ * not written again. WN_ENOMEM; WN_EINVAL: the trace does not tell when its process began. */
+wn_status clickhouse_create(const struct report *report, const struct clickhouse_labels *labels,
+                            enum clickhouse_encoding encoding, struct clickhouse_told *told,
+                            struct clickhouse **clickhouse);
+void clickhouse_destroy(struct clickhouse *clickhouse);
+
+/* The numbers of the windows that the recording has: since 1970. The last one is not over while its
+ * process goes on. */
+uint64_t clickhouse_first(const struct clickhouse *clickhouse);
+uint64_t clickhouse_last(const struct clickhouse *clickhouse);
+
+uint64_t clickhouse_run(const struct clickhouse *clickhouse);
+uint64_t clickhouse_batch(const struct clickhouse *clickhouse, uint64_t window);
+
+/* Writes the rows of a window, later than that of the call before, to a stream of each table, and
+ * sets *count to the number of those of `samples`. A window without such rows has one of `loads` all
+ * the same. WN_ENOMEM; errors of the streams are left to the caller. */
+wn_status clickhouse_window(struct clickhouse *clickhouse, uint64_t window,
+                            FILE *const streams[CLICKHOUSE_TABLES], size_t *count);
+
+#endif
+/* SPDX-License-Identifier: MIT */
