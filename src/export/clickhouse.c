@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/text.h"
-#include "export/clickhouse_columns.h"
 #include "export/modules.h"
 #include "export/shown.h"
 #include <stdlib.h>

@@ -18,46 +18,16 @@
  *   batch  the rows of a run in one window
  *   site   the name of a row of the report, with that of its file without its version
  *   frame  the build-id of a file, an offset in it, and which of the functions inlined there
- *   stack  its frames, innermost first
- *
- * TABLES. Each is a list of columns, which are written, declared and named in its order. */
+ *   stack  its frames, innermost first */
 #ifndef EXPORT_CLICKHOUSE_H
 #define EXPORT_CLICKHOUSE_H
 
 #include "analysis/report/report.h"
 #include "base/index.h"
-#include <stdio.h>
+#include "export/clickhouse_columns.h"
 
 #define WINDOW_SECONDS UINT64_C(300)
 #define WINDOW_NS      (WINDOW_SECONDS * 1000000000)
-
-/* In the order in which they are to be written: names before what they name, and last which batches are
- * complete. */
-#define CLICKHOUSE_TABLE_LIST(TABLE) \
-  TABLE(FRAMES, frames)              \
-  TABLE(STACKS, stacks)              \
-  TABLE(SITES, sites)                \
-  TABLE(SAMPLES, samples)            \
-  TABLE(LOADS, loads)
-
-enum clickhouse_table {
-#define CLICKHOUSE_TABLE(TABLE, table) CLICKHOUSE_##TABLE,
-  CLICKHOUSE_TABLE_LIST(CLICKHOUSE_TABLE)
-#undef CLICKHOUSE_TABLE
-      CLICKHOUSE_TABLES
-};
-
-/* "frames", ... */
-const char *clickhouse_table_name(enum clickhouse_table table);
-
-/* Writes the columns of a table: their names with commas between them, or a line for each with its
- * type, as CREATE TABLE has them. */
-void clickhouse_write_names(FILE *out, enum clickhouse_table table);
-void clickhouse_write_columns(FILE *out, enum clickhouse_table table);
-
-/* How rows are written: RowBinary or TabSeparated, as ClickHouse calls them. */
-enum clickhouse_encoding { CLICKHOUSE_BINARY, CLICKHOUSE_TEXT };
-const char *clickhouse_encoding_name(enum clickhouse_encoding encoding);
 
 /* Who a run belongs to. NULL: the name of its program, the first digits of its build-id. */
 struct clickhouse_labels {

@@ -6,8 +6,36 @@
 #ifndef EXPORT_CLICKHOUSE_COLUMNS_H
 #define EXPORT_CLICKHOUSE_COLUMNS_H
 
-#include "export/clickhouse.h"
 #include "export/windows.h"
+#include <stdio.h>
+
+/* In the order in which they are to be written: names before what they name, and last which batches are
+ * complete. */
+#define CLICKHOUSE_TABLE_LIST(TABLE) \
+  TABLE(FRAMES, frames)              \
+  TABLE(STACKS, stacks)              \
+  TABLE(SITES, sites)                \
+  TABLE(SAMPLES, samples)            \
+  TABLE(LOADS, loads)
+
+enum clickhouse_table {
+#define CLICKHOUSE_TABLE(TABLE, table) CLICKHOUSE_##TABLE,
+  CLICKHOUSE_TABLE_LIST(CLICKHOUSE_TABLE)
+#undef CLICKHOUSE_TABLE
+      CLICKHOUSE_TABLES
+};
+
+/* "frames", ... */
+const char *clickhouse_table_name(enum clickhouse_table table);
+
+/* Writes the columns of a table: their names with commas between them, or a line for each with its
+ * type, as CREATE TABLE has them. */
+void clickhouse_write_names(FILE *out, enum clickhouse_table table);
+void clickhouse_write_columns(FILE *out, enum clickhouse_table table);
+
+/* How rows are written: RowBinary or TabSeparated, as ClickHouse calls them. */
+enum clickhouse_encoding { CLICKHOUSE_BINARY, CLICKHOUSE_TEXT };
+const char *clickhouse_encoding_name(enum clickhouse_encoding encoding);
 
 #define CLICKHOUSE_FRAMES_COLUMNS(COLUMN) \
   COLUMN(number, frame)                   \
