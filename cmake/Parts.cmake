@@ -54,6 +54,7 @@ set(PART_LIBRARIES_sources/profiles PkgConfig::JANSSON PkgConfig::ZSTD ZLIB::ZLI
 set(PART_LIBRARIES_export PkgConfig::PROTOBUF_C ZLIB::ZLIB)
 set(PART_LIBRARIES_page ZLIB::ZLIB)
 set(PART_LIBRARIES_cli/serve PkgConfig::MICROHTTPD)
+set(PART_LIBRARIES_cli/fleet ${CMAKE_DL_LIBS})
 
 # Sets ${out} to whether a file, or one of our headers that it includes, mentions TINY: whether it
 # is compiled differently in the tiny build. base/check.h defines the name and does not count.

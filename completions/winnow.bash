@@ -2,7 +2,7 @@
 _winnow() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]} i
   if [ "$COMP_CWORD" -eq 1 ]; then
-    mapfile -t COMPREPLY < <(compgen -W "record report html view serve export diff info dump compact status start stop rate unit help --version --help" -- "$current")
+    mapfile -t COMPREPLY < <(compgen -W "record report html view serve ship export diff info dump compact status start stop rate unit help --version --help" -- "$current")
     return
   fi
   case $command in
@@ -32,13 +32,13 @@ _winnow() {
         *) mapfile -t COMPREPLY < <(compgen -c -- "$current") ;;
       esac
       ;;
-    report | html | view | serve | export | diff | info | dump | compact | status | start | stop | rate | unit)
+    report | html | view | serve | ship | export | diff | info | dump | compact | status | start | stop | rate | unit)
       case $previous in
         -o | --output) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
         --max-size) mapfile -t COMPREPLY < <(compgen -W "4M 16M 64M" -- "$current"); return ;;
         -m | --max-trace) mapfile -t COMPREPLY < <(compgen -W "16M 64M 256M" -- "$current"); return ;;
         --max-memory) mapfile -t COMPREPLY < <(compgen -W "1G 4G 16G" -- "$current"); return ;;
-        --token-file) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+        --token-file | --password-file | --ca) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
         -l | --listen)
           if [[ $command = serve ]]; then
             mapfile -t COMPREPLY < <(compgen -W "127.0.0.1:6060 unix:" -- "$current")
@@ -79,14 +79,14 @@ _winnow() {
         -*) mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current") ;;
         *)
           local processes=
-          [[ $command = @(serve|dump|compact|status|start|stop|rate) ]] &&
+          [[ $command = @(serve|ship|dump|compact|status|start|stop|rate) ]] &&
             processes=$("${COMP_WORDS[0]/#\~/$HOME}" status --json 2>/dev/null | sed -n 's/^ *"pid": \([0-9]*\),/\1/p')
           compopt -o filenames
           mapfile -t COMPREPLY < <(compgen -W "$processes" -- "$current"; compgen -f -- "$current")
           ;;
       esac
       ;;
-    help) mapfile -t COMPREPLY < <(compgen -W "record report html view serve export diff info dump compact status start stop rate unit help" -- "$current") ;;
+    help) mapfile -t COMPREPLY < <(compgen -W "record report html view serve ship export diff info dump compact status start stop rate unit help" -- "$current") ;;
   esac
 }
 complete -F _winnow winnow

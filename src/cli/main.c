@@ -77,6 +77,19 @@ const struct command commands[] = {
      "  winnow serve --listen unix:/run/winnow.sock /var/lib/winnow/app\n"
      "  winnow serve --listen 0.0.0.0:6060 --token-file /etc/winnow.token\n",
      serve_print_options},
+    {"ship", command_ship, "send what recordings tell to ClickHouse, from many machines",
+     "ship [OPTION...] --to URL [PID|TRACE|FOLDER...]",
+     "Every five minutes what each recording held, allocated and freed goes to the tables of the database, "
+     "each\n"
+     "row once, whatever is killed or cannot be reached; 'winnow fleet' makes the tables and asks them. "
+     "Without\n"
+     "an argument all recordings are shipped that you may see, also those that begin later. Ctrl-C ends "
+     "it.\n"
+     "\n"
+     "Examples:\n"
+     "  winnow ship --to http://127.0.0.1:8123 --once run.trace\n"
+     "  winnow ship --to https://db.example.org:8443 --user ship --password-file /etc/winnow.password\n",
+     ship_print_options},
     {"export", command_export, "write what a report says for other programs",
      "export --format FORMAT [OPTION...] FILE...",
      "The numbers are estimates, and add up to those of 'winnow report' with the same options.\n"

@@ -242,6 +242,30 @@ static int set_token_file(struct report_options *options, const char *path) {
   return 0;
 }
 
+static int add_server(struct report_options *options, const char *url) {
+  for (int i = 0; i < SERVERS_MOST; i++)
+    if (!options->ship.to[i]) return options->ship.to[i] = url, 0;
+  return fail_usage(options->command, "--to can be given %d times at most", SERVERS_MOST);
+}
+
+#define SET_OF_SHIP(what)                                                   \
+  static int set_##what(struct report_options *options, const char *text) { \
+    options->ship.what = text;                                              \
+    return 0;                                                               \
+  }
+SET_OF_SHIP(database)
+SET_OF_SHIP(service)
+SET_OF_SHIP(release)
+SET_OF_SHIP(user)
+SET_OF_SHIP(password_file)
+SET_OF_SHIP(authorities)
+
+static int set_once(struct report_options *options, const char *unused) {
+  (void)unused;
+  options->ship.once = true;
+  return 0;
+}
+
 static int set_no_open(struct report_options *options, const char *unused) {
   (void)unused;
   options->no_open = true;
@@ -270,7 +294,7 @@ enum {
   FOR_PAGE = FOR_HTML | FOR_VIEW,
   FOR_TABLE = FOR_REPORT | FOR_EXPORT,
   FOR_ALL = FOR_BOTH | FOR_PAGE | FOR_EXPORT,
-  FOR_EVERY = FOR_ALL | FOR_SERVE
+  FOR_EVERY = FOR_ALL | FOR_SERVE | FOR_SHIP
 };
 static const struct {
   unsigned commands;
@@ -335,7 +359,7 @@ static const struct {
      "confidential as they are"},
     {FOR_VIEW, "samples", 0, "N", set_samples,
      "keep at most so many samples in memory; default 300K; all: keep all of them"},
-    {FOR_REPORT | FOR_DIFF, "samples", 0, "N", set_samples,
+    {FOR_REPORT | FOR_DIFF | FOR_SHIP, "samples", 0, "N", set_samples,
      "keep at most so many samples of a trace too large for the memory; default: all"},
     {FOR_EVERY, "max-memory", 0, "BYTES", set_max_memory,
      "reading the traces may take so much memory; default 512 MiB, and 512 times the\n"
@@ -350,6 +374,20 @@ static const struct {
      "WHERE"},
     {FOR_SERVE, "samples", 0, "N", set_samples,
      "keep at most so many samples of a recording; default 50K; all: keep all of them"},
+    {FOR_SHIP, "to", 't', "URL", add_server,
+     "the server, such as https://db.example.org:8443; must be given; of several each host\n"
+     "has one"},
+    {FOR_SHIP, "once", 0, NULL, set_once, "ship what is complete, and end"},
+    {FOR_SHIP, "database", 0, "NAME", set_database, "the database of the tables; default winnow"},
+    {FOR_SHIP, "service", 0, "NAME", set_service,
+     "what the rows call the program; default: its systemd service, else its name"},
+    {FOR_SHIP, "release", 0, "TEXT", set_release,
+     "what they call its version; default: the first digits of its build-id"},
+    {FOR_SHIP, "user", 'u', "NAME", set_user, "the user of the database; default: that of the server"},
+    {FOR_SHIP, "password-file", 0, "FILE", set_password_file,
+     "the password is the first line of FILE, which others must not be able to read"},
+    {FOR_SHIP, "ca", 0, "FILE", set_authorities,
+     "trust the certificates of FILE; default: those of the system"},
     {FOR_VIEW, "no-open", 0, NULL, set_no_open, "print the page's address, and open no browser"},
     {FOR_ALL, "wrapper", 0, "NAME", set_wrapper,
      "pass over this function too: it only allocates for its callers; may be repeated"},

@@ -1,5 +1,5 @@
 /* The options of the commands that ask about traces: `winnow report`, `winnow html`, `winnow
- * view`, `winnow serve`, `winnow export` and `winnow diff`. */
+ * view`, `winnow serve`, `winnow ship`, `winnow export` and `winnow diff`. */
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
 
@@ -9,12 +9,19 @@
 #include "export/formats.h"
 #include <stdio.h>
 
-enum { REPORT_LIST_MOST = 16 };
+enum { REPORT_LIST_MOST = 16, SERVERS_MOST = 64 };
 
 /* A moment that a user asks for. */
 struct when_asked {
   enum when at;
   uint64_t ns; /* AT_TIME */
+};
+
+/* `ship`; NULL: not given. */
+struct ship_options {
+  const char *to[SERVERS_MOST + 1]; /* URLs, NULL at the end */
+  const char *database, *service, *release, *user, *password_file, *authorities;
+  bool once;
 };
 
 /* All zeros are the defaults. */
@@ -48,13 +55,14 @@ struct report_options {
   enum scaling scaling;
   struct limit limits[REPORT_LIST_MOST];
   int limit_count;
+  struct ship_options ship;
   struct recording_options recording;
   const char *search[REPORT_LIST_MOST + 1], *wrappers[REPORT_LIST_MOST + 1]; /* NULL at the end */
 };
 
 /* Reads the options of a command (argv[0]) up to the first file, argv[optind], and checks the query.
  * Returns an exit code, after a message, if they are wrong. */
-enum { FOR_REPORT = 1, FOR_DIFF = 2, FOR_HTML = 4, FOR_VIEW = 8, FOR_EXPORT = 16, FOR_SERVE = 32 };
+enum { FOR_REPORT = 1, FOR_DIFF = 2, FOR_HTML = 4, FOR_VIEW = 8, FOR_EXPORT = 16, FOR_SERVE = 32, FOR_SHIP = 64 };
 int options_parse(struct report_options *options, unsigned command, int argc, char **argv);
 
 /* --max-memory, for the commands that read their few options themselves. */

@@ -45,7 +45,7 @@ static bool end(FILE *out, struct answer *answer, wn_status error) {
 /* ---- which recordings ---- */
 
 struct chosen {
-  struct target *items[TARGETS_MOST];
+  struct target *items[SERVED_MOST];
   size_t count;
 };
 
@@ -242,7 +242,7 @@ static void choose_measured(const struct targets *targets, const struct ask *ask
 
 static bool answer_metrics(struct targets *targets, const struct ask *ask, struct answer *answer) {
   struct chosen chosen;
-  struct metrics metrics[TARGETS_MOST];
+  struct metrics metrics[SERVED_MOST];
   size_t count = 0;
   uint64_t begin_ns = os_monotonic_ns();
   choose_measured(targets, ask, &chosen);

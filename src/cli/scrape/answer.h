@@ -4,6 +4,8 @@
 
 #include "cli/scrape/targets.h"
 
+enum { SERVED_MOST = 256 }; /* recordings */
+
 struct answer {
   unsigned status; /* of HTTP */
   const char *type;

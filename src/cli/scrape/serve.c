@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "cli/inputs.h"
 #include "cli/options.h"
+#include "cli/scrape/answer.h"
 #include "cli/scrape/scraper.h"
 #include "cli/serve/ending.h"
 #include "cli/text.h"
@@ -57,7 +58,7 @@ int command_serve(int argc, char **argv) {
   options.recording.samples_most = options.full ? 0 : given ? given : USUAL_SAMPLES;
   if (options.token_file && token_read(&token, options.token_file)) return fail_job("%s", wn_last_error());
   inputs_trim(argv + optind, argc - optind);
-  wn_status error = targets_open(&targets, argv + optind, argc - optind, &options.recording);
+  wn_status error = targets_open(&targets, SERVED_MOST, argv + optind, argc - optind, &options.recording);
   bool found = !error;
   if (!error) error = serve(&options, &targets, options.token_file ? &token : NULL);
   targets_close(&targets);

@@ -1,6 +1,7 @@
 /* Finds recordings. */
 #include "cli/scrape/targets.h"
 
+#include "base/array.h"
 #include "base/os.h"
 #include "cli/input.h"
 #include "cli/inputs.h"
@@ -30,7 +31,9 @@ static struct target *find_same(const struct targets *targets, const struct targ
 
 /* Where a new recording goes; NULL: there is no room. */
 static struct target **place_for_new(struct targets *targets, bool growing) {
-  if (targets->count < TARGETS_MOST) return &targets->items[targets->count];
+  if (targets->count < targets->most &&
+      array_reserve(&targets->items, &targets->capacity, targets->count + 1, sizeof *targets->items))
+    return &targets->items[targets->count];
   for (size_t i = 0; i < targets->count && growing; i++)
     if (!target_is_served(targets->items[i])) return &targets->items[i];
   return NULL;
@@ -39,6 +42,7 @@ static struct target **place_for_new(struct targets *targets, bool growing) {
 static void add(struct targets *targets, struct target *target) {
   struct target **place = place_for_new(targets, target->growing);
   target->seen = true;
+  targets->left_out += !place;
   if (place == &targets->items[targets->count])
     targets->count++;
   else
@@ -95,6 +99,7 @@ static wn_status look(struct targets *targets) {
   struct recordings found;
   wn_status error = WN_OK;
   for (size_t i = 0; i < targets->count; i++) targets->items[i]->seen = false;
+  targets->left_out = 0;
   for (int i = 0; i < targets->argument_count; i++) {
     wn_status failed = look_at(targets, targets->arguments[i]);
     if (failed) error = failed;
@@ -119,15 +124,17 @@ static bool is_known(const struct targets *targets, const struct ask *ask) {
 
 /* ---- shared ---- */
 
-wn_status targets_open(struct targets *targets, char **arguments, int count,
+wn_status targets_open(struct targets *targets, size_t most, char **arguments, int count,
                        const struct recording_options *options) {
-  *targets = (struct targets){.arguments = arguments, .argument_count = count, .options = *options};
+  *targets =
+      (struct targets){.arguments = arguments, .argument_count = count, .options = *options, .most = most};
   pthread_mutex_init(&targets->lock, NULL);
   return look(targets);
 }
 
 void targets_close(struct targets *targets) {
   for (size_t i = 0; i < targets->count; i++) target_close(targets->items[i]);
+  free(targets->items);
   symbols_close(targets->options.names.lasting);
   pthread_mutex_destroy(&targets->lock);
 }

@@ -1,10 +1,10 @@
-/* The recordings that are served, as they come and go: what the user's arguments stand for, or
- * without any all that this user may see (cli/recordings.h).
+/* The recordings that are served or shipped, as they come and go: what the user's arguments stand
+ * for, or without any all that this user may see (cli/recordings.h).
  *
  * LOOKING. The list is made anew when something is asked and it is older than LOOK_MS, or when a
  * process is asked for that is not in it. Nothing happens while nothing is asked.
  *
- * MEMORY. TARGETS_MOST entries; a new recording takes the place of one that ended. LOADED_MOST
+ * MEMORY. `most` entries; a new recording takes the place of one that ended. LOADED_MOST
  * loaded traces, and those that were not asked about for IDLE_SECONDS are dropped. Names of
  * addresses are looked up once (symbols), and anew after an hour, when other debug symbols may be
  * there.
@@ -17,20 +17,21 @@
 #include "cli/scrape/target.h"
 #include <pthread.h>
 
-enum { TARGETS_MOST = 256, LOADED_MOST = 4, IDLE_SECONDS = 60, LOOK_MS = 2000 };
+enum { LOADED_MOST = 4, IDLE_SECONDS = 60, LOOK_MS = 2000 };
 
 struct targets {
   pthread_mutex_t lock; /* for the callers: it protects what follows */
   char **arguments;     /* the user's; none: all recordings */
   int argument_count;
   struct recording_options options;
-  struct target *items[TARGETS_MOST]; /* in the order in which they were found */
-  size_t count;
+  struct target **items; /* in the order in which they were found */
+  size_t count, capacity, most;
+  size_t left_out; /* of those that were looked at last, for which there was no room */
   uint64_t looked_ns, symbols_ns; /* of the monotonic clock; 0: not yet */
 };
 
-/* Finds the recordings. WN_EINVAL: an argument stands for none; WN_ENOMEM. */
-wn_status targets_open(struct targets *targets, char **arguments, int count,
+/* Finds the recordings, `most` at most. WN_EINVAL: an argument stands for none; WN_ENOMEM. */
+wn_status targets_open(struct targets *targets, size_t most, char **arguments, int count,
                        const struct recording_options *options);
 void targets_close(struct targets *targets);
 

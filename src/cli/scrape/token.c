@@ -1,4 +1,4 @@
-/* Reads and compares the token. */
+/* Reads secrets, and compares the token. */
 #include "cli/scrape/token.h"
 
 #include "base/error.h"
@@ -15,10 +15,8 @@
 /* What a token of the header Authorization is made of (RFC 6750). */
 static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~+/=";
 
-static wn_status check(const char *path, const struct stat *found, const char *text) {
+static wn_status check(const char *path, const char *text) {
   size_t length = strlen(text);
-  if (found->st_mode & (S_IRWXO | S_IWGRP))
-    return error_set(WN_EIO, "%.400s: others can read or change it; its mode must be 0600 or 0640", path);
   if (length < TOKEN_LEAST || length >= TOKEN_MOST || text[strspn(text, letters)])
     return error_set(
         WN_EIO,
@@ -28,10 +26,9 @@ static wn_status check(const char *path, const struct stat *found, const char *t
   return WN_OK;
 }
 
-wn_status token_read(struct token *token, const char *path) {
+wn_status secret_read(char text[TOKEN_MOST + 1], const char *path) {
   struct stat found;
-  char text[TOKEN_MOST + 1] = "";
-  *token = (struct token){""};
+  memset(text, 0, TOKEN_MOST + 1);
   int descriptor = open(path, O_RDONLY | O_CLOEXEC);
   if (descriptor < 0 || fstat(descriptor, &found)) {
     wn_status error = error_set(WN_EIO, "cannot open %.400s: %s", path, strerror(errno));
@@ -41,7 +38,16 @@ wn_status token_read(struct token *token, const char *path) {
   os_read_at(descriptor, text, TOKEN_MOST, 0);
   close(descriptor);
   text[strcspn(text, "\r\n")] = 0;
-  wn_status error = check(path, &found, text);
+  if (found.st_mode & (S_IRWXO | S_IWGRP))
+    return error_set(WN_EIO, "%.400s: others can read or change it; its mode must be 0600 or 0640", path);
+  return WN_OK;
+}
+
+wn_status token_read(struct token *token, const char *path) {
+  char text[TOKEN_MOST + 1];
+  *token = (struct token){""};
+  wn_status error = secret_read(text, path);
+  if (!error) error = check(path, text);
   if (!error) strcpy(token->text, text);
   return error;
 }

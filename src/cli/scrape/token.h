@@ -1,5 +1,5 @@
-/* The secret that each request must have where others than this machine's users can reach the
- * server. */
+/* Secrets in files, and the token that each request must have where others than this machine's
+ * users can reach the server. */
 #ifndef CLI_SCRAPE_TOKEN_H
 #define CLI_SCRAPE_TOKEN_H
 
@@ -13,8 +13,10 @@ struct token {
   char text[TOKEN_MOST];
 };
 
-/* Reads the first line of a file. WN_EIO: it cannot be read, others can read it, or it has no
- * token. */
+/* Reads the first line of a file. WN_EIO: it cannot be read, or others can read it. */
+wn_status secret_read(char text[TOKEN_MOST + 1], const char *path);
+
+/* The same of a token. WN_EIO also if that is none. */
 wn_status token_read(struct token *token, const char *path);
 
 /* Whether a text is the token. The time that it takes does not depend on the text, nor NULL on the

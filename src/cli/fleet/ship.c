@@ -1,0 +1,321 @@
+/* winnow ship: sends the windows of recordings to ClickHouse until a signal comes, or once.
+ *
+ * DUE. A window of a process that goes on is shipped MARGIN_SECONDS after its end, when no thread
+ * writes an event of it any more; of a process that has ended all windows are. A process that
+ * allocates nothing has no windows after the last event until the next one.
+ *
+ * A pass ships what is due of all recordings, each loaded and dropped again, and comes after each
+ * end of a window, on each host at another time (up to SPREAD_SECONDS later). A recording of which
+ * nothing is due is not read.
+ *
+ * FAILURES. What could not be shipped is what is due in the next pass, so the traces are the only
+ * queue. */
+#include "base/array.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/os.h"
+#include "base/utf8.h"
+#include "cli/command.h"
+#include "cli/fleet/server.h"
+#include "cli/input.h"
+#include "cli/inputs.h"
+#include "cli/options.h"
+#include "cli/scrape/targets.h"
+#include "cli/scrape/token.h"
+#include "cli/serve/ending.h"
+#include "cli/text.h"
+#include <malloc.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SHIPPED_MOST = 4096, MARGIN_SECONDS = 10, SPREAD_SECONDS = 60 };
+#define SECOND_NS UINT64_C(1000000000)
+
+/* What is known of a recording. */
+struct shipment {
+  struct joined_identity identity;
+  struct shipper_run run;
+  bool seen;      /* in this pass */
+  bool all;       /* its process has ended, and all windows are shipped */
+  bool has_some;  /* windows of it were shipped by this process */
+  bool is_failed; /* it cannot be read, or has no windows, which was said */
+};
+
+struct ship {
+  const struct report_options *options;
+  struct targets targets;
+  struct server servers[SERVERS_MOST];
+  size_t server_count;
+  struct shipment *shipments;
+  size_t count, capacity;
+  sigset_t ending;
+  uint64_t began_wall_ns, began_ns; /* when this process did, by both clocks */
+  char password[TOKEN_MOST + 1];
+  uint64_t spread; /* seconds of this host */
+  bool waits;      /* in this pass something that is due was not shipped */
+  bool is_failed;  /* something cannot be shipped at all */
+};
+
+/* ---- what is due ---- */
+
+static struct shipment *find(struct ship *ship, const struct joined_identity *identity) {
+  for (size_t i = 0; i < ship->count; i++)
+    if (!memcmp(&ship->shipments[i].identity, identity, sizeof *identity)) return &ship->shipments[i];
+  return NULL;
+}
+
+/* NULL without memory. */
+static struct shipment *find_or_add(struct ship *ship, const struct joined_identity *identity) {
+  struct shipment *found = find(ship, identity), added = {.identity = *identity};
+  added.run.is_new = identity->wall_ns > ship->began_wall_ns && identity->monotonic_ns > ship->began_ns;
+  if (found || !ARRAY_ADD(ship->shipments, ship->count, ship->capacity, added)) return found;
+  return &ship->shipments[ship->count - 1];
+}
+
+static void drop_unseen(struct ship *ship) {
+  size_t kept = 0;
+  for (size_t i = 0; i < ship->count; i++) {
+    if (ship->shipments[i].seen)
+      ship->shipments[kept++] = ship->shipments[i];
+    else
+      shipper_run_destroy(&ship->shipments[i].run);
+  }
+  ship->count = kept;
+  for (size_t i = 0; i < kept; i++) ship->shipments[i].seen = false;
+}
+
+/* The first window that is not over. */
+static uint64_t first_open(void) { return (os_wall_ns() / SECOND_NS - MARGIN_SECONDS) / WINDOW_SECONDS; }
+
+/* Whether a trace has to be read. */
+static bool may_be_due(const struct target *target, const struct shipment *shipment) {
+  if (!shipment) return true;
+  if (!target->growing) return !shipment->all && !shipment->is_failed;
+  return shipment->run.next < first_open();
+}
+
+/* ---- one recording ---- */
+
+static void fail_target(struct ship *ship, struct shipment *shipment) {
+  ship->is_failed = true;
+  if (!shipment || !shipment->is_failed) fail_job("%s", wn_last_error());
+  if (shipment) shipment->is_failed = true;
+}
+
+/* Ships what is due of a recording that is prepared. */
+static void ship_due(struct ship *ship, struct target *target, struct shipment *shipment,
+                     struct clickhouse *clickhouse) {
+  char host[TRACE_TEXT_MOST + 1]; /* as the rows have it */
+  struct server *server = server_of(ship->servers, ship->server_count, target->identity.host);
+  struct shipper *shipper = &server->shipper;
+  bool growing = target->growing || input_is_growing(target->path);
+  uint64_t open = first_open(), last = clickhouse_last(clickhouse);
+  size_t before = shipper->windows;
+  snprintf(host, sizeof host, "%s", target->identity.host);
+  utf8_make_plain(host);
+  if (growing && last >= open) last = open - 1;
+  if (last < clickhouse_first(clickhouse) || last < shipment->run.next) return;
+  enum http_outcome outcome = shipper_ship(shipper, &shipment->run, clickhouse, host, last);
+  server_note(server, outcome);
+  shipment->has_some = shipment->has_some || shipper->windows > before;
+  shipment->all = !outcome && !growing;
+  ship->waits = ship->waits || outcome;
+}
+
+static wn_status prepare(struct ship *ship, struct target *target, struct shipment *shipment) {
+  const struct ship_options *options = &ship->options->ship;
+  struct clickhouse_labels labels = {options->service ? options->service : target->service, options->release};
+  struct server *server = server_of(ship->servers, ship->server_count, target->identity.host);
+  struct clickhouse *clickhouse;
+  struct report report;
+  wn_status error = report_ask(target->recording, &(struct question){.at = AT_END}, &report);
+  if (error) return error;
+  error = clickhouse_create(&report, &labels, CLICKHOUSE_BINARY, &server->shipper.told, &clickhouse);
+  if (!error) ship_due(ship, target, shipment, clickhouse);
+  if (!error) clickhouse_destroy(clickhouse);
+  report_destroy(&report);
+  return error;
+}
+
+static void ship_target(struct ship *ship, struct target *target) {
+  struct shipment *shipment = find(ship, &target->identity);
+  if (shipment) shipment->seen = true;
+  if (!may_be_due(target, shipment)) return;
+  if (server_rests(server_of(ship->servers, ship->server_count, target->identity.host))) {
+    ship->waits = true;
+    return;
+  }
+  wn_status error = target_load(target, targets_options(&ship->targets));
+  shipment = find_or_add(ship, &target->identity); /* another process may have begun to write the file */
+  if (!error && !shipment) error = error_set(WN_ENOMEM, "not enough memory");
+  if (!error) error = prepare(ship, target, shipment);
+  if (error) fail_target(ship, shipment);
+  if (shipment) shipment->seen = true;
+  target_unload(target);
+}
+
+/* ---- passes ---- */
+
+static bool is_ended(const struct ship *ship) {
+  sigset_t pending, both;
+  return !sigpending(&pending) && !sigandset(&both, &pending, &ship->ending) && !sigisemptyset(&both);
+}
+
+static void count(const struct ship *ship, size_t *windows, size_t *rows, size_t *recordings) {
+  *windows = *rows = *recordings = 0;
+  for (size_t i = 0; i < ship->server_count; i++) {
+    *windows += ship->servers[i].shipper.windows;
+    *rows += ship->servers[i].shipper.rows;
+  }
+  for (size_t i = 0; i < ship->count; i++) *recordings += ship->shipments[i].has_some;
+}
+
+/* What was shipped since this was said last. */
+static void say(struct ship *ship) {
+  size_t windows, rows, recordings;
+  char window_text[64], recording_text[64], row_text[64];
+  count(ship, &windows, &rows, &recordings);
+  printf("winnow: shipped %s of %s, %s\n", text_number_of(window_text, (double)windows, "window"),
+         text_number_of(recording_text, (double)recordings, "recording"),
+         text_number_of(row_text, (double)rows, "row"));
+  fflush(stdout);
+  for (size_t i = 0; i < ship->server_count; i++)
+    ship->servers[i].shipper.windows = ship->servers[i].shipper.rows = 0;
+  for (size_t i = 0; i < ship->count; i++) ship->shipments[i].has_some = false;
+}
+
+static void pass(struct ship *ship) {
+  ship->waits = false;
+  targets_look(&ship->targets, NULL);
+  for (size_t i = 0; i < ship->targets.count && !is_ended(ship); i++)
+    ship_target(ship, ship->targets.items[i]);
+  if (!is_ended(ship)) drop_unseen(ship);
+  malloc_trim(0);
+}
+
+/* Seconds until the next pass. */
+static unsigned pause_of(const struct ship *ship) {
+  uint64_t late = MARGIN_SECONDS + ship->spread, now = os_wall_ns() / SECOND_NS - late;
+  uint64_t seconds = WINDOW_SECONDS - now % WINDOW_SECONDS, now_ns = os_monotonic_ns();
+  for (size_t i = 0; i < ship->server_count && ship->waits; i++) {
+    const struct server *server = &ship->servers[i];
+    uint64_t until = server->rest_until_ns > now_ns ? (server->rest_until_ns - now_ns) / SECOND_NS + 1 : 1;
+    if (server->rest && until < seconds) seconds = until;
+  }
+  return (unsigned)seconds;
+}
+
+static bool is_wrong(const struct ship *ship) {
+  for (size_t i = 0; i < ship->server_count; i++)
+    if (ship->servers[i].is_wrong) return true;
+  return false;
+}
+
+static int ship_once(struct ship *ship) {
+  do pass(ship);
+  while (!is_ended(ship) && ship->waits && !is_wrong(ship) && !ending_wait(&ship->ending, pause_of(ship)));
+  if (ship->waits) return EXIT_JOB;
+  if (ship->targets.left_out)
+    return fail_job("there are more than %d recordings: the others are left out", SHIPPED_MOST);
+  say(ship);
+  return ship->is_failed ? EXIT_JOB : 0;
+}
+
+static int ship_on(struct ship *ship) {
+  bool is_terminal = isatty(STDOUT_FILENO);
+  size_t windows, rows, recordings;
+  do {
+    pass(ship);
+    count(ship, &windows, &rows, &recordings);
+    if (is_terminal && windows) say(ship);
+  } while (!ending_wait(&ship->ending, pause_of(ship)));
+  return 0;
+}
+
+/* ---- the command line ---- */
+
+static bool is_plain(const char *text) {
+  for (; *text; text++)
+    if ((unsigned char)*text < ' ' || *text == 0x7f) return false;
+  return true;
+}
+
+static int check(struct report_options *options) {
+  struct ship_options *ship = &options->ship;
+  if (!ship->to[0])
+    return fail_usage("ship", "where to? usage: winnow ship [OPTION...] --to URL [PID|TRACE|FOLDER...]");
+  for (int i = 0; ship->to[i]; i++) {
+    const char *wrong = http_check_url(ship->to[i]); /* a password in it is not repeated */
+    if (wrong) return fail_usage("ship", "--to: %s", wrong);
+  }
+  if (ship->user && (!is_plain(ship->user) || strlen(ship->user) > TOKEN_MOST))
+    return fail_usage("ship", "--user: it must be the name of a user");
+  if (ship->authorities && access(ship->authorities, R_OK))
+    return fail_usage("ship", "--ca %s: it cannot be read", ship->authorities);
+  if (!ship->database) ship->database = "winnow";
+  return 0;
+}
+
+static wn_status read_password(struct ship *ship) {
+  const char *path = ship->options->ship.password_file;
+  wn_status error = path ? secret_read(ship->password, path) : WN_OK;
+  if (!error && !is_plain(ship->password))
+    error = error_set(WN_EIO, "%.400s: its first line is not a password", path);
+  return error;
+}
+
+static wn_status open_servers(struct ship *ship) {
+  const struct ship_options *given = &ship->options->ship;
+  wn_status error = WN_OK;
+  for (int i = 0; given->to[i] && !error; i++) {
+    struct http_options options = {.url = given->to[i],
+                                   .database = given->database,
+                                   .user = given->user,
+                                   .password = given->password_file ? ship->password : NULL,
+                                   .authorities = given->authorities,
+                                   .ending = &ship->ending};
+    error = server_open(&ship->servers[ship->server_count++], &options);
+  }
+  return error;
+}
+
+static void set_clocks(struct ship *ship) {
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  ship->spread = hash_mix(hash_bytes(host, strlen(host))) % SPREAD_SECONDS;
+  ship->began_wall_ns = os_wall_ns();
+  ship->began_ns = os_monotonic_ns();
+}
+
+static void close_all(struct ship *ship) {
+  for (size_t i = 0; i < ship->server_count; i++) server_close(&ship->servers[i]);
+  for (size_t i = 0; i < ship->count; i++) shipper_run_destroy(&ship->shipments[i].run);
+  free(ship->shipments);
+  explicit_bzero(ship->password, sizeof ship->password);
+}
+
+/* ---- shared ---- */
+
+void ship_print_options(FILE *out) { options_print(out, FOR_SHIP); }
+
+int command_ship(int argc, char **argv) {
+  static struct report_options options;
+  static struct ship ship = {.options = &options};
+  int code = options_parse(&options, FOR_SHIP, argc, argv);
+  if (!code) code = check(&options);
+  if (code) return code;
+  mallopt(M_ARENA_MAX, 1);
+  set_clocks(&ship);
+  ending_block(&ship.ending);
+  wn_status error = read_password(&ship);
+  if (!error) error = open_servers(&ship);
+  if (!error) {
+    inputs_trim(argv + optind, argc - optind);
+    error = targets_open(&ship.targets, SHIPPED_MOST, argv + optind, argc - optind, &options.recording);
+    if (!error) code = options.ship.once ? ship_once(&ship) : ship_on(&ship);
+    targets_close(&ship.targets);
+  }
+  close_all(&ship);
+  return error ? fail_job("%s", wn_last_error()) : code;
+}
+/* SPDX-License-Identifier: MIT */
