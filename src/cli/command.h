@@ -13,7 +13,7 @@ typedef int command_function(int argc, char **argv);
 
 command_function command_record, command_report, command_html, command_view, command_export, command_diff,
     command_info, command_dump, command_compact, command_status, command_start, command_stop, command_rate,
-    command_unit, command_serve, command_ship, command_help;
+    command_unit, command_serve, command_ship, command_fleet, command_help;
 
 struct command {
   const char *name;
@@ -34,6 +34,7 @@ void html_print_options(FILE *out);
 void view_print_options(FILE *out);
 void serve_print_options(FILE *out);
 void ship_print_options(FILE *out);
+void fleet_print_options(FILE *out);
 void export_print_options(FILE *out);
 void diff_print_options(FILE *out);
 

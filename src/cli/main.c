@@ -90,6 +90,16 @@ const struct command commands[] = {
      "  winnow ship --to http://127.0.0.1:8123 --once run.trace\n"
      "  winnow ship --to https://db.example.org:8443 --user ship --password-file /etc/winnow.password\n",
      ship_print_options},
+    {"fleet", command_fleet, "make the tables that machines ship to", "fleet ACTION [OPTION...]",
+     "What it prints is for clickhouse-client. A cluster is named as in the servers' settings; each server "
+     "needs\n"
+     "the tables.\n"
+     "\n"
+     "Examples:\n"
+     "  winnow fleet init | clickhouse-client --multiquery\n"
+     "  winnow fleet init machines >tables.sql\n"
+     "  winnow fleet roll | clickhouse-client --multiquery    # each day, on each server\n",
+     fleet_print_options},
     {"export", command_export, "write what a report says for other programs",
      "export --format FORMAT [OPTION...] FILE...",
      "The numbers are estimates, and add up to those of 'winnow report' with the same options.\n"
