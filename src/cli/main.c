@@ -90,15 +90,18 @@ const struct command commands[] = {
      "  winnow ship --to http://127.0.0.1:8123 --once run.trace\n"
      "  winnow ship --to https://db.example.org:8443 --user ship --password-file /etc/winnow.password\n",
      ship_print_options},
-    {"fleet", command_fleet, "make the tables that machines ship to", "fleet ACTION [OPTION...]",
-     "What it prints is for clickhouse-client. A cluster is named as in the servers' settings; each server "
-     "needs\n"
-     "the tables.\n"
+    {"fleet", command_fleet, "ask what many machines hold, from ClickHouse",
+     "fleet ACTION [OPTION...] [ARGUMENT...]",
+     "The numbers are estimates with the ranges of 'winnow report', summed over the machines that ship. "
+     "What\n"
+     "'init' and 'roll' print is for clickhouse-client. docs/fleet.md tells how to begin.\n"
      "\n"
      "Examples:\n"
      "  winnow fleet init | clickhouse-client --multiquery\n"
-     "  winnow fleet init machines >tables.sql\n"
-     "  winnow fleet roll | clickhouse-client --multiquery    # each day, on each server\n",
+     "  winnow fleet top --service api\n"
+     "  winnow fleet releases --service api --site cache_insert --since 30d\n"
+     "  winnow fleet diff --service api 1.4.1 1.4.2\n"
+     "  winnow fleet hosts --json\n",
      fleet_print_options},
     {"export", command_export, "write what a report says for other programs",
      "export --format FORMAT [OPTION...] FILE...",

@@ -259,10 +259,24 @@ SET_OF_SHIP(release)
 SET_OF_SHIP(user)
 SET_OF_SHIP(password_file)
 SET_OF_SHIP(authorities)
+SET_OF_SHIP(site)
+SET_OF_SHIP(since)
+SET_OF_SHIP(until)
 
 static int set_once(struct report_options *options, const char *unused) {
   (void)unused;
   options->ship.once = true;
+  return 0;
+}
+
+static int set_server(struct report_options *options, const char *url) {
+  options->ship.to[0] = url;
+  return 0;
+}
+
+static int set_allocated(struct report_options *options, const char *unused) {
+  (void)unused;
+  options->ship.allocated = true;
   return 0;
 }
 
@@ -378,15 +392,25 @@ static const struct {
      "the server, such as https://db.example.org:8443; must be given; of several each host\n"
      "has one"},
     {FOR_SHIP, "once", 0, NULL, set_once, "ship what is complete, and end"},
-    {FOR_SHIP, "database", 0, "NAME", set_database, "the database of the tables; default winnow"},
+    {FOR_FLEET, "from", 'f', "URL", set_server, "the server to ask; default http://127.0.0.1:8123"},
+    {FOR_FLEET, "service", 's', "NAME", set_service, "only this service; default: all together"},
+    {FOR_FLEET, "since", 0, "WHEN", set_since,
+     "from then on: so long ago, as 2h or 7d (default 1d), or a time in UTC, as\n2026-11-29T10:30"},
+    {FOR_FLEET, "until", 0, "WHEN", set_until, "until then; default: now"},
+    {FOR_FLEET, "allocated", 0, NULL, set_allocated, "count what was allocated; default: what is held"},
+    {FOR_FLEET, "site", 0, "FUNCTION", set_site, "`releases`: only this function"},
+    {FOR_FLEET, "top", 'n', "N", set_top, "rows to print; default 10"},
+    {FOR_FLEET, "json", 'j', NULL, set_json, "print one JSON object"},
+    {FOR_SHIP | FOR_FLEET, "database", 0, "NAME", set_database, "the database of the tables; default winnow"},
     {FOR_SHIP, "service", 0, "NAME", set_service,
      "what the rows call the program; default: its systemd service, else its name"},
     {FOR_SHIP, "release", 0, "TEXT", set_release,
      "what they call its version; default: the first digits of its build-id"},
-    {FOR_SHIP, "user", 'u', "NAME", set_user, "the user of the database; default: that of the server"},
-    {FOR_SHIP, "password-file", 0, "FILE", set_password_file,
+    {FOR_SHIP | FOR_FLEET, "user", 'u', "NAME", set_user,
+     "the user of the database; default: that of the server"},
+    {FOR_SHIP | FOR_FLEET, "password-file", 0, "FILE", set_password_file,
      "the password is the first line of FILE, which others must not be able to read"},
-    {FOR_SHIP, "ca", 0, "FILE", set_authorities,
+    {FOR_SHIP | FOR_FLEET, "ca", 0, "FILE", set_authorities,
      "trust the certificates of FILE; default: those of the system"},
     {FOR_VIEW, "no-open", 0, NULL, set_no_open, "print the page's address, and open no browser"},
     {FOR_ALL, "wrapper", 0, "NAME", set_wrapper,

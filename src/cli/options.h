@@ -17,11 +17,12 @@ struct when_asked {
   uint64_t ns; /* AT_TIME */
 };
 
-/* `ship`; NULL: not given. */
+/* `ship`, `fleet`; NULL: not given. */
 struct ship_options {
   const char *to[SERVERS_MOST + 1]; /* URLs, NULL at the end */
   const char *database, *service, *release, *user, *password_file, *authorities;
-  bool once;
+  const char *site, *since, *until; /* `fleet` */
+  bool once, allocated;
 };
 
 /* All zeros are the defaults. */
@@ -62,7 +63,16 @@ struct report_options {
 
 /* Reads the options of a command (argv[0]) up to the first file, argv[optind], and checks the query.
  * Returns an exit code, after a message, if they are wrong. */
-enum { FOR_REPORT = 1, FOR_DIFF = 2, FOR_HTML = 4, FOR_VIEW = 8, FOR_EXPORT = 16, FOR_SERVE = 32, FOR_SHIP = 64 };
+enum {
+  FOR_REPORT = 1,
+  FOR_DIFF = 2,
+  FOR_HTML = 4,
+  FOR_VIEW = 8,
+  FOR_EXPORT = 16,
+  FOR_SERVE = 32,
+  FOR_SHIP = 64,
+  FOR_FLEET = 128
+};
 int options_parse(struct report_options *options, unsigned command, int argc, char **argv);
 
 /* --max-memory, for the commands that read their few options themselves. */

@@ -26,9 +26,6 @@
 #include "base/index.h"
 #include "export/clickhouse_columns.h"
 
-#define WINDOW_SECONDS UINT64_C(300)
-#define WINDOW_NS      (WINDOW_SECONDS * 1000000000)
-
 /* Who a run belongs to. NULL: the name of its program, the first digits of its build-id. */
 struct clickhouse_labels {
   const char *service, *release;

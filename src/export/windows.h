@@ -7,6 +7,10 @@
 
 #include "analysis/report/report.h"
 
+/* How long a window of a fleet is. */
+#define WINDOW_SECONDS UINT64_C(300)
+#define WINDOW_NS      (WINDOW_SECONDS * 1000000000)
+
 /* The kinds of sums: the name in C, the word, and the number in a database. */
 #define WINDOW_KINDS(KIND) \
   KIND(HELD, held, 1)      \

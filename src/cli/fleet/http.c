@@ -143,7 +143,9 @@ static enum http_outcome complain_of_answer(struct http *http, long status) {
 static enum http_outcome perform(struct http *http) {
   long status = 0;
   http->size = 0;
-  if (!take("", 0, 1, http)) return complain(http, HTTP_AGAIN, "not enough memory");
+  if (!array_reserve(&http->answer, &http->capacity, 1, 1))
+    return complain(http, HTTP_AGAIN, "not enough memory");
+  *http->answer = 0;
   CURLcode code = http->curl->easy_perform(http->easy);
   if (code) return complain_of_connection(http, code);
   http->curl->easy_getinfo(http->easy, CURLINFO_RESPONSE_CODE, &status);

@@ -16,12 +16,12 @@
 #include "base/os.h"
 #include "base/utf8.h"
 #include "cli/command.h"
+#include "cli/fleet/connection.h"
 #include "cli/fleet/server.h"
 #include "cli/input.h"
 #include "cli/inputs.h"
 #include "cli/options.h"
 #include "cli/scrape/targets.h"
-#include "cli/scrape/token.h"
 #include "cli/serve/ending.h"
 #include "cli/text.h"
 #include <malloc.h>
@@ -50,7 +50,7 @@ struct ship {
   size_t count, capacity;
   sigset_t ending;
   uint64_t began_wall_ns, began_ns; /* when this process did, by both clocks */
-  char password[TOKEN_MOST + 1];
+  struct connection connection;
   uint64_t spread; /* seconds of this host */
   bool waits;      /* in this pass something that is due was not shipped */
   bool is_failed;  /* something cannot be shipped at all */
@@ -234,46 +234,12 @@ static int ship_on(struct ship *ship) {
 
 /* ---- the command line ---- */
 
-static bool is_plain(const char *text) {
-  for (; *text; text++)
-    if ((unsigned char)*text < ' ' || *text == 0x7f) return false;
-  return true;
-}
-
-static int check(struct report_options *options) {
-  struct ship_options *ship = &options->ship;
-  if (!ship->to[0])
-    return fail_usage("ship", "where to? usage: winnow ship [OPTION...] --to URL [PID|TRACE|FOLDER...]");
-  for (int i = 0; ship->to[i]; i++) {
-    const char *wrong = http_check_url(ship->to[i]); /* a password in it is not repeated */
-    if (wrong) return fail_usage("ship", "--to: %s", wrong);
-  }
-  if (ship->user && (!is_plain(ship->user) || strlen(ship->user) > TOKEN_MOST))
-    return fail_usage("ship", "--user: it must be the name of a user");
-  if (ship->authorities && access(ship->authorities, R_OK))
-    return fail_usage("ship", "--ca %s: it cannot be read", ship->authorities);
-  if (!ship->database) ship->database = "winnow";
-  return 0;
-}
-
-static wn_status read_password(struct ship *ship) {
-  const char *path = ship->options->ship.password_file;
-  wn_status error = path ? secret_read(ship->password, path) : WN_OK;
-  if (!error && !is_plain(ship->password))
-    error = error_set(WN_EIO, "%.400s: its first line is not a password", path);
-  return error;
-}
-
 static wn_status open_servers(struct ship *ship) {
-  const struct ship_options *given = &ship->options->ship;
-  wn_status error = WN_OK;
-  for (int i = 0; given->to[i] && !error; i++) {
-    struct http_options options = {.url = given->to[i],
-                                   .database = given->database,
-                                   .user = given->user,
-                                   .password = given->password_file ? ship->password : NULL,
-                                   .authorities = given->authorities,
-                                   .ending = &ship->ending};
+  const char *const *urls = ship->options->ship.to;
+  wn_status error = connection_open(&ship->connection, ship->options);
+  for (int i = 0; urls[i] && !error; i++) {
+    struct http_options options =
+        connection_options(&ship->connection, ship->options, urls[i], &ship->ending);
     error = server_open(&ship->servers[ship->server_count++], &options);
   }
   return error;
@@ -291,7 +257,7 @@ static void close_all(struct ship *ship) {
   for (size_t i = 0; i < ship->server_count; i++) server_close(&ship->servers[i]);
   for (size_t i = 0; i < ship->count; i++) shipper_run_destroy(&ship->shipments[i].run);
   free(ship->shipments);
-  explicit_bzero(ship->password, sizeof ship->password);
+  connection_close(&ship->connection);
 }
 
 /* ---- shared ---- */
@@ -302,13 +268,14 @@ int command_ship(int argc, char **argv) {
   static struct report_options options;
   static struct ship ship = {.options = &options};
   int code = options_parse(&options, FOR_SHIP, argc, argv);
-  if (!code) code = check(&options);
+  if (!code && !options.ship.to[0])
+    code = fail_usage("ship", "where to? usage: winnow ship [OPTION...] --to URL [PID|TRACE|FOLDER...]");
+  if (!code) code = connection_check(&options, "--to");
   if (code) return code;
   mallopt(M_ARENA_MAX, 1);
   set_clocks(&ship);
   ending_block(&ship.ending);
-  wn_status error = read_password(&ship);
-  if (!error) error = open_servers(&ship);
+  wn_status error = open_servers(&ship);
   if (!error) {
     inputs_trim(argv + optind, argc - optind);
     error = targets_open(&ship.targets, SHIPPED_MOST, argv + optind, argc - optind, &options.recording);

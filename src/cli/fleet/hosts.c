@@ -1,0 +1,218 @@
+/* The hosts that have more or less than what is usual.
+ *
+ * USUAL is the median of the hosts, and how far a host may be from it is 1.4826 times the median of
+ * their distances from it, which estimates the deviation of a normal law and is not moved by the hosts
+ * that differ (F. Hampel, The influence curve and its role in robust estimation, JASA 69, 1974); or the
+ * deviation of the host's own estimate, if that is larger. Of as many hosts as there are one in twenty
+ * answers names one by chance (Bonferroni). Below HOSTS_LEAST hosts nothing is usual. */
+#include "base/array.h"
+#include "cli/command.h"
+#include "cli/fleet/answers.h"
+#include "cli/fleet/means.h"
+#include "cli/text.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HOST, SAMPLES, UNIT, BYTES, MORE = BYTES + SUM_COLUMNS, LESS = MORE + 2, COLUMN_COUNT = LESS + 2 };
+enum { CELLS = 4, HOSTS_MOST = 200000 };
+
+#define ONE_IN 20
+
+struct host {
+  size_t row;
+  struct estimate bytes;
+  double distance; /* from the median, in deviations */
+};
+
+struct fleet_of_hosts {
+  struct question_of_fleet *question;
+  struct host *hosts;
+  size_t count, capacity, unusual; /* the first ones are unusual */
+  double median;
+};
+
+/* For each host its sum, and the sites that it has the most above and below the mean of all hosts. */
+static void write_query(const struct question_of_fleet *question, FILE *query, uint64_t hosts) {
+  fputs("SELECT host, sum(k), max(w), sum(b), sum(v), sum(s), sum(c), sum(x), sum(r), "
+        "argMax(site, b - m), max(b - m), argMin(site, b - m), min(b - m) FROM ("
+        "SELECT host, site, sum(n) AS k, max(unit) AS w, sum(bytes) AS b, sum(bytes_variance) AS v, "
+        "sum(bytes_seen) AS s, sum(bytes_clustered) AS c, sum(bytes_excess) AS x, sum(bytes_earlier) AS r "
+        "FROM samples_all",
+        query);
+  query_where(question, query, CLICKHOUSE_SAMPLES);
+  query_held_now(question, query);
+  fprintf(query,
+          " GROUP BY host, site) ANY INNER JOIN (SELECT site, sum(bytes) / %" PRIu64 " AS m FROM samples_all",
+          hosts);
+  query_where(question, query, CLICKHOUSE_SAMPLES);
+  query_held_now(question, query);
+  fprintf(query, " GROUP BY site) USING site GROUP BY host ORDER BY host LIMIT %d", HOSTS_MOST);
+}
+
+/* ---- what is usual ---- */
+
+static int ascending(const void *one, const void *other) {
+  double a = *(const double *)one, b = *(const double *)other;
+  return (a > b) - (a < b);
+}
+
+static double median_of(double *numbers, size_t count) {
+  qsort(numbers, count, sizeof *numbers, ascending);
+  return count ? (numbers[(count - 1) / 2] + numbers[count / 2]) / 2 : 0;
+}
+
+static int farthest_first(const void *one, const void *other) {
+  double a = fabs(((const struct host *)one)->distance), b = fabs(((const struct host *)other)->distance);
+  return (a < b) - (a > b);
+}
+
+/* False without memory. */
+static bool find_unusual(struct fleet_of_hosts *fleet) {
+  double *numbers = malloc((fleet->count + 1) * sizeof *numbers);
+  if (!numbers) return false;
+  for (size_t i = 0; i < fleet->count; i++) numbers[i] = fleet->hosts[i].bytes.estimate;
+  fleet->median = median_of(numbers, fleet->count);
+  for (size_t i = 0; i < fleet->count; i++) numbers[i] = fabs(fleet->hosts[i].bytes.estimate - fleet->median);
+  double deviation = 1.4826 * median_of(numbers, fleet->count);
+  free(numbers);
+  for (size_t i = 0; i < fleet->count; i++) {
+    struct host *host = &fleet->hosts[i];
+    double own = fmax(deviation, sqrt(host->bytes.variance)), away = host->bytes.estimate - fleet->median;
+    host->distance = own > 0 ? away / own : 0;
+  }
+  qsort(fleet->hosts, fleet->count, sizeof *fleet->hosts, farthest_first);
+  while (fleet->count >= HOSTS_LEAST && fleet->unusual < fleet->count &&
+         chance_of(fabs(fleet->hosts[fleet->unusual].distance)) * (double)fleet->count < 1.0 / ONE_IN)
+    fleet->unusual++;
+  return true;
+}
+
+/* ---- sites ---- */
+
+static const char *site_of(const struct fleet_of_hosts *fleet, const struct host *host) {
+  return field_text(fleet->question, host->row, host->distance > 0 ? MORE : LESS);
+}
+
+/* Asks for the names of the sites of so many hosts: rows of a site and its name. */
+static int ask_names(const struct fleet_of_hosts *fleet, size_t shown, struct question_of_fleet *names) {
+  *names = *fleet->question;
+  names->text = NULL;
+  names->fields = NULL;
+  FILE *query = query_begin(names);
+  if (query) {
+    fputs("SELECT site, any(name) FROM sites_all WHERE site IN (0", query);
+    for (size_t i = 0; i < shown; i++) fprintf(query, ",%s", site_of(fleet, &fleet->hosts[i]));
+    fputs(") GROUP BY site", query);
+  }
+  return query_ask(names, query, 2);
+}
+
+static const char *name_of(const struct question_of_fleet *names, const char *site) {
+  for (size_t i = 0; i < names->rows; i++)
+    if (!strcmp(field_text(names, i, 0), site)) return field_text(names, i, 1);
+  return "";
+}
+
+/* ---- the answer ---- */
+
+static void set_cells(const struct fleet_of_hosts *fleet, const struct question_of_fleet *names, size_t i,
+                      struct fleet_cell cells[CELLS], char beside[512]) {
+  const struct host *host = &fleet->hosts[i];
+  char number[40], most[40];
+  bool more = host->distance > 0;
+  double bytes = field_number(fleet->question, host->row, (more ? MORE : LESS) + 1);
+  const char *site = site_of(fleet, host);
+  snprintf(beside, 512, "%s by %.400s", text_change(most, bytes),
+           site_name(name_of(names, site), site, number));
+  struct estimate away = host->bytes;
+  away.estimate -= fleet->median, away.low -= fleet->median, away.high -= fleet->median;
+  struct fleet_cell set[CELLS] = {{.kind = FLEET_BYTES, .name = "bytes", .estimate = host->bytes},
+                                  {.kind = FLEET_SHARE,
+                                   .name = "usual",
+                                   .number = fleet->median > 0 ? host->bytes.estimate / fleet->median : 0},
+                                  {.kind = FLEET_CHANGE, .name = "more", .estimate = away},
+                                  {.kind = FLEET_NAME,
+                                   .name = "host",
+                                   .text = field_text(fleet->question, host->row, HOST),
+                                   .beside = beside}};
+  memcpy(cells, set, sizeof set);
+}
+
+static void tell(const struct fleet_of_hosts *fleet, const struct question_of_fleet *names, size_t shown,
+                 struct json *json) {
+  for (size_t i = 0; i < shown; i++) {
+    struct fleet_cell cells[CELLS];
+    char beside[512];
+    set_cells(fleet, names, i, cells, beside);
+    if (!i && !json) fleet_print_head(cells, CELLS);
+    if (json)
+      fleet_write_row(json, cells, CELLS);
+    else
+      fleet_print_row(cells, CELLS, false);
+  }
+}
+
+static void print(const struct fleet_of_hosts *fleet, const struct question_of_fleet *names, size_t shown,
+                  const struct fleet_scope *scope) {
+  char number[64], median[32];
+  scope_print(fleet->question, scope, fleet->question->kind == WINDOW_HELD ? "held now" : "allocated");
+  printf("  the median host %s %s\n\n", kind_word(fleet->question), text_bytes(median, fleet->median));
+  if (fleet->count < HOSTS_LEAST) {
+    printf("  fewer than %d hosts: nothing is usual\n", HOSTS_LEAST);
+    return;
+  }
+  tell(fleet, names, shown, NULL);
+  text_style(stdout, STYLE_DIM);
+  if (shown < fleet->unusual)
+    printf("  %s (--top %zu)\n", text_number_of(number, (double)(fleet->unusual - shown), "more host"),
+           fleet->unusual);
+  printf("  %s as is usual\n", text_number_of(number, (double)(fleet->count - fleet->unusual), "host"));
+  text_style(stdout, STYLE_PLAIN);
+}
+
+static void write_json(const struct fleet_of_hosts *fleet, const struct question_of_fleet *names,
+                       size_t shown, const struct fleet_scope *scope) {
+  struct json json = {.out = stdout};
+  scope_write(fleet->question, scope, "hosts", &json);
+  json_number(&json, "median_bytes", fleet->median);
+  json_integer(&json, "unusual", fleet->unusual);
+  json_begin(&json, "rows", '[');
+  tell(fleet, names, shown, &json);
+  json_end(&json, ']');
+  json_end(&json, '}');
+}
+
+static bool add_hosts(struct fleet_of_hosts *fleet) {
+  const struct question_of_fleet *question = fleet->question;
+  for (size_t i = 0; i < question->rows; i++) {
+    struct sum sum = field_sum(question, i, BYTES, field_integer(question, i, SAMPLES));
+    struct host host = {.row = i, .bytes = estimate_of(&sum, field_number(question, i, UNIT))};
+    if (!ARRAY_ADD(fleet->hosts, fleet->count, fleet->capacity, host)) return false;
+  }
+  return find_unusual(fleet);
+}
+
+/* ---- shared ---- */
+
+int fleet_hosts(struct question_of_fleet *question) {
+  struct fleet_of_hosts fleet = {.question = question};
+  struct question_of_fleet names = {.text = NULL};
+  struct fleet_scope scope;
+  int code = scope_find(question, question->kind == WINDOW_HELD, &scope);
+  FILE *query = code ? NULL : query_begin(question);
+  if (query) write_query(question, query, scope.hosts ? scope.hosts : 1);
+  if (!code) code = query_ask(question, query, COLUMN_COUNT);
+  if (!code && !add_hosts(&fleet)) code = fail_job("not enough memory");
+  size_t shown = rows_wanted(question, fleet.unusual);
+  if (!code) code = ask_names(&fleet, shown, &names);
+  if (!code && question->options->json)
+    write_json(&fleet, &names, shown, &scope);
+  else if (!code)
+    print(&fleet, &names, shown, &scope);
+  question_forget(&names);
+  free(fleet.hosts);
+  return code;
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,43 @@
+/* What each host of a release has on average (HELD in question.h), and how certain that is.
+ *
+ * HOSTS. Hosts differ, also where they run the same release. So the interval of a mean over hosts has
+ * two sources: which blocks were sampled, as for any sum, and which hosts there are. The deviation s
+ * of the hosts' own estimates has both, so the standard error of the mean of H hosts is s/sqrt(H), with
+ * Student's distribution of H - 1 degrees of freedom. The larger of the two intervals is taken; below
+ * HOSTS_LEAST hosts s is not known well enough, and the interval is that of the blocks. */
+#ifndef CLI_FLEET_MEANS_H
+#define CLI_FLEET_MEANS_H
+
+#include "cli/fleet/question.h"
+
+enum { HOSTS_LEAST = 5, RELEASES_MOST = 1000 };
+
+/* A release, and the number of hosts that had it. */
+struct release {
+  char *name;
+  uint64_t first; /* the first day of the range on which it was there, since 1970 */
+  uint64_t hosts;
+};
+
+/* Sets *releases to all of the range, the oldest first; the caller frees them by releases_free. Returns
+ * an exit code, after a message. */
+int releases_find(struct question_of_fleet *question, struct release **releases, size_t *count);
+void releases_free(struct release *releases, size_t count);
+
+/* Asks for the sums over hosts of each release: a row for each of `groups`, column names with commas
+ * between, of which the first is `release`. `condition` is added to WHERE, or "". A row has the groups,
+ * MEAN_COLUMNS for mean_of, and if one of the groups is `site`, its name and module. Returns an exit
+ * code, after a message. */
+enum { MEAN_COLUMNS = 9 };
+int means_ask(struct question_of_fleet *question, const char *groups, size_t columns, const char *condition);
+
+/* The mean of so many hosts, from a column of a row on. */
+struct estimate mean_of(const struct question_of_fleet *question, size_t row, size_t column, uint64_t hosts);
+
+/* How many deviations a difference is from 0, by its interval; and the probability that chance alone
+ * does as much. */
+double difference_deviations(const struct estimate *difference);
+double chance_of(double deviations);
+
+#endif
+/* SPDX-License-Identifier: MIT */
