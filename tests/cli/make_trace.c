@@ -23,7 +23,8 @@
  *   hostile    a command line, thread, function, file and module that would break out of an HTML page
  *   odd        functions with what the formats of exports use themselves: semicolons, quotes, line feeds
  *   build_1, build_2  the same program and library without symbols, of two builds
- *   many N     N samples, for speed */
+ *   many N     N samples, for speed
+ *   slow N     N samples, one each ten seconds, from 2023-11-14 22:13:20 on */
 #include "base/hash.h"
 #include "base/words.h"
 #include "support/tree_source.h"
@@ -154,19 +155,22 @@ static void write_named(struct trace_writer *writer) {
                       "server: working\x1b]0;\x07\xff for_a_customer_whose_name_is_longer_than_a_line_is")});
 }
 
+static uint64_t step_ns = 1000; /* between two samples */
+
 static void write_samples(struct trace_writer *writer, uint64_t count, uint32_t nodes, bool level,
                           bool bare) {
   for (uint64_t i = 1; i <= count; i++) {
-    struct trace_sample sample = {.time_ns = i * 1000, .thread = 1 + (uint32_t)(i % 3), .block = i};
+    struct trace_sample sample = {.time_ns = i * step_ns, .thread = 1 + (uint32_t)(i % 3), .block = i};
     sample.size = 16 + i % 1000;
     sample.words = malloc_words(sample.size);
     sample.n_samples = 1;
     sample.stack = bare && i % 10 == 1 ? 0 : 1 + (uint32_t)(i * 7 % (nodes - 1));
     if (!tree_write_sample(writer, &sample)) exit(1);
     if (level && i > 100)
-      trace_write_free(writer, &(struct trace_free){.time_ns = i * 1000, .thread = 1, .block = i - 100});
+      trace_write_free(writer, &(struct trace_free){.time_ns = i * step_ns, .thread = 1, .block = i - 100});
     if (!level && i % 4 == 0)
-      trace_write_free(writer, &(struct trace_free){.time_ns = i * 1000 + 500, .thread = 1, .block = i / 2});
+      trace_write_free(writer,
+                       &(struct trace_free){.time_ns = i * step_ns + 500, .thread = 1, .block = i / 2});
   }
 }
 
@@ -302,6 +306,7 @@ int main(int argc, char **argv) {
     source.module = module_of_build;
   }
   uint64_t count = count_of(kind, argv[3]);
+  if (!strcmp(kind, "slow")) step_ns = 10000000000;
   uint64_t run_ns = (hash_bytes(kind, strlen(kind)) >> 16) + count; /* each kind and count is another run */
   struct trace_options options = {.path = argv[2]};
   struct trace_run run = {
@@ -342,7 +347,7 @@ int main(int argc, char **argv) {
   if (!strcmp(kind, "named_larger"))
     trace_write_memory(writer, &(struct trace_memory){.time_ns = 600000, .rss_bytes = 90000000});
   if (!strncmp(kind, "killed_", 7) && !strstr(kind, "none")) write_kill(writer, kind, count);
-  uint64_t end_ns = collected ? 1300000000 : (strcmp(kind, "four") ? 2000000 : 0) + count * 1000;
+  uint64_t end_ns = collected ? 1300000000 : (strcmp(kind, "four") ? 2000000 : 0) + count * step_ns;
   if (strncmp(kind, "killed", 6) != 0)
     trace_write_end(writer, &(struct trace_end){.time_ns = end_ns, .kind = TRACE_END_EXIT});
   trace_writer_close(writer);
