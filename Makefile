@@ -1,5 +1,5 @@
 # The commands people need. Everything else is CMake: see CMakePresets.json.
-.PHONY: all deps demo test models soak bench bench-quick bench-heap install uninstall package dist clean help
+.PHONY: all deps demo test fleet-demo models soak bench bench-quick bench-heap install uninstall package dist clean help
 .DEFAULT_GOAL := help
 SHIPPED = winnow winnow-malloc winnow-heap
 
@@ -8,6 +8,7 @@ help:
 	@echo "make deps     install the packages that building needs"
 	@echo "make all      build what is shipped and the examples in build/release"
 	@echo "make test     install what is needed, build, run the whole test suite"
+	@echo "make fleet-demo  install ClickHouse, start two servers of it for a made-up fleet, ask them, end them"
 	@echo "make bench    compare with other profilers and other collected heaps, side by side (long)"
 	@echo "              (make bench-heap: the heaps alone; make bench-quick: the profilers alone, in fewer rounds)"
 	@echo "make models   search all models of protocols, and note in tests/models/passed what was searched"
@@ -32,6 +33,11 @@ test:
 	@scripts/install-dependencies test
 	@scripts/build dev
 	@scripts/run-tests dev -j $$(($$(nproc) + 1)) -LE soak
+
+fleet-demo:
+	@scripts/install-dependencies fleet
+	@scripts/build dev winnow make_fleet
+	@scripts/fleet-demo
 
 models:
 	@scripts/install-dependencies test

@@ -2,7 +2,7 @@
 _winnow() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]} i
   if [ "$COMP_CWORD" -eq 1 ]; then
-    mapfile -t COMPREPLY < <(compgen -W "record report html view serve ship export diff info dump compact status start stop rate unit help --version --help" -- "$current")
+    mapfile -t COMPREPLY < <(compgen -W "record report html view serve ship fleet export diff info dump compact status start stop rate unit help --version --help" -- "$current")
     return
   fi
   case $command in
@@ -32,7 +32,7 @@ _winnow() {
         *) mapfile -t COMPREPLY < <(compgen -c -- "$current") ;;
       esac
       ;;
-    report | html | view | serve | ship | export | diff | info | dump | compact | status | start | stop | rate | unit)
+    report | html | view | serve | ship | fleet | export | diff | info | dump | compact | status | start | stop | rate | unit)
       case $previous in
         -o | --output) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
         --max-size) mapfile -t COMPREPLY < <(compgen -W "4M 16M 64M" -- "$current"); return ;;
@@ -64,7 +64,7 @@ _winnow() {
       help=$("${COMP_WORDS[0]/#\~/$HOME}" help "$command" 2>/dev/null)
       case $command$previous in
         export-f | export--format)
-          mapfile -t COMPREPLY < <(compgen -W "$(sed -nE '/^Formats:/,/^$/s/^  ([a-z0-9]+) .*/\1/p' <<<"$help")" -- "$current")
+          mapfile -t COMPREPLY < <(compgen -W "$(sed -nE '/^Formats:/,/^$/s/^  ([a-z0-9_]+) .*/\1/p' <<<"$help")" -- "$current")
           return
           ;;
         export-q | export--quantity)
@@ -78,6 +78,10 @@ _winnow() {
       case $current in
         -*) mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current") ;;
         *)
+          if [[ $command = fleet ]]; then
+            [[ $COMP_CWORD = 2 ]] && mapfile -t COMPREPLY < <(compgen -W "$(sed -nE '/^Actions:/,/^$/s/^  ([a-z]+) .*/\1/p' <<<"$help")" -- "$current")
+            return
+          fi
           local processes=
           [[ $command = @(serve|ship|dump|compact|status|start|stop|rate) ]] &&
             processes=$("${COMP_WORDS[0]/#\~/$HOME}" status --json 2>/dev/null | sed -n 's/^ *"pid": \([0-9]*\),/\1/p')
@@ -86,7 +90,7 @@ _winnow() {
           ;;
       esac
       ;;
-    help) mapfile -t COMPREPLY < <(compgen -W "record report html view serve ship export diff info dump compact status start stop rate unit help" -- "$current") ;;
+    help) mapfile -t COMPREPLY < <(compgen -W "record report html view serve ship fleet export diff info dump compact status start stop rate unit help" -- "$current") ;;
   esac
 }
 complete -F _winnow winnow

@@ -601,7 +601,7 @@ help_is_everywhere() {
   succeeds help
   local commands
   commands=$(sed -n 's/^  \([a-z0-9]*\) .*/\1/p' out)
-  [ "$(echo $commands)" = "record report html view serve ship export diff info dump compact status start stop rate unit help" ] || fail "commands: $commands"
+  [ "$(echo $commands)" = "record report html view serve ship fleet export diff info dump compact status start stop rate unit help" ] || fail "commands: $commands"
   for command in $commands; do
     succeeds help $command
     says "^winnow $command: .*Usage: winnow $command"
@@ -685,7 +685,7 @@ completion_completes() {
 
 the_manual_page_is_complete() {
   local page=$source/docs/winnow.1 command option
-  for command in record report html view serve ship export diff info dump compact status start stop rate unit; do
+  for command in record report html view serve ship fleet export diff info dump compact status start stop rate unit; do
     succeeds help $command
     for option in $(grep -Eo '^ +(-., )? *--[a-z-]+' out | grep -o -- '--[a-z-]*'); do
       sed 's/\\-/-/g' "$page" | grep -q -- "$option" || fail "docs/winnow.1 does not mention $command $option"

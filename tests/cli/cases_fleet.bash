@@ -109,7 +109,7 @@ fleet_finds_what_changed() {
   insert_fleet 400 7 2
   fleet diff r1 r2
   says 'from r1 .200 hosts. to r2 .200 hosts.'
-  sed -n 5p out | grep -Eq '^ +\+[0-9.]+ [kM]B .* f5  api$' || fail "not the first row: $(cat out)"
+  sed -n 6p out | grep -Eq '^ +\+[0-9.]+ [kM]B .* f5  api$' || fail "not the first row: $(cat out)"
   grep -Eq '^  19[0-9] functions within noise' out || fail "noise: $(cat out)"
   fleet releases --site f5 --json
   jq -e '.rows | length == 2 and .[0].per_host.high < .[1].per_host.low and .[0].hosts == 200' out >/dev/null || fail "$(cat out)"

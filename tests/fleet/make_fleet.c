@@ -5,7 +5,7 @@
  * FOLDER/N.samples, N.loads and N.sites are RowBinary for shard N; a host has one shard. Each host runs
  * one process of `api` in two windows; the even hosts have release r1, the odd ones r2. Hosts differ in
  * their load, in how much each function holds, and in their sampling rates. In function f5 the hosts of r2
- * hold CHANGE times as much as those of r1, and host 17 holds twice as much of everything.
+ * hold CHANGE times as much as those of r1, and host 17 holds four times as much of everything.
  * FOLDER/truth has a line for each function: its name, and the bytes that all hosts hold in the last
  * window. */
 #include "base/hash.h"
@@ -86,7 +86,7 @@ static void write_window(struct clickhouse_samples_row *row, const uint64_t *cou
 
 static void write_host(uint64_t host, int shards, uint64_t seed, double change, uint64_t first) {
   static const double rates[] = {1e-4, 2e-4, 1e-3};
-  double rate = rates[host % 3], load = exp(0.2 * normal()) * (host == ODD_HOST ? 2 : 1);
+  double rate = rates[host % 3], load = exp(0.2 * normal()) * (host == ODD_HOST ? 4 : 1);
   uint64_t blocks[SITES], counts[SITES];
   char name[NAME_MOST];
   struct sampler sampler;

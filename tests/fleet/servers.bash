@@ -11,12 +11,8 @@ servers_there() { command -v clickhouse-server >/dev/null && command -v clickhou
 
 # Ports that nothing listens on now.
 free_ports() { # COUNT
-  python3 - "$1" <<'PYTHON'
-import socket, sys
-sockets = [socket.socket() for _ in range(int(sys.argv[1]))]
-for each in sockets: each.bind(("127.0.0.1", 0))
-print(*(each.getsockname()[1] for each in sockets))
-PYTHON
+  perl -MIO::Socket::INET -e 'my @all = map { IO::Socket::INET->new(Listen => 1, LocalAddr => "127.0.0.1") or die } 1 .. shift;
+    print join(" ", map { $_->sockport } @all), "\n"' "$1"
 }
 
 server_write() { # FOLDER NUMBER

@@ -49,8 +49,8 @@ int scope_find(struct question_of_fleet *question, bool now, struct fleet_scope 
   return 0;
 }
 
-void scope_print(const struct question_of_fleet *question, const struct fleet_scope *scope,
-                 const char *about) {
+void scope_print(const struct question_of_fleet *question, const struct fleet_scope *scope, const char *about,
+                 bool now) {
   const char *service = question->options->ship.service;
   char hosts[64], processes[64], partial[64], since[32], until[32];
   text_style(stdout, STYLE_BOLD);
@@ -59,8 +59,11 @@ void scope_print(const struct question_of_fleet *question, const struct fleet_sc
   printf(", %s, %s on %s\n", about, text_number_of(processes, (double)scope->processes, "process"),
          text_number_of(hosts, (double)scope->hosts, "host"));
   text_style(stdout, STYLE_DIM);
-  printf("  windows from %s to %s UTC\n", time_text(since, question->since),
-         time_text(until, question->newest + WINDOW_SECONDS));
+  time_text(until, question->newest + WINDOW_SECONDS);
+  if (now && question->kind == WINDOW_HELD)
+    printf("  in the last windows, until %s UTC\n", until);
+  else
+    printf("  in windows from %s to %s UTC\n", time_text(since, question->since), until);
   text_style(stdout, STYLE_PLAIN);
   if (!scope->partial_hosts) return;
   text_style(stdout, STYLE_WARNING);

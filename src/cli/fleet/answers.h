@@ -23,10 +23,10 @@ struct fleet_scope {
 /* The scope of an answer about now, or of one about the whole range. */
 int scope_find(struct question_of_fleet *question, bool now, struct fleet_scope *scope);
 
-/* Begin an answer: the line that says what it is about (such as "held now"), or the members of a JSON
- * object, which the caller ends. */
-void scope_print(const struct question_of_fleet *question, const struct fleet_scope *scope,
-                 const char *about);
+/* Begin an answer: the lines that say what it is about (such as "held now"), and of which time; or the
+ * members of a JSON object, which the caller ends. `now`: what is held is asked about now. */
+void scope_print(const struct question_of_fleet *question, const struct fleet_scope *scope, const char *about,
+                 bool now);
 void scope_write(const struct question_of_fleet *question, const struct fleet_scope *scope,
                  const char *action, struct json *json);
 

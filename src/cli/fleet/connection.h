@@ -10,8 +10,8 @@ struct connection {
   char password[TOKEN_MOST + 1];
 };
 
-/* Checks the options, and sets those that were not given. `option`: that of the URL, "--to". Returns an exit code, after a
- * message. */
+/* Checks the options, and sets those that were not given. `option`: that of the URL, "--to". Returns
+ * an exit code, after a message. */
 int connection_check(struct report_options *options, const char *option);
 
 /* Reads the password. WN_EIO: it cannot be read, or others can read it. */

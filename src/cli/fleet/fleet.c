@@ -132,8 +132,8 @@ static int ask_server(const struct report_options *options, const char *action,
 
 /* ---- the actions ---- */
 
-/* Word, function (NULL: a question to the server), how many arguments it takes at least and at most, their names,
- * and a summary. */
+/* Word, function (NULL: a question to the server), how many arguments it takes at least and at most,
+ * their names, and a summary. */
 static const struct action {
   const char *name;
   int (*run)(const struct report_options *options, const struct arguments *arguments);

@@ -1,10 +1,11 @@
 /* The hosts that have more or less than what is usual.
  *
- * USUAL is the median of the hosts, and how far a host may be from it is 1.4826 times the median of
- * their distances from it, which estimates the deviation of a normal law and is not moved by the hosts
- * that differ (F. Hampel, The influence curve and its role in robust estimation, JASA 69, 1974); or the
- * deviation of the host's own estimate, if that is larger. Of as many hosts as there are one in twenty
- * answers names one by chance (Bonferroni). Below HOSTS_LEAST hosts nothing is usual. */
+ * USUAL is the median of the hosts. Hosts differ by factors rather than by bytes, so distances are
+ * those of logarithms. How far a host may be from the median is 1.4826 times the median of the
+ * distances, which estimates the deviation of a normal law and is not moved by the hosts that differ
+ * (F. Hampel, The influence curve and its role in robust estimation, JASA 69, 1974); or the deviation
+ * of the host's own estimate, if that is larger. Of as many hosts as there are one in twenty answers
+ * names one by chance (Bonferroni). Below HOSTS_LEAST hosts nothing is usual. */
 #include "base/array.h"
 #include "cli/command.h"
 #include "cli/fleet/answers.h"
@@ -68,19 +69,26 @@ static int farthest_first(const void *one, const void *other) {
   return (a < b) - (a > b);
 }
 
+/* The logarithm of how many times the median a host has. */
+static double distance_of(const struct fleet_of_hosts *fleet, const struct host *host) {
+  double times = fleet->median > 0 ? host->bytes.estimate / fleet->median : 1;
+  return times > 0 ? log(times) : -INFINITY;
+}
+
 /* False without memory. */
 static bool find_unusual(struct fleet_of_hosts *fleet) {
   double *numbers = malloc((fleet->count + 1) * sizeof *numbers);
   if (!numbers) return false;
   for (size_t i = 0; i < fleet->count; i++) numbers[i] = fleet->hosts[i].bytes.estimate;
   fleet->median = median_of(numbers, fleet->count);
-  for (size_t i = 0; i < fleet->count; i++) numbers[i] = fabs(fleet->hosts[i].bytes.estimate - fleet->median);
-  double deviation = 1.4826 * median_of(numbers, fleet->count);
+  for (size_t i = 0; i < fleet->count; i++) numbers[i] = fabs(distance_of(fleet, &fleet->hosts[i]));
+  double usual = 1.4826 * median_of(numbers, fleet->count);
   free(numbers);
   for (size_t i = 0; i < fleet->count; i++) {
     struct host *host = &fleet->hosts[i];
-    double own = fmax(deviation, sqrt(host->bytes.variance)), away = host->bytes.estimate - fleet->median;
-    host->distance = own > 0 ? away / own : 0;
+    double bytes = host->bytes.estimate, own = bytes > 0 ? sqrt(host->bytes.variance) / bytes : 0;
+    double deviation = fmax(usual, own), distance = distance_of(fleet, host);
+    host->distance = deviation > 0 ? distance / deviation : distance ? copysign(INFINITY, distance) : 0;
   }
   qsort(fleet->hosts, fleet->count, sizeof *fleet->hosts, farthest_first);
   while (fleet->count >= HOSTS_LEAST && fleet->unusual < fleet->count &&
@@ -157,7 +165,7 @@ static void tell(const struct fleet_of_hosts *fleet, const struct question_of_fl
 static void print(const struct fleet_of_hosts *fleet, const struct question_of_fleet *names, size_t shown,
                   const struct fleet_scope *scope) {
   char number[64], median[32];
-  scope_print(fleet->question, scope, fleet->question->kind == WINDOW_HELD ? "held now" : "allocated");
+  scope_print(fleet->question, scope, fleet->question->kind == WINDOW_HELD ? "held now" : "allocated", true);
   printf("  the median host %s %s\n\n", kind_word(fleet->question), text_bytes(median, fleet->median));
   if (fleet->count < HOSTS_LEAST) {
     printf("  fewer than %d hosts: nothing is usual\n", HOSTS_LEAST);

@@ -87,7 +87,7 @@ static void tell_all(struct question_of_fleet *question, const struct fleet_scop
   snprintf(about, sizeof about, "%s on average%s%.150s", kind_word(question), site ? " by " : "",
            site ? site : "");
   if (!question->options->json) {
-    scope_print(question, scope, about);
+    scope_print(question, scope, about, false);
     putchar('\n');
     tell_releases(question, releases, count, NULL);
     return;
@@ -112,6 +112,7 @@ struct changed {
 struct comparing {
   struct question_of_fleet *question;
   const struct release *release[2];
+  struct change all;
   struct changed *items;
   size_t count, capacity, sure;
 };
@@ -134,6 +135,17 @@ static bool add(struct comparing *comparing, size_t row, struct estimate before,
   struct changed changed = {.row = row, .bytes = change_of(before, after, &(struct estimate){.estimate = 0})};
   changed.chance = chance_of(difference_deviations(&changed.bytes.difference));
   return ARRAY_ADD(comparing->items, comparing->count, comparing->capacity, changed);
+}
+
+/* Sets `all` from an answer whose rows are the releases. */
+static void set_all(struct comparing *comparing) {
+  struct estimate mean[2] = {{.estimate = 0}, {.estimate = 0}};
+  for (int which = 0; which < 2; which++) {
+    size_t row = row_of(comparing->question, comparing->release[which]->name);
+    if (row < comparing->question->rows)
+      mean[which] = mean_of(comparing->question, row, 1, comparing->release[which]->hosts);
+  }
+  comparing->all = change_of(mean[0], mean[1], &(struct estimate){.estimate = 0});
 }
 
 /* Makes a change of each site: rows come by site, and those of one site by release. */
@@ -175,19 +187,22 @@ static void find_sure(struct comparing *comparing) {
   qsort(comparing->items, comparing->count, sizeof *comparing->items, by_size);
 }
 
+static void set_cells(const struct change *bytes, const char *name, const char *module,
+                      struct fleet_cell cells[CHANGE_CELLS]) {
+  struct fleet_cell set[CHANGE_CELLS] = {
+      {.kind = FLEET_CHANGE, .name = "change", .estimate = bytes->difference},
+      {.kind = FLEET_BYTES, .name = "before", .estimate = bytes->before},
+      {.kind = FLEET_BYTES, .name = "after", .estimate = bytes->after},
+      {.kind = FLEET_NAME, .name = "function", .text = name, .beside = module}};
+  memcpy(cells, set, sizeof set);
+}
+
 static void set_change(const struct comparing *comparing, const struct changed *changed,
                        struct fleet_cell cells[CHANGE_CELLS], char number[40]) {
   const struct question_of_fleet *question = comparing->question;
-  struct fleet_cell set[CHANGE_CELLS] = {
-      {.kind = FLEET_CHANGE, .name = "change", .estimate = changed->bytes.difference},
-      {.kind = FLEET_BYTES, .name = "before", .estimate = changed->bytes.before},
-      {.kind = FLEET_BYTES, .name = "after", .estimate = changed->bytes.after},
-      {.kind = FLEET_NAME,
-       .name = "function",
-       .text =
-           site_name(field_text(question, changed->row, DIFF_NAME), site_of(comparing, changed->row), number),
-       .beside = field_text(question, changed->row, DIFF_NAME + 1)}};
-  memcpy(cells, set, sizeof set);
+  const char *name = field_text(question, changed->row, DIFF_NAME);
+  set_cells(&changed->bytes, site_name(name, site_of(comparing, changed->row), number),
+            field_text(question, changed->row, DIFF_NAME + 1), cells);
 }
 
 static void print_change(const struct comparing *comparing, size_t i) {
@@ -202,10 +217,9 @@ static void print_changes(const struct comparing *comparing) {
          noise = comparing->count - comparing->sure;
   struct fleet_cell cells[CHANGE_CELLS];
   char number[64];
-  if (comparing->count) {
-    set_change(comparing, comparing->items, cells, number);
-    fleet_print_head(cells, CHANGE_CELLS);
-  }
+  set_cells(&comparing->all, "in all", NULL, cells);
+  fleet_print_head(cells, CHANGE_CELLS);
+  fleet_print_row(cells, CHANGE_CELLS, !difference_is_sure(&comparing->all.difference));
   for (size_t i = 0; i < shown; i++) print_change(comparing, i);
   text_style(stdout, STYLE_DIM);
   if (shown < comparing->sure)
@@ -225,7 +239,7 @@ static void print_diff(const struct comparing *comparing, const struct fleet_sco
       comparing->question->kind == WINDOW_HELD ? "" : " and second", comparing->release[0]->name,
       text_number_of(hosts[0], (double)comparing->release[0]->hosts, "host"), comparing->release[1]->name,
       text_number_of(hosts[1], (double)comparing->release[1]->hosts, "host"));
-  scope_print(comparing->question, scope, about);
+  scope_print(comparing->question, scope, about, false);
   if (comparing->release[0]->hosts < HOSTS_LEAST || comparing->release[1]->hosts < HOSTS_LEAST) {
     text_style(stdout, STYLE_WARNING);
     printf("  fewer than %d hosts: that hosts differ is not in the ranges\n", HOSTS_LEAST);
@@ -244,6 +258,7 @@ static void write_diff(const struct comparing *comparing, const struct fleet_sco
     json_integer(&json, "hosts", comparing->release[i]->hosts);
     json_end(&json, '}');
   }
+  json_change(&json, "bytes", &comparing->all);
   json_begin(&json, "rows", '[');
   for (size_t i = 0; i < comparing->count; i++) {
     struct fleet_cell cells[CHANGE_CELLS];
@@ -267,7 +282,9 @@ static int compare(struct comparing *comparing, const struct fleet_scope *scope)
   query_text(out, comparing->release[1]->name);
   fputc(')', out);
   fclose(out);
-  int code = means_ask(comparing->question, "release, site", DIFF_GROUPS, condition);
+  int code = means_ask(comparing->question, "release", 1, condition);
+  if (!code) set_all(comparing);
+  if (!code) code = means_ask(comparing->question, "release, site", DIFF_GROUPS, condition);
   free(condition);
   if (!code && !pair_rows(comparing)) code = fail_job("not enough memory");
   if (code) return code;

@@ -80,7 +80,7 @@ static void print(struct question_of_fleet *question, const struct fleet_scope *
   size_t shown = rows_wanted(question, question->rows);
   char number[40], total[32], range[64], more[64];
   struct fleet_cell cells[CELLS];
-  scope_print(question, scope, question->kind == WINDOW_HELD ? "held now" : "allocated");
+  scope_print(question, scope, question->kind == WINDOW_HELD ? "held now" : "allocated", true);
   printf("  %s in all (%s)\n\n", text_bytes(total, all.estimate), text_range(range, &all));
   for (size_t i = 0; i < shown; i++) {
     set_cells(question, i, all.estimate, cells, number);
