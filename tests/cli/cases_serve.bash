@@ -398,6 +398,29 @@ serving_goes_on_beside_a_hundred_connections() {
   end_view
 }
 
+# More connections than there are places for requests, each of which stays open behind its answer.
+connections_without_a_request_hold_no_place() {
+  need curl
+  need perl
+  make plain t
+  serve_freely t
+  local port=${url#http://127.0.0.1:} tries
+  perl -MIO::Socket::INET -e '
+    my $port = shift; $| = 1;
+    for (1 .. 40) {
+      my $socket = IO::Socket::INET->new(PeerAddr => "127.0.0.1", PeerPort => $port) or die "no connection";
+      print $socket "POST /debug/pprof/symbol HTTP/1.1\r\nHost: 127.0.0.1:$port\r\nContent-Length: 3\r\n\r\n0x1"; $socket->flush;
+      my $line = <$socket>; print $line; push @open, $socket;
+    }
+    print "open\n"; sleep 60;' "${port%/}" >asked 2>&1 &
+  local asking=$!
+  for ((tries = 0; tries < 300; tries++)); do grep -q open asked 2>/dev/null && break; sleep 0.1; done
+  [ "$(grep -c '^HTTP/1.1 200' asked)" = 40 ] || fail "answers: $(cat asked)"
+  gets 200 metrics
+  kill "$asking"
+  end_view
+}
+
 serving_survives_nonsense() {
   need curl
   need perl

@@ -2,46 +2,20 @@
 #include "cli/scrape/scraper.h"
 
 #include "base/error.h"
-#include "base/os.h"
 #include "base/text.h"
 #include "cli/scrape/answer.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { ANSWER_SECONDS = 30, PIECE_BYTES = 64 << 10, BODY_BYTES = 1 << 20, LINK_MOST = 3 * TOKEN_MOST + 8 };
+enum { ANSWER_SECONDS = 30, BODY_BYTES = 1 << 20, LINK_MOST = 3 * TOKEN_MOST + 8 };
 
-/* ---- answers that are slowly read ---- */
-
-struct sending {
-  char *bytes;
-  size_t size;
-  uint64_t until_ns;
-};
-
-/* An MHD_ContentReaderCallback. */
-static ssize_t send_piece(void *context, uint64_t position, char *buffer, size_t most) {
-  const struct sending *sending = context;
-  if (os_monotonic_ns() > sending->until_ns) return MHD_CONTENT_READER_END_WITH_ERROR;
-  size_t left = sending->size - (size_t)position, count = left < most ? left : most;
-  memcpy(buffer, sending->bytes + position, count);
-  return count ? (ssize_t)count : MHD_CONTENT_READER_END_OF_STREAM;
-}
-
-static void free_sending(void *context) {
-  struct sending *sending = context;
-  free(sending->bytes);
-  free(sending);
-}
+/* ---- answers ---- */
 
 /* Takes the answer's bytes. NULL without memory. */
 static struct MHD_Response *respond(struct answer *answer) {
-  struct sending *sending = malloc(sizeof *sending);
-  uint64_t until_ns = os_monotonic_ns() + ANSWER_SECONDS * UINT64_C(1000000000);
-  if (!sending) return free(answer->bytes), NULL;
-  *sending = (struct sending){answer->bytes, answer->size, until_ns};
   struct MHD_Response *response =
-      MHD_create_response_from_callback(answer->size, PIECE_BYTES, send_piece, sending, free_sending);
-  if (!response) free_sending(sending);
+      MHD_create_response_from_buffer(answer->size, answer->bytes, MHD_RESPMEM_MUST_FREE);
+  if (!response) free(answer->bytes);
   return web_with_headers(response, answer->type);
 }
 
@@ -100,10 +74,12 @@ static web_result answer(struct scraper *scraper, web_connection *from, const ch
   (void)may_ask(scraper, from, link);
   ask.look = look;
   ask.words = body ? body->bytes : NULL;
+  web_limit(&scraper->web, from, 0); /* other requests may be answered first */
   pthread_mutex_lock(&scraper->targets->lock);
   bool done = answer_make(scraper->targets, &ask, link, &made);
   targets_tidy(scraper->targets);
   pthread_mutex_unlock(&scraper->targets->lock);
+  web_limit(&scraper->web, from, ANSWER_SECONDS);
   return done ? send_answer(from, &made) : MHD_NO;
 }
 
@@ -115,6 +91,7 @@ static web_result begin_request(struct scraper *scraper, web_connection *from, c
     return *scraper->token.text ? refuse(from, MHD_HTTP_UNAUTHORIZED, "a token is needed")
                                 : web_refuse(&scraper->web, from, MHD_HTTP_FORBIDDEN);
   if (!web_admit(&scraper->web, from)) return web_refuse(&scraper->web, from, MHD_HTTP_SERVICE_UNAVAILABLE);
+  web_limit(&scraper->web, from, ANSWER_SECONDS);
   if (post && !strcmp(path, "/debug/pprof/symbol"))
     return web_begin_body(&scraper->web, from, BODY_BYTES, state);
   if (!head && strcmp(method, MHD_HTTP_METHOD_GET) != 0)
@@ -176,6 +153,8 @@ wn_status scraper_start(struct scraper *scraper, struct targets *targets, const 
   if (error) web_stop(&scraper->web);
   return error;
 }
+
+void scraper_tidy(struct scraper *scraper) { guests_end_late(&scraper->web.guests); }
 
 void scraper_stop(struct scraper *scraper) { web_stop(&scraper->web); }
 /* SPDX-License-Identifier: MIT */

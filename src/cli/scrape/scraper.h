@@ -12,7 +12,8 @@
  *
  * THREADS. Each connection has a thread; one answer is computed at a time.
  *
- * BOUNDS. Those of web.h; 16 MiB for an answer, and ANSWER_SECONDS to read it. */
+ * BOUNDS. Those of web.h; 16 MiB for an answer; ANSWER_SECONDS to send a request, and as long to
+ * read its answer. */
 #ifndef CLI_SCRAPE_SCRAPER_H
 #define CLI_SCRAPE_SCRAPER_H
 
@@ -31,6 +32,10 @@ struct scraper {
 wn_status scraper_start(struct scraper *scraper, struct targets *targets, const char *endpoint,
                         const struct token *token);
 void scraper_stop(struct scraper *scraper);
+
+/* Ends the connections that are too slow. Called now and then; a newcomer that needs a place does
+ * it, too. */
+void scraper_tidy(struct scraper *scraper);
 
 #endif
 /* SPDX-License-Identifier: MIT */

@@ -34,6 +34,7 @@ static wn_status serve(const struct report_options *options, struct targets *tar
   if (error) return error;
   announce(&scraper, targets->count);
   while (!ending_wait(&ending, TIDY_SECONDS)) {
+    scraper_tidy(&scraper);
     pthread_mutex_lock(&targets->lock);
     targets_tidy(targets);
     malloc_trim(0);

@@ -1,36 +1,56 @@
-/* Counts the server's connections. Guests are a list, the oldest first. */
+/* Counts the server's connections. Guests and members are a list each. */
 #include "cli/serve/guests.h"
 
 #include "base/os.h"
 #include <stdlib.h>
 #include <sys/socket.h>
 
-static void take_out(struct guests *guests, struct guest *guest) {
-  struct guest **at = &guests->oldest;
+#define SECOND_NS UINT64_C(1000000000)
+
+static void take_out(struct guest_list *list, struct guest *guest) {
+  struct guest **at = &list->oldest;
   while (*at != guest) at = &(*at)->next;
   *at = guest->next;
-  guests->count--;
+  list->count--;
+}
+
+static void append(struct guest_list *list, struct guest *guest) {
+  struct guest **at = &list->oldest;
+  while (*at) at = &(*at)->next;
+  *at = guest;
+  guest->next = NULL;
+  list->count++;
 }
 
 /* The thread of the connection finds the end of its socket, and removes the guest. */
-static void end_oldest(struct guests *guests) {
-  struct guest *guest = guests->oldest;
-  take_out(guests, guest);
+static void end(struct guest_list *list, struct guest *guest) {
+  take_out(list, guest);
   guest->state = ENDED;
   shutdown(guest->descriptor, SHUT_RDWR);
 }
 
-static void append(struct guests *guests, struct guest *guest) {
-  struct guest **at = &guests->oldest;
-  while (*at) at = &(*at)->next;
-  *at = guest;
-  guests->count++;
+static void end_late(struct guests *guests) {
+  uint64_t now = os_monotonic_ns();
+  for (struct guest *guest = guests->members.oldest, *next; guest; guest = next) {
+    next = guest->next;
+    if (guest->until_ns < now) end(&guests->members, guest);
+  }
+}
+
+static void become_guest(struct guests *guests, struct guest *guest) {
+  struct guest_list *list = &guests->guests;
+  guest->state = GUEST;
+  guest->since_ns = os_monotonic_ns();
+  while (list->oldest && guest->since_ns - list->oldest->since_ns > GUEST_SECONDS * SECOND_NS)
+    end(list, list->oldest);
+  if (list->count == GUESTS_MOST) end(list, list->oldest);
+  append(list, guest);
 }
 
 /* ---- shared ---- */
 
 void guests_create(struct guests *guests) {
-  *guests = (struct guests){.oldest = NULL};
+  *guests = (struct guests){.guests = {.oldest = NULL}};
   pthread_mutex_init(&guests->lock, NULL);
 }
 
@@ -39,12 +59,9 @@ void guests_destroy(struct guests *guests) { pthread_mutex_destroy(&guests->lock
 struct guest *guests_add(struct guests *guests, int descriptor) {
   struct guest *guest = malloc(sizeof *guest);
   if (!guest) return NULL;
-  *guest = (struct guest){.state = GUEST, .descriptor = descriptor, .since_ns = os_monotonic_ns()};
+  *guest = (struct guest){.descriptor = descriptor};
   pthread_mutex_lock(&guests->lock);
-  while (guests->oldest && guest->since_ns - guests->oldest->since_ns > GUEST_SECONDS * UINT64_C(1000000000))
-    end_oldest(guests);
-  if (guests->count == GUESTS_MOST) end_oldest(guests);
-  append(guests, guest);
+  become_guest(guests, guest);
   pthread_mutex_unlock(&guests->lock);
   return guest;
 }
@@ -52,8 +69,7 @@ struct guest *guests_add(struct guests *guests, int descriptor) {
 void guests_remove(struct guests *guests, struct guest *guest) {
   if (!guest) return;
   pthread_mutex_lock(&guests->lock);
-  if (guest->state == GUEST) take_out(guests, guest);
-  guests->members -= guest->state == MEMBER;
+  if (guest->state != ENDED) take_out(guest->state == GUEST ? &guests->guests : &guests->members, guest);
   pthread_mutex_unlock(&guests->lock);
   free(guest);
 }
@@ -61,13 +77,38 @@ void guests_remove(struct guests *guests, struct guest *guest) {
 bool guests_admit(struct guests *guests, struct guest *guest) {
   if (!guest) return false;
   pthread_mutex_lock(&guests->lock);
-  if (guest->state == GUEST && guests->members < MEMBERS_MOST) {
-    take_out(guests, guest);
+  if (guests->members.count == MEMBERS_MOST) end_late(guests);
+  if (guest->state == GUEST && guests->members.count < MEMBERS_MOST) {
+    take_out(&guests->guests, guest);
+    append(&guests->members, guest);
     guest->state = MEMBER;
-    guests->members++;
+    guest->until_ns = UINT64_MAX;
   }
   bool admitted = guest->state == MEMBER;
   pthread_mutex_unlock(&guests->lock);
   return admitted;
+}
+
+void guests_limit(struct guests *guests, struct guest *guest, unsigned seconds) {
+  if (!guest) return;
+  pthread_mutex_lock(&guests->lock);
+  guest->until_ns = seconds ? os_monotonic_ns() + seconds * SECOND_NS : UINT64_MAX;
+  pthread_mutex_unlock(&guests->lock);
+}
+
+void guests_finish(struct guests *guests, struct guest *guest) {
+  if (!guest) return;
+  pthread_mutex_lock(&guests->lock);
+  if (guest->state == MEMBER) {
+    take_out(&guests->members, guest);
+    become_guest(guests, guest);
+  }
+  pthread_mutex_unlock(&guests->lock);
+}
+
+void guests_end_late(struct guests *guests) {
+  pthread_mutex_lock(&guests->lock);
+  end_late(guests);
+  pthread_mutex_unlock(&guests->lock);
 }
 /* SPDX-License-Identifier: MIT */

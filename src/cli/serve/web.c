@@ -16,12 +16,21 @@ static const char *const headers[][2] = {
     {"Cross-Origin-Resource-Policy", "same-origin"},
 };
 
+/* NULL: there was no memory for one. */
+static struct guest *guest_of(web_connection *connection) {
+  const union MHD_ConnectionInfo *info =
+      MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+  return info ? info->socket_context : NULL;
+}
+
 /* An MHD_RequestCompletedCallback. */
-static void free_body(void *context, web_connection *from, void **state,
-                      enum MHD_RequestTerminationCode why) {
-  (void)context, (void)from, (void)why;
+static void finish_request(void *context, web_connection *from, void **state,
+                           enum MHD_RequestTerminationCode why) {
+  struct web *web = context;
+  (void)why;
   free(*state);
   *state = NULL;
+  guests_finish(&web->guests, guest_of(from));
 }
 
 /* The length that the request's body says it has. False: it says none, or it is too large. */
@@ -73,7 +82,7 @@ wn_status web_start(struct web *web, const struct web_handlers *handlers) {
       MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MOST, MHD_OPTION_CONNECTION_TIMEOUT,
       (unsigned)SILENCE_MOST_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_BYTES,
       MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_UNESCAPE_CALLBACK,
-      handlers->escaped ? leave_escaped : unescape, NULL, MHD_OPTION_NOTIFY_COMPLETED, free_body, NULL,
+      handlers->escaped ? leave_escaped : unescape, NULL, MHD_OPTION_NOTIFY_COMPLETED, finish_request, web,
       MHD_OPTION_NOTIFY_CONNECTION, note_connection, web, MHD_OPTION_END);
   return web->daemon ? WN_OK : error_set(WN_ENOMEM, "cannot start the server");
 }
@@ -138,9 +147,10 @@ bool web_is_own(const struct web *web, web_connection *from) {
   return !origin || (!strncmp(origin, "http://", 7) && !strcmp(origin + 7, host));
 }
 
-bool web_admit(struct web *web, web_connection *from) {
-  const union MHD_ConnectionInfo *info = MHD_get_connection_info(from, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-  return info && guests_admit(&web->guests, info->socket_context);
+bool web_admit(struct web *web, web_connection *from) { return guests_admit(&web->guests, guest_of(from)); }
+
+void web_limit(struct web *web, web_connection *from, unsigned seconds) {
+  guests_limit(&web->guests, guest_of(from), seconds);
 }
 
 bool web_is_equal(const char *one, const char *other, size_t length) {

@@ -5,8 +5,8 @@
  * by a name that leads to this machine (DNS rebinding); and Origin, if there is one, the same. What
  * a browser fetches for a page of another site is refused; a link that its user follows is not.
  *
- * BOUNDS. 32 connections that were admitted, and 32 others, of which the oldest gives way to a
- * newcomer (guests.h); 10 s without a byte, 32 KiB for the headers of each. */
+ * BOUNDS. 32 connections with a request that was admitted, and 32 others, of which the oldest gives
+ * way to a newcomer (guests.h); 10 s without a byte, 32 KiB for the headers of each. */
 #ifndef CLI_SERVE_WEB_H
 #define CLI_SERVE_WEB_H
 
@@ -67,8 +67,13 @@ web_result web_take_bytes(struct web_body *body, const char *bytes, size_t *coun
 /* OWN */
 bool web_is_own(const struct web *web, web_connection *from);
 
-/* Whether the connection is taken among those that were admitted: guests.h. */
+/* Whether the connection is taken among those that were admitted, until its request is done:
+ * guests.h. */
 bool web_admit(struct web *web, web_connection *from);
+
+/* How many seconds an admitted connection has from now on to send its request, or to read its
+ * answer: guests.h, LATE. 0: no limit. */
+void web_limit(struct web *web, web_connection *from, unsigned seconds);
 
 /* Compares bytes of a secret; the time that it takes does not depend on how many of them are equal.
  */
