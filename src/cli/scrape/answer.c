@@ -21,6 +21,7 @@ enum {
   NOT_FOUND = 404,
   GONE = 410,
   FAILED = 500,
+  BUSY = 503,
   BYTES_MOST = 16 << 20,
   METRICS_MS = 4000, /* scrapers wait for 10 s; a recording whose turn does not come has its last state */
 };
@@ -68,6 +69,24 @@ static bool refuse_several(const struct chosen *chosen, struct answer *answer) {
     fprintf(out, "  pid=%d  service=%s\n", (int)chosen->items[i]->pid, chosen->items[i]->service);
   bool done = end(out, answer, WN_OK);
   answer->status = BAD_REQUEST;
+  return done;
+}
+
+/* In how many seconds those that are chosen can be loaded; 0: now. */
+static unsigned rest_of(const struct chosen *chosen) {
+  unsigned most = 0;
+  for (size_t i = 0; i < chosen->count; i++) {
+    unsigned seconds = target_rest_seconds(chosen->items[i]);
+    if (seconds > most) most = seconds;
+  }
+  return most;
+}
+
+/* Ends an answer about recordings, some of which may not be loaded now. */
+static bool end_of(const struct chosen *chosen, FILE *out, struct answer *answer, wn_status error) {
+  bool done = end(out, answer, error);
+  unsigned seconds = error == WN_EBUSY ? rest_of(chosen) : 0;
+  if (seconds) answer->status = BUSY, answer->retry_seconds = seconds;
   return done;
 }
 
@@ -136,6 +155,9 @@ static wn_status collect(struct targets *targets, const struct chosen *chosen, c
                          struct ledger *ledger, uint64_t *duration_ns) {
   bool window = ask->seconds || ask->what == ASK_DELTA;
   wn_status error = WN_OK;
+  for (size_t i = 0; i < chosen->count && window && !error; i++) /* before any is loaded in vain */
+    if (target_rest_seconds(chosen->items[i]))
+      error = target_load(chosen->items[i], targets_options(targets));
   for (size_t i = 0; i < chosen->count && !error; i++) {
     struct target *target = chosen->items[i];
     if (window) {
@@ -170,7 +192,7 @@ static bool answer_profile(struct targets *targets, const struct ask *ask, struc
   head.period = chosen.items[0]->period;
   if (out && !error) error = ask->text ? ledger_write_text(out, &ledger) : ledger_write(out, &ledger, &head);
   ledger_destroy(&ledger);
-  return end(out, answer, error);
+  return end_of(&chosen, out, answer, error);
 }
 
 static bool answer_command(const struct targets *targets, const struct ask *ask, struct answer *answer) {
@@ -290,7 +312,7 @@ static bool answer_page(struct targets *targets, const struct ask *ask, struct a
   wn_status error = target_load(chosen.items[0], targets_options(targets));
   FILE *out = begin(answer, page);
   if (out && !error) error = write_page(out, chosen.items[0]);
-  return end(out, answer, error);
+  return end_of(&chosen, out, answer, error);
 }
 
 static bool answer_index(const struct targets *targets, const struct ask *ask, const char *token,

@@ -12,6 +12,7 @@ struct answer {
   const char *name; /* of a file to save it in; or NULL */
   char *bytes;      /* from malloc */
   size_t size;
+  unsigned retry_seconds; /* 0: nothing is to be tried again */
 };
 
 /* Answers a request. `token`: what links of an index need to be asked behind a question mark, or

@@ -20,13 +20,17 @@ static struct MHD_Response *respond(struct answer *answer) {
 }
 
 static web_result send_answer(web_connection *to, struct answer *answer) {
-  char disposition[64];
+  char disposition[64], seconds[16];
   unsigned status = answer->status;
   struct MHD_Response *response = respond(answer);
   if (!response) return MHD_NO;
   if (answer->name) {
     snprintf(disposition, sizeof disposition, "attachment; filename=\"%s\"", answer->name);
     MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_DISPOSITION, disposition);
+  }
+  if (answer->retry_seconds) {
+    snprintf(seconds, sizeof seconds, "%u", answer->retry_seconds);
+    MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, seconds);
   }
   if (status >= MHD_HTTP_BAD_REQUEST)
     MHD_add_response_header(response, "X-Go-Pprof", "1"); /* pprof prints the text */

@@ -2,7 +2,8 @@
  *
  * RESOURCES (ask.h): GET and HEAD alone, and POST for what pprof asks by it (symbol), else 405. A
  * request that is wrong is 400, an unknown path or recording 404, a recording whose process ended
- * some time ago 410, each with a line of text.
+ * some time ago 410, one that cannot be read again so soon 503 with Retry-After (target.h, REST),
+ * each with a line of text.
  *
  * ACCESS. Without a token the endpoint is a loopback address or a socket of mode 0600, so its
  * clients are processes of this machine, or of this user; the header Host, and Origin if there is

@@ -104,6 +104,11 @@ static void begin_rest(struct target *target, uint64_t began_ns) {
 
 static bool rests(const struct target *target) { return os_monotonic_ns() < target->rest_until_ns; }
 
+static wn_status refuse_to_load(const struct target *target) {
+  return error_set(WN_EBUSY, "%s takes long to read, and was read a moment ago: ask again later",
+                   target->path);
+}
+
 /* ---- what is kept ---- */
 
 static wn_status ask(const struct target *target, struct report *report) {
@@ -186,12 +191,18 @@ bool target_is_served(const struct target *target) {
 
 wn_status target_load(struct target *target, const struct recording_options *options) {
   uint64_t began_ns = target->used_ns = os_monotonic_ns();
-  if (target->recording && rests(target)) return WN_OK;
+  if (rests(target)) return target->recording ? WN_OK : refuse_to_load(target);
   uint64_t stamp = source_stamp(target->path); /* what is written afterwards makes the next one differ */
   if (target->recording && target->stamp == stamp && stamp) return WN_OK;
   wn_status error = load(target, stamp ? stamp : 1, options);
   begin_rest(target, began_ns);
   return error;
+}
+
+unsigned target_rest_seconds(const struct target *target) {
+  uint64_t now = os_monotonic_ns(), second = UINT64_C(1000000000);
+  if (target->recording || now >= target->rest_until_ns) return 0;
+  return (unsigned)((target->rest_until_ns - now + second - 1) / second);
 }
 
 wn_status target_update_ledger(struct target *target, const struct recording_options *options) {

@@ -5,8 +5,9 @@
  * a trace that has not changed loads nothing, and the loaded trace can be dropped from memory at
  * any time.
  *
- * REST. A trace that takes more than a second to load is loaded anew at most a third of the time;
- * in between its last state is served.
+ * REST. A trace that takes more than a second to load, or to fail to, is loaded at most a third of
+ * the time. In between its last state is served; what needs a loaded trace that there is not has to
+ * wait.
  *
  * LIFE. A recording is served while its process writes the trace, and ENDED_SECONDS longer. Then it
  * is gone: but for its page, which shows any trace, and its entry, which says when it ended. A
@@ -70,11 +71,14 @@ bool target_is_same(const struct target *one, const struct target *other);
 /* LIFE */
 bool target_is_served(const struct target *target);
 
-/* Loads the trace unless it is loaded as it is. wn_last_error says why not. */
+/* Loads the trace unless it is loaded as it is. wn_last_error says why not. WN_EBUSY: REST. */
 wn_status target_load(struct target *target, const struct recording_options *options);
 
+/* In how many seconds target_load will load a trace; 0: now, or it is loaded. */
+unsigned target_rest_seconds(const struct target *target);
+
 /* Bring the ledger, or the meters, to the state of the trace; load it if they are not. A trace that
- * cannot be read changes nothing, if there is a state before. */
+ * cannot be read, or rests, changes nothing if there is a state before. */
 wn_status target_update_ledger(struct target *target, const struct recording_options *options);
 wn_status target_update_meters(struct target *target, const struct recording_options *options);
 
