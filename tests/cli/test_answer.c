@@ -158,9 +158,55 @@ static void traces_that_rest_are_not_loaded(void **state) {
   close_serving(&serving);
 }
 
+/* Of a service one process ends, and the other goes on. */
+static void what_an_ended_process_did_is_in_the_next_delta_once(void **state) {
+  (void)state;
+  struct serving serving;
+  struct ask other = delta, look = delta;
+  strcpy(other.client, "other");
+  look.look = true;
+  open_serving(&serving);
+  expect(&serving, delta, 0, 0);
+  expect(&serving, other, 0, 0);
+  allocate(serving.writer[0], 2, 200);
+  expect(&serving, delta, 2200, 200);
+  allocate(serving.writer[0], 3, 30);
+  allocate(serving.writer[1], 3, 5);
+  end_trace(&serving, 0);
+  expect(&serving, look, 2235, 35); /* HEAD */
+  expect(&serving, delta, 2235, 35);
+  expect(&serving, delta, 1005, 0);
+  expect(&serving, other, 2235, 235);
+  allocate(serving.writer[1], 4, 7);
+  expect(&serving, other, 1012, 7);
+  expect(&serving, heap, 1012, 1012);
+  close_serving(&serving);
+}
+
+/* It is not counted as read. */
+static void an_ended_process_that_cannot_be_read_is_in_a_later_delta(void **state) {
+  (void)state;
+  struct serving serving;
+  struct target *const *items = serving.targets.items;
+  open_serving(&serving);
+  expect(&serving, delta, 0, 0);
+  allocate(serving.writer[0], 2, 200);
+  end_trace(&serving, 0);
+  items[0]->rest_until_ns = os_monotonic_ns() + 3600 * SECOND_NS; /* as it was before its end */
+  expect(&serving, delta, 1000, 0);
+  target_unload(items[0]);
+  expect(&serving, delta, 1000, 0);
+  items[0]->rest_until_ns = 0;
+  expect(&serving, delta, 2200, 200);
+  expect(&serving, delta, 1000, 0);
+  close_serving(&serving);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(traces_that_rest_are_not_loaded),
+      cmocka_unit_test(what_an_ended_process_did_is_in_the_next_delta_once),
+      cmocka_unit_test(an_ended_process_that_cannot_be_read_is_in_a_later_delta),
   };
   return RUN_TESTS(tests);
 }

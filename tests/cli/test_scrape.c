@@ -9,35 +9,46 @@
 
 /* ---- cursors ---- */
 
+/* `next_ns` 0: there is none. */
+static void expect_cursor(const struct cursors *cursors, const char *client, uint64_t next_ns, bool last) {
+  const struct cursor *cursor = cursors_find(cursors, client);
+  assert_int_equal(cursor != NULL, next_ns != 0);
+  if (!cursor) return;
+  assert_int_equal(cursor->next_ns, next_ns);
+  assert_int_equal(cursor->last, last);
+}
+
 static void a_client_gets_what_is_new_to_it(void **state) {
   (void)state;
   struct cursors cursors = {.count = 0};
-  uint64_t since = 0;
-  assert_false(cursors_move(&cursors, "one", 100, &since));
-  assert_int_equal(since, 100);
-  assert_false(cursors_move(&cursors, "", 150, &since));
-  assert_true(cursors_move(&cursors, "one", 200, &since));
-  assert_int_equal(since, 100);
-  assert_true(cursors_move(&cursors, "one", 200, &since)); /* nothing is new, or another has the name */
-  assert_int_equal(since, 200);
-  assert_true(cursors_move(&cursors, "", 300, &since));
-  assert_int_equal(since, 150);
+  expect_cursor(&cursors, "one", 0, false);
+  cursors_move(&cursors, "one", 100, false);
+  expect_cursor(&cursors, "", 0, false);
+  cursors_move(&cursors, "", 150, false);
+  expect_cursor(&cursors, "one", 100, false);
+  cursors_move(&cursors, "one", 200, true);
+  expect_cursor(&cursors, "one", 200, true);
+  expect_cursor(&cursors, "", 150, false);
+  cursors_move(&cursors, "one", 200, false); /* nothing is new, or another has the name */
+  expect_cursor(&cursors, "one", 200, false);
+  assert_int_equal(cursors.count, 2);
 }
 
 static void the_client_that_asked_longest_ago_gives_way(void **state) {
   (void)state;
   struct cursors cursors = {.count = 0};
-  uint64_t since;
   char name[CLIENT_MOST];
   for (unsigned i = 0; i < CURSORS_MOST; i++) {
     snprintf(name, sizeof name, "client %u", i);
-    assert_false(cursors_move(&cursors, name, i, &since));
+    cursors_move(&cursors, name, i + 1, false);
   }
-  assert_true(cursors_move(&cursors, "client 0", 50, &since));
-  assert_false(cursors_move(&cursors, "new", 60, &since));
-  assert_true(cursors_move(&cursors, "client 0", 70, &since));
-  assert_true(cursors_move(&cursors, "client 2", 70, &since));
-  assert_false(cursors_move(&cursors, "client 1", 70, &since));
+  cursors_move(&cursors, "client 0", 50, false);
+  cursors_move(&cursors, "new", 60, false);
+  assert_int_equal(cursors.count, CURSORS_MOST);
+  expect_cursor(&cursors, "client 0", 50, false);
+  expect_cursor(&cursors, "client 1", 0, false);
+  expect_cursor(&cursors, "client 2", 3, false);
+  expect_cursor(&cursors, "new", 60, false);
 }
 
 /* ---- requests ---- */

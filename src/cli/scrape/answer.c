@@ -47,7 +47,11 @@ static bool end(FILE *out, struct answer *answer, wn_status error) {
 
 struct chosen {
   struct target *items[SERVED_MOST];
-  size_t count;
+  size_t count, asked_for; /* those behind the ones that are asked for: ENDED */
+  struct read_so_far {
+    uint64_t next_ns; /* 0: nothing was read for this answer */
+    bool last;
+  } read[SERVED_MOST]; /* of each: where the cursor of a client goes when it has its answer */
 };
 
 static bool refuse_gone(const struct target *target, struct answer *answer) {
@@ -75,7 +79,7 @@ static bool refuse_several(const struct chosen *chosen, struct answer *answer) {
 /* In how many seconds those that are chosen can be loaded; 0: now. */
 static unsigned rest_of(const struct chosen *chosen) {
   unsigned most = 0;
-  for (size_t i = 0; i < chosen->count; i++) {
+  for (size_t i = 0; i < chosen->asked_for; i++) {
     unsigned seconds = target_rest_seconds(chosen->items[i]);
     if (seconds > most) most = seconds;
   }
@@ -108,6 +112,7 @@ static bool choose(const struct targets *targets, const struct ask *ask, bool on
     growing = target->growing;
     chosen->items[chosen->count++] = target;
   }
+  chosen->asked_for = chosen->count;
   if (chosen->count > 1 && (one || (!ask->pid && !*ask->service)))
     return *done = refuse_several(chosen, answer), false;
   if (chosen->count) return true;
@@ -127,41 +132,57 @@ static const struct {
 #undef PROFILE_KIND
 };
 
-/* Adds what a recording allocated in the time that is asked for. *duration_ns: that time. */
-static wn_status add_window(struct targets *targets, struct target *target, const struct ask *ask,
-                            struct ledger *ledger, uint64_t *duration_ns) {
+/* ENDED. Processes of a service that ended are left out while others run. But what they did since a
+ * client asked last is new to it: the answer has their last states, once. One that cannot be read is
+ * in a later answer. */
+static void add_ended(const struct targets *targets, const struct ask *ask, struct chosen *chosen) {
+  if (ask->what != ASK_DELTA || !*ask->service || !chosen->items[0]->growing) return;
+  for (size_t i = 0; i < targets->count; i++) {
+    struct target *target = targets->items[i];
+    const struct cursor *cursor = cursors_find(&target->cursors, ask->client);
+    if (targets_match(target, ask) && target_is_served(target) && !target->growing && cursor && !cursor->last)
+      chosen->items[chosen->count++] = target;
+  }
+}
+
+static wn_status merge_window(const struct target *target, uint64_t since_ns, struct ledger *ledger) {
   struct ledger window = {.values = NULL};
-  struct cursors before = target->cursors;
-  uint64_t since_ns = 0;
-  wn_status error = target_load(target, targets_options(targets));
-  if (error) return error;
-  uint64_t now_ns = target_now_ns(target), length = ask->seconds * UINT64_C(1000000000),
-           next_ns = target->recording->samples->end_ns + 1;
-  bool known = true;
-  if (ask->what == ASK_DELTA)
-    known = cursors_move(&target->cursors, ask->client, next_ns, &since_ns);
-  else
-    since_ns = now_ns > length ? now_ns - length : 0;
-  if (ask->look) target->cursors = before;
-  *duration_ns = now_ns > since_ns ? now_ns - since_ns : 0;
-  if (!known) return WN_OK;
-  error = target_window(target, since_ns, &window);
+  wn_status error = target_window(target, since_ns, &window);
   if (!error) error = ledger_merge(ledger, &window);
   ledger_destroy(&window);
   return error;
 }
 
-static wn_status collect(struct targets *targets, const struct chosen *chosen, const struct ask *ask,
+/* Adds what one of the chosen recordings allocated in the time that is asked for. *duration_ns
+ * becomes that time if it is longer. */
+static wn_status add_window(struct targets *targets, struct chosen *chosen, size_t i, const struct ask *ask,
+                            struct ledger *ledger, uint64_t *duration_ns) {
+  struct target *target = chosen->items[i];
+  bool has_ended = i >= chosen->asked_for;
+  wn_status error = target_load(target, targets_options(targets));
+  bool whole = !error && target_is_whole(target);
+  if (has_ended && !whole) return WN_OK;
+  if (error) return error;
+  const struct cursor *cursor = cursors_find(&target->cursors, ask->client);
+  uint64_t now_ns = target_now_ns(target), length = ask->seconds * UINT64_C(1000000000),
+           next_ns = target->recording->samples->end_ns + 1, since_ns = now_ns > length ? now_ns - length : 0;
+  if (ask->what == ASK_DELTA) since_ns = cursor ? cursor->next_ns : next_ns;
+  if (now_ns > since_ns && now_ns - since_ns > *duration_ns) *duration_ns = now_ns - since_ns;
+  chosen->read[i] = (struct read_so_far){next_ns, whole};
+  return cursor || ask->what != ASK_DELTA ? merge_window(target, since_ns, ledger) : WN_OK;
+}
+
+static wn_status collect(struct targets *targets, struct chosen *chosen, const struct ask *ask,
                          struct ledger *ledger, uint64_t *duration_ns) {
   bool window = ask->seconds || ask->what == ASK_DELTA;
   wn_status error = WN_OK;
-  for (size_t i = 0; i < chosen->count && window && !error; i++) /* before any is loaded in vain */
+  for (size_t i = 0; i < chosen->asked_for && window && !error; i++) /* before any is loaded in vain */
     if (target_rest_seconds(chosen->items[i]))
       error = target_load(chosen->items[i], targets_options(targets));
   for (size_t i = 0; i < chosen->count && !error; i++) {
     struct target *target = chosen->items[i];
     if (window) {
-      error = add_window(targets, target, ask, ledger, duration_ns);
+      error = add_window(targets, chosen, i, ask, ledger, duration_ns);
     } else {
       error = target_update_ledger(target, targets_options(targets));
       if (!error) error = ledger_merge(ledger, &target->ledger);
@@ -171,13 +192,21 @@ static wn_status collect(struct targets *targets, const struct chosen *chosen, c
   return error;
 }
 
+static void move_cursors(const struct chosen *chosen, const struct ask *ask) {
+  for (size_t i = 0; i < chosen->count; i++) {
+    const struct read_so_far *read = &chosen->read[i];
+    if (read->next_ns) cursors_move(&chosen->items[i]->cursors, ask->client, read->next_ns, read->last);
+  }
+}
+
 static bool answer_profile(struct targets *targets, const struct ask *ask, struct answer *answer) {
-  struct chosen chosen;
+  struct chosen chosen = {.count = 0};
   struct ledger ledger;
   struct ledger_head head = {.wall_ns = os_wall_ns()};
   char comment[256];
   bool done;
   if (!choose(targets, ask, false, &chosen, answer, &done)) return done;
+  add_ended(targets, ask, &chosen);
   wn_status error = ledger_create(&ledger);
   if (!error) error = collect(targets, &chosen, ask, &ledger, &head.duration_ns);
   FILE *out = begin(answer, ask->text ? plain : "application/octet-stream");
@@ -192,7 +221,9 @@ static bool answer_profile(struct targets *targets, const struct ask *ask, struc
   head.period = chosen.items[0]->period;
   if (out && !error) error = ask->text ? ledger_write_text(out, &ledger) : ledger_write(out, &ledger, &head);
   ledger_destroy(&ledger);
-  return end_of(&chosen, out, answer, error);
+  done = end_of(&chosen, out, answer, error);
+  if (done && answer->status == OK && ask->what == ASK_DELTA && !ask->look) move_cursors(&chosen, ask);
+  return done;
 }
 
 static bool answer_command(const struct targets *targets, const struct ask *ask, struct answer *answer) {

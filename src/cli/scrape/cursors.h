@@ -18,14 +18,18 @@ struct cursors {
     char client[CLIENT_MOST];
     uint64_t next_ns; /* of the trace: what was allocated from then on is new */
     uint64_t asked;   /* how many had asked before */
+    bool last;        /* the process had ended, so nothing is new any more */
   } items[CURSORS_MOST];
   size_t count;
   uint64_t asked;
 };
 
-/* Sets *since_ns to the time from which on all is new to a client, and moves its cursor to
- * `next_ns`. False: it has no cursor yet, and gets one. */
-bool cursors_move(struct cursors *cursors, const char *client, uint64_t next_ns, uint64_t *since_ns);
+/* The cursor of a client; NULL: it has none yet. */
+const struct cursor *cursors_find(const struct cursors *cursors, const char *client);
+
+/* Moves the cursor of a client, or gives it one, once it has all that was allocated before
+ * `next_ns`. `last`: that is all. */
+void cursors_move(struct cursors *cursors, const char *client, uint64_t next_ns, bool last);
 
 #endif
 /* SPDX-License-Identifier: MIT */

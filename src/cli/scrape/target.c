@@ -246,6 +246,10 @@ wn_status target_window(const struct target *target, uint64_t since_ns, struct l
   return error;
 }
 
+bool target_is_whole(const struct target *target) {
+  return !target->growing && target->stamp == source_stamp(target->path);
+}
+
 uint64_t target_now_ns(const struct target *target) {
   const struct samples *samples = target->recording->samples;
   uint64_t now = os_monotonic_ns(), began = source_run(samples->source)->monotonic_ns;

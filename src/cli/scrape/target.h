@@ -85,6 +85,9 @@ wn_status target_update_meters(struct target *target, const struct recording_opt
 /* Sets a new ledger, which the caller destroys, to what the loaded trace has from a time on. */
 wn_status target_window(const struct target *target, uint64_t since_ns, struct ledger *ledger);
 
+/* Whether the loaded trace is all that its process ever wrote. */
+bool target_is_whole(const struct target *target);
+
 /* The time of the loaded trace at which it is now: of one that grows, since it may have allocated
  * nothing lately. */
 uint64_t target_now_ns(const struct target *target);
