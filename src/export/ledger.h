@@ -51,8 +51,9 @@ struct ledger_head {
 };
 
 /* Writes a profile as Go's programs serve it: a gzip'd message of pprof.proto with alloc_objects,
- * alloc_space, inuse_objects and inuse_space, or text (debug=1), which is cut to 16 MiB. WN_ENOMEM;
- * errors of the stream are left to the caller (ferror). */
+ * alloc_space, inuse_objects and inuse_space, or text (debug=1), which is cut to 16 MiB. In the text
+ * a location without an address has one that is made up, the same in all ledgers. WN_ENOMEM; errors
+ * of the stream are left to the caller (ferror). */
 wn_status ledger_write(FILE *out, const struct ledger *ledger, const struct ledger_head *head);
 wn_status ledger_write_text(FILE *out, const struct ledger *ledger);
 

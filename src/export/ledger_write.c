@@ -2,7 +2,9 @@
 #include "export/ledger.h"
 
 #include "base/array.h"
+#include "base/check.h"
 #include "base/error.h"
+#include "base/hash.h"
 #include "export/pprof_file.h"
 #include <inttypes.h>
 #include <math.h>
@@ -174,33 +176,91 @@ static void put_head(struct writing *writing, const struct ledger_head *head) {
   if (head->comment) pprof_put_comment(&writing->pprof, "%s", head->comment);
 }
 
+/* ---- addresses ---- */
+
+/* A location that has none gets an address where no code lies, from a hash of its text: so it is
+ * the same in all ledgers, and readers can compare these. Where several have one hash, the first by
+ * its text has that address, and the others those behind it. */
+enum { HASH_BITS = TINY ? 4 : 61 };
+
+struct made_address {
+  uint64_t address;
+  const char *module, *text; /* text: behind the number of the module */
+  uint32_t location;
+};
+
+static int by_address(const void *a, const void *b) {
+  const struct made_address *left = a, *right = b;
+  if (left->address != right->address) return left->address < right->address ? -1 : 1;
+  int order = strcmp(left->text, right->text);
+  return order ? order : strcmp(left->module, right->module);
+}
+
+/* Reads the address of a location; 0: it has none, and *made is one that others may have, too. */
+static uint64_t read_address(const struct ledger *ledger, uint32_t number, struct made_address *made) {
+  char *rest;
+  unsigned long module = strtoul(strings_text(ledger->locations, number), &rest, 10);
+  *made = (struct made_address){
+      .module = strings_text(ledger->modules, (uint32_t)module), .text = rest, .location = number};
+  uint64_t hash =
+      hash_combine(hash_bytes(made->module, strlen(made->module)), hash_bytes(rest, strlen(rest)));
+  made->address = TRACE_LANGUAGE_BASE + (hash >> (64 - HASH_BITS));
+  return strtoull(rest, NULL, 16);
+}
+
+/* The address of each location, which the caller frees. NULL without memory. */
+static uint64_t *addresses_of(const struct ledger *ledger) {
+  uint32_t count = ledger->locations->count;
+  uint64_t *addresses = malloc(count * sizeof *addresses);
+  struct made_address *made = malloc(count * sizeof *made);
+  size_t made_count = 0;
+  bool done = addresses && made;
+  for (uint32_t i = 0; i < count && done; i++)
+    if (!(addresses[i] = read_address(ledger, i, &made[made_count]))) made_count++;
+  if (done) qsort(made, made_count, sizeof *made, by_address);
+  for (size_t i = 0; i < made_count; i++) {
+    if (i && made[i].address <= made[i - 1].address) made[i].address = made[i - 1].address + 1;
+    addresses[made[i].location] = made[i].address;
+  }
+  free(made);
+  if (done) return addresses;
+  free(addresses);
+  return NULL;
+}
+
 /* ---- text ---- */
 
-/* A location without an address has its number, which no code has. Readers subtract 1 from an
- * address. */
-static void print_stack(FILE *out, const struct ledger *ledger, size_t stack,
-                        const int64_t values[QUANTITIES], struct location *location, uint32_t *locations) {
-  size_t count = read_stack(ledger, stack, locations);
+struct printing {
+  FILE *out;
+  const struct ledger *ledger;
+  uint64_t *addresses; /* index: location */
+  struct held {
+    double bytes;
+    size_t stack;
+  } * order;
+  struct location location;
+  uint32_t *locations; /* of a stack */
+};
+
+/* Readers subtract 1 from an address of a stack. */
+static void print_stack(struct printing *printing, size_t stack, const int64_t values[QUANTITIES]) {
+  FILE *out = printing->out;
+  const struct location *location = &printing->location;
+  size_t count = read_stack(printing->ledger, stack, printing->locations);
   fprintf(out, "%" PRId64 ": %" PRId64 " [%" PRId64 ": %" PRId64 "] @", values[QUANTITY_HELD_BLOCKS],
           values[QUANTITY_HELD_BYTES], values[QUANTITY_ALLOCATED_BLOCKS], values[QUANTITY_ALLOCATED_BYTES]);
-  for (size_t i = 0; i < count; i++) {
-    read_location(ledger, locations[i], location);
-    fprintf(out, " 0x%" PRIx64, location->address ? location->address + 1 : locations[i] + UINT64_C(1));
-  }
+  for (size_t i = 0; i < count; i++)
+    fprintf(out, " 0x%" PRIx64, printing->addresses[printing->locations[i]] + 1);
   fputc('\n', out);
   for (size_t i = 0; i < count && ftell(out) < TEXT_BYTES_MOST + TEXT_BYTES_MOST / 2; i++) {
-    read_location(ledger, locations[i], location);
+    uint32_t number = printing->locations[i];
+    read_location(printing->ledger, number, &printing->location);
     for (size_t k = 0; k < location->line_count; k++)
-      fprintf(out, "#\t0x%" PRIx64 "\t%s\t%s:%u\n", location->address, location->lines[k].function,
+      fprintf(out, "#\t0x%" PRIx64 "\t%s\t%s:%u\n", printing->addresses[number], location->lines[k].function,
               location->lines[k].file, location->lines[k].line);
   }
   fputc('\n', out);
 }
-
-struct held {
-  double bytes;
-  size_t stack;
-};
 
 static int most_held_first(const void *a, const void *b) {
   const struct held *left = a, *right = b;
@@ -208,8 +268,9 @@ static int most_held_first(const void *a, const void *b) {
   return (left->stack > right->stack) - (left->stack < right->stack);
 }
 
-static void print_stacks(FILE *out, const struct ledger *ledger, struct held *order,
-                         struct location *location, uint32_t *locations) {
+static void print_stacks(struct printing *printing) {
+  const struct ledger *ledger = printing->ledger;
+  struct held *order = printing->order;
   struct ledger_values rest = ledger->values[0];
   int64_t values[QUANTITIES];
   size_t count = 0;
@@ -218,13 +279,13 @@ static void print_stacks(FILE *out, const struct ledger *ledger, struct held *or
   qsort(order, count, sizeof *order, most_held_first);
   for (size_t i = 0; i < count; i++) {
     const struct ledger_values *of = &ledger->values[order[i].stack];
-    bool fits = ftell(out) < TEXT_BYTES_MOST;
+    bool fits = ftell(printing->out) < TEXT_BYTES_MOST;
     whole_values(of, values);
-    if (fits && any(values)) print_stack(out, ledger, order[i].stack, values, location, locations);
+    if (fits && any(values)) print_stack(printing, order[i].stack, values);
     for (int k = 0; k < QUANTITIES && !fits; k++) rest.of[k] += of->of[k];
   }
   whole_values(&rest, values);
-  if (any(values)) print_stack(out, ledger, 0, values, location, locations);
+  if (any(values)) print_stack(printing, 0, values);
 }
 
 /* ---- shared ---- */
@@ -252,10 +313,13 @@ wn_status ledger_write(FILE *out, const struct ledger *ledger, const struct ledg
 
 /* The name "heapprofile" says that the numbers are not to be scaled. */
 wn_status ledger_write_text(FILE *out, const struct ledger *ledger) {
-  struct held *order = malloc(ledger->value_count * sizeof *order);
-  struct location location = {.room = malloc(FIELD_MOST)};
-  uint32_t *locations = malloc(DEPTH_MOST * sizeof *locations);
-  bool done = order && location.room && locations;
+  struct printing printing = {.out = out,
+                              .ledger = ledger,
+                              .addresses = addresses_of(ledger),
+                              .order = malloc(ledger->value_count * sizeof *printing.order),
+                              .location = {.room = malloc(FIELD_MOST)},
+                              .locations = malloc(DEPTH_MOST * sizeof *printing.locations)};
+  bool done = printing.addresses && printing.order && printing.location.room && printing.locations;
   struct ledger_values total = {{0}};
   int64_t values[QUANTITIES];
   for (size_t i = 0; i < ledger->value_count; i++)
@@ -264,25 +328,27 @@ wn_status ledger_write_text(FILE *out, const struct ledger *ledger) {
   fprintf(out, "heap profile: %" PRId64 ": %" PRId64 " [%" PRId64 ": %" PRId64 "] @ heapprofile\n",
           values[QUANTITY_HELD_BLOCKS], values[QUANTITY_HELD_BYTES], values[QUANTITY_ALLOCATED_BLOCKS],
           values[QUANTITY_ALLOCATED_BYTES]);
-  if (done) print_stacks(out, ledger, order, &location, locations);
-  free(order);
-  free(location.room);
-  free(locations);
+  if (done) print_stacks(&printing);
+  free(printing.addresses);
+  free(printing.order);
+  free(printing.location.room);
+  free(printing.locations);
   return done ? WN_OK : no_memory();
 }
 
 wn_status ledger_write_symbols(FILE *out, const struct ledger *ledger, const uint64_t *addresses,
                                size_t count) {
   struct location location = {.room = malloc(FIELD_MOST)};
-  if (!location.room) return no_memory();
-  for (uint32_t i = 1; i < ledger->locations->count; i++) {
+  uint64_t *known = addresses_of(ledger);
+  bool done = location.room && known;
+  for (uint32_t i = 0; i < ledger->locations->count && done; i++) {
+    size_t place = array_place(addresses, count, known[i]);
+    if (place == count || addresses[place] != known[i]) continue;
     read_location(ledger, i, &location);
-    uint64_t address = location.address ? location.address : i;
-    size_t place = array_place(addresses, count, address);
-    if (location.line_count && place < count && addresses[place] == address)
-      fprintf(out, "0x%" PRIx64 " %s\n", address, location.lines[0].function);
+    if (location.line_count) fprintf(out, "0x%" PRIx64 " %s\n", known[i], location.lines[0].function);
   }
   free(location.room);
-  return WN_OK;
+  free(known);
+  return done ? WN_OK : no_memory();
 }
 /* SPDX-License-Identifier: MIT */

@@ -2,6 +2,8 @@
 #include "analysis/story.h"
 #include "support/test.h"
 
+#include "base/array.h"
+#include "base/check.h"
 #include "export/ledger.h"
 #include <math.h>
 #include <stdlib.h>
@@ -161,6 +163,87 @@ static void text_has_the_largest_first(void **state) {
   ledger_destroy(&ledger);
 }
 
+/* ---- addresses that are made up ---- */
+
+enum { FUNCTIONS = 40 };
+
+/* A ledger with a stack of each of the functions from `first` on, in steps, of a language that has no
+ * addresses. Another module has the first number. */
+static void make_nameable(struct ledger *ledger, int first, int step, int count) {
+  char text[80];
+  assert_int_equal(ledger_create(ledger), WN_OK);
+  if (step > 0) assert_int_not_equal(strings_intern(ledger->modules, "1000\t2000\t\t/nowhere/code\t"), 0);
+  uint32_t module = strings_intern(ledger->modules, "0\t0\t\tOCaml\t");
+  for (int i = 0; i < count; i++) {
+    snprintf(text, sizeof text, "%u\t0\t\tfunction%d\t\tfile.ml\t7\t", module, first + i * step);
+    uint32_t location = strings_intern(ledger->locations, text);
+    snprintf(text, sizeof text, "%u ", location);
+    assert_int_equal(strings_intern(ledger->stacks, text), ledger->value_count);
+    struct ledger_values values = {.of = {[QUANTITY_ALLOCATED_BLOCKS] = 1, [QUANTITY_ALLOCATED_BYTES] = 8}};
+    assert_true(ARRAY_ADD(ledger->values, ledger->value_count, ledger->value_capacity, values));
+  }
+}
+
+/* Sets the address of each function that the text names; 0: it names none. */
+static void read_addresses(const struct ledger *ledger, uint64_t addresses[FUNCTIONS]) {
+  char *text;
+  size_t size;
+  FILE *out = open_memstream(&text, &size);
+  memset(addresses, 0, FUNCTIONS * sizeof *addresses);
+  assert_int_equal(ledger_write_text(out, ledger), WN_OK);
+  fclose(out);
+  for (const char *at = text; (at = strstr(at, " @ 0x")); at++) {
+    unsigned long address, again;
+    int function;
+    assert_int_equal(sscanf(at, " @ 0x%lx\n#\t0x%lx\tfunction%d\tfile.ml:7\n", &address, &again, &function),
+                     3);
+    assert_int_equal(address, again + 1);
+    addresses[function] = again;
+  }
+  free(text);
+}
+
+static void one_function_has_one_address_in_all_ledgers(void **state) {
+  (void)state;
+  struct ledger up, down, few;
+  uint64_t one[FUNCTIONS], other[FUNCTIONS], some[FUNCTIONS];
+  make_nameable(&up, 0, 1, FUNCTIONS);
+  make_nameable(&down, FUNCTIONS - 1, -1, FUNCTIONS);
+  make_nameable(&few, 30, -7, 3);
+  read_addresses(&up, one);
+  read_addresses(&down, other);
+  read_addresses(&few, some);
+  for (int i = 0; i < FUNCTIONS; i++) {
+    assert_true(one[i] >= (uint64_t)1 << 62); /* where no code is */
+    assert_int_equal(one[i], other[i]);
+    if (some[i] && !TINY) assert_int_equal(one[i], some[i]); /* in the tiny build many have one hash */
+    for (int k = 0; k < i; k++) assert_int_not_equal(one[i], one[k]);
+  }
+  assert_true(some[30] && some[23] && some[16]);
+  ledger_destroy(&up);
+  ledger_destroy(&down);
+  ledger_destroy(&few);
+}
+
+static void addresses_have_the_names_of_the_text(void **state) {
+  (void)state;
+  struct ledger ledger;
+  uint64_t addresses[FUNCTIONS];
+  char *text, wanted[80];
+  size_t size;
+  make_nameable(&ledger, 0, 1, FUNCTIONS);
+  read_addresses(&ledger, addresses);
+  for (int i = 0; i < FUNCTIONS; i++) {
+    FILE *out = open_memstream(&text, &size);
+    assert_int_equal(ledger_write_symbols(out, &ledger, &addresses[i], 1), WN_OK);
+    fclose(out);
+    snprintf(wanted, sizeof wanted, "0x%lx function%d\n", addresses[i], i);
+    assert_string_equal(text, wanted);
+    free(text);
+  }
+  ledger_destroy(&ledger);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(updates_add_what_was_allocated_between),
@@ -168,6 +251,8 @@ int main(void) {
       cmocka_unit_test(ledgers_are_merged_stack_by_stack),
       cmocka_unit_test(what_does_not_fit_is_the_rest),
       cmocka_unit_test(text_has_the_largest_first),
+      cmocka_unit_test(one_function_has_one_address_in_all_ledgers),
+      cmocka_unit_test(addresses_have_the_names_of_the_text),
   };
   return RUN_TESTS(tests);
 }
