@@ -19,6 +19,10 @@
 
 enum { FRAMES_MOST = 64, SCOPES_MOST = 32, DEPTH_MOST = 4 };
 
+/* What a string that lasts takes besides its bytes, and an answer besides its frames: in malloc, in
+ * a growing array, and in the index or the table. */
+enum { STRING_BYTES = 48, ANSWER_BYTES = 32 };
+
 /* One address and its frames. */
 struct answer {
   struct answer *next;
@@ -60,6 +64,7 @@ struct symbols {
   char **lasting;
   size_t lasting_count, lasting_capacity;
   struct index lasting_by_text;
+  size_t answer_bytes;
 };
 
 /* ---- strings ---- */
@@ -101,6 +106,7 @@ static const char *make_last(struct symbols *symbols, const char *text) {
                                     sizeof *symbols->lasting);
   if (!room || !index_add(&symbols->lasting_by_text, walk.hash, (uint32_t)symbols->lasting_count + 1))
     return free(copy), "?";
+  symbols->answer_bytes += strlen(copy) + STRING_BYTES;
   return symbols->lasting[symbols->lasting_count++] = copy;
 }
 
@@ -418,6 +424,7 @@ static const struct answer *answer_of(struct symbols *symbols, struct known_modu
   answer->count = count;
   memcpy(answer->frame, frames, count * sizeof *frames);
   if (symbols->options.lasting) make_frames_last(symbols, answer);
+  symbols->answer_bytes += sizeof *answer + count * sizeof *frames + ANSWER_BYTES;
   answer->next = *place;
   *place = answer;
   answers->count++;
@@ -469,6 +476,8 @@ void symbols_close_files(struct symbols *symbols) {
   for (struct known_module *known = symbols->modules; known; known = known->next) close_file(known);
   free_strings(symbols);
 }
+
+size_t symbols_answer_bytes(const struct symbols *symbols) { return symbols->answer_bytes; }
 
 size_t symbols_resolve(struct symbols *symbols, const struct symbol_module *module, uint64_t offset,
                        struct symbol_frame *frames, size_t most) {

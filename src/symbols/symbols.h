@@ -63,6 +63,9 @@ void symbols_close(struct symbols *symbols);
  * again, opens no file for addresses that it has names of. Only with `lasting`. */
 void symbols_close_files(struct symbols *symbols);
 
+/* How many bytes the answers take, about. Only with `lasting`. */
+size_t symbols_answer_bytes(const struct symbols *symbols);
+
 /* Names a return address, given as an address in the module's file. Writes the frames, innermost
  * inlined call first, and returns their number, at least 1 unless `most` is 0. Strings are valid
  * until symbols_close. */

@@ -202,10 +202,34 @@ static void an_ended_process_that_cannot_be_read_is_in_a_later_delta(void **stat
   close_serving(&serving);
 }
 
+/* As if its ledger were as large as all may be. */
+static void ledgers_have_one_bound(void **state) {
+  (void)state;
+  struct serving serving;
+  struct target *const *items = serving.targets.items;
+  open_serving(&serving);
+  expect(&serving, heap, 2000, 2000);
+  targets_tidy(&serving.targets);
+  for (int i = 0; i < TRACES; i++) assert_int_not_equal(items[i]->ledger_stamp, 0);
+  items[0]->ledger.bytes = LEDGERS_BYTES;
+  targets_tidy(&serving.targets);
+  assert_int_equal(items[0]->ledger_stamp, 0);
+  assert_null(items[0]->ledger.values);
+  assert_int_not_equal(items[1]->ledger_stamp, 0);
+  expect(&serving, heap, 2000, 2000); /* it is made anew */
+  assert_int_not_equal(items[0]->ledger_stamp, 0);
+  items[0]->ledger.bytes = LEDGERS_BYTES; /* and now it was asked for after the other */
+  items[0]->ledger_used_ns += SECOND_NS;
+  targets_tidy(&serving.targets);
+  assert_int_equal(items[1]->ledger_stamp, 0);
+  close_serving(&serving);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(traces_that_rest_are_not_loaded),
       cmocka_unit_test(what_an_ended_process_did_is_in_the_next_delta_once),
+      cmocka_unit_test(ledgers_have_one_bound),
       cmocka_unit_test(an_ended_process_that_cannot_be_read_is_in_a_later_delta),
   };
   return RUN_TESTS(tests);

@@ -121,8 +121,11 @@ static void answers_outlive_their_files(void **state) {
   assert_in_range(count, 1, FRAMES);
   assert_string_equal(frames[count - 1].function, "hidden");
   symbols_close_files(symbols);
+  size_t bytes = symbols_answer_bytes(symbols);
+  assert_in_range(bytes, 200, 10000);
   assert_int_equal(truncate(PLACE "/lasting.so", 0), 0);
   expect_all_inlined_frames(symbols, PLACE "/lasting.so");
+  assert_int_equal(symbols_answer_bytes(symbols), bytes);
   symbols_close(symbols);
 }
 

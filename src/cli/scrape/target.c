@@ -208,6 +208,7 @@ unsigned target_rest_seconds(const struct target *target) {
 wn_status target_update_ledger(struct target *target, const struct recording_options *options) {
   struct report report;
   wn_status error;
+  target->ledger_used_ns = os_monotonic_ns();
   if (!is_behind(target, &target->ledger_stamp, options, &error)) return error;
   if (!target->ledger.values) error = ledger_create(&target->ledger);
   if (!error) error = ask(target, &report);
@@ -262,10 +263,14 @@ void target_unload(struct target *target) {
   target->recording = NULL;
 }
 
-void target_forget(struct target *target) {
-  target_unload(target);
+void target_drop_ledger(struct target *target) {
   if (target->ledger.values || target->ledger.modules) ledger_destroy(&target->ledger);
   target->ledger_stamp = target->ledger_next_ns = 0;
+}
+
+void target_forget(struct target *target) {
+  target_unload(target);
+  target_drop_ledger(target);
   target->meters = (struct meters){.count = 0};
   target->meters_stamp = target->meters_next_ns = 0;
   target->lost_records = 0;

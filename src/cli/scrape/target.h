@@ -46,7 +46,7 @@ struct target {
   uint64_t rest_until_ns; /* REST */
   /* stamp 0: not made yet; next_ns: of the trace, what was allocated from then on is not in it. */
   struct ledger ledger;
-  uint64_t ledger_stamp, ledger_next_ns;
+  uint64_t ledger_stamp, ledger_next_ns, ledger_used_ns;
   struct meters meters;
   uint64_t meters_stamp, meters_next_ns;
   double cost, rate; /* as in metrics.h, with the meters */
@@ -92,8 +92,9 @@ bool target_is_whole(const struct target *target);
  * nothing lately. */
 uint64_t target_now_ns(const struct target *target);
 
-/* Drop what takes memory: the loaded trace, or the state too, as if nothing had been asked. */
+/* Drop what takes memory: the loaded trace, the ledger, or all state, as if nothing had been asked. */
 void target_unload(struct target *target);
+void target_drop_ledger(struct target *target);
 void target_forget(struct target *target);
 
 #endif

@@ -122,6 +122,45 @@ static bool is_known(const struct targets *targets, const struct ask *ask) {
   return false;
 }
 
+/* ---- memory ---- */
+
+static void drop_recordings(struct targets *targets) {
+  uint64_t now = os_monotonic_ns();
+  for (;;) {
+    struct target *oldest = NULL;
+    size_t loaded = 0;
+    for (size_t i = 0; i < targets->count; i++) {
+      struct target *target = targets->items[i];
+      if (!target->recording) continue;
+      loaded++;
+      if (!oldest || target->used_ns < oldest->used_ns) oldest = target;
+    }
+    if (!oldest || (loaded <= LOADED_MOST && now - oldest->used_ns < IDLE_SECONDS * SECOND_NS)) break;
+    target_unload(oldest);
+  }
+}
+
+static void drop_ledgers(struct targets *targets) {
+  for (;;) {
+    struct target *oldest = NULL;
+    size_t bytes = 0;
+    for (size_t i = 0; i < targets->count; i++) {
+      struct target *target = targets->items[i];
+      bytes += target->ledger.bytes;
+      if (target->ledger_stamp && (!oldest || target->ledger_used_ns < oldest->ledger_used_ns))
+        oldest = target;
+    }
+    if (!oldest || bytes <= LEDGERS_BYTES) break;
+    target_drop_ledger(oldest);
+  }
+}
+
+static void drop_names(struct names_options *names) {
+  if (!names->lasting || symbols_answer_bytes(names->lasting) <= NAMES_BYTES) return;
+  symbols_close(names->lasting);
+  names->lasting = NULL;
+}
+
 /* ---- shared ---- */
 
 wn_status targets_open(struct targets *targets, size_t most, char **arguments, int count,
@@ -160,19 +199,9 @@ const struct recording_options *targets_options(struct targets *targets) {
 }
 
 void targets_tidy(struct targets *targets) {
-  uint64_t now = os_monotonic_ns();
-  for (;;) {
-    struct target *oldest = NULL;
-    size_t loaded = 0;
-    for (size_t i = 0; i < targets->count; i++) {
-      struct target *target = targets->items[i];
-      if (!target->recording) continue;
-      loaded++;
-      if (!oldest || target->used_ns < oldest->used_ns) oldest = target;
-    }
-    if (!oldest || (loaded <= LOADED_MOST && now - oldest->used_ns < IDLE_SECONDS * SECOND_NS)) break;
-    target_unload(oldest);
-  }
+  drop_recordings(targets);
+  drop_ledgers(targets);
+  drop_names(&targets->options.names);
   for (size_t i = 0; i < targets->count; i++)
     if (!target_is_served(targets->items[i]) && !targets->items[i]->recording)
       target_forget(targets->items[i]);

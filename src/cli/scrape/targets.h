@@ -5,9 +5,10 @@
  * process is asked for that is not in it. Nothing happens while nothing is asked.
  *
  * MEMORY. `most` entries; a new recording takes the place of one that ended. LOADED_MOST
- * loaded traces, and those that were not asked about for IDLE_SECONDS are dropped. Names of
- * addresses are looked up once (symbols), and anew after an hour, when other debug symbols may be
- * there.
+ * loaded traces, and those that were not asked about for IDLE_SECONDS are dropped. Ledgers take
+ * LEDGERS_BYTES together: beyond that, those that were asked for longest ago are dropped, and begin
+ * anew from their traces. Names of addresses are looked up once (symbols), and anew when they take
+ * NAMES_BYTES, or after an hour, when other debug symbols may be there.
  *
  * One thread at a time: the caller locks. */
 #ifndef CLI_SCRAPE_TARGETS_H
@@ -18,6 +19,7 @@
 #include <pthread.h>
 
 enum { LOADED_MOST = 4, IDLE_SECONDS = 60, LOOK_MS = 2000 };
+enum { LEDGERS_BYTES = 128 << 20, NAMES_BYTES = 64 << 20 };
 
 struct targets {
   pthread_mutex_t lock; /* for the callers: it protects what follows */
