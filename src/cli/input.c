@@ -3,6 +3,7 @@
 #include "cli/input.h"
 
 #include "base/error.h"
+#include "base/os.h"
 #include "sources/files/open.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -14,23 +15,13 @@
 #include <unistd.h>
 #include <winnow/status.h>
 
-static bool write_all(int descriptor, const char *bytes, size_t count) {
-  for (size_t done = 0; done < count;) {
-    ssize_t written = write(descriptor, bytes + done, count - done);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    done += (size_t)written;
-  }
-  return true;
-}
-
 static bool copy(int from, int to) {
   char bytes[1 << 16];
   for (;;) {
     ssize_t count = read(from, bytes, sizeof bytes);
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return !count;
-    if (!write_all(to, bytes, (size_t)count)) return false;
+    if (!os_write_all(to, bytes, (size_t)count)) return false;
   }
 }
 

@@ -1,6 +1,7 @@
 /* Expands folders and patterns, in the order of names. */
 #include "cli/inputs.h"
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "cli/history_file.h"
@@ -36,17 +37,14 @@ static bool is_trace(const char *path) {
          (source_is_trace(path) || faccessat(AT_FDCWD, path, R_OK, AT_EACCESS));
 }
 
+/* The arrays grow alike; if one cannot, the others may have more room than is known. */
 static bool make_room(struct inputs *inputs) {
-  if (inputs->count < inputs->capacity) return true;
-  size_t larger = inputs->capacity ? 2 * inputs->capacity : 16;
-  void *parts = realloc(inputs->parts, larger * sizeof *inputs->parts);
-  if (parts) inputs->parts = parts;
-  void *opened = realloc(inputs->inputs, larger * sizeof *inputs->inputs);
-  if (opened) inputs->inputs = opened;
-  void *names = realloc(inputs->names, larger * sizeof *inputs->names);
-  if (names) inputs->names = names;
-  if (!parts || !opened || !names) return false;
-  inputs->capacity = larger;
+  size_t wanted = inputs->count + 1, parts = inputs->capacity, opened = parts, names = parts;
+  if (!array_reserve(&inputs->parts, &parts, wanted, sizeof *inputs->parts) ||
+      !array_reserve(&inputs->inputs, &opened, wanted, sizeof *inputs->inputs) ||
+      !array_reserve(&inputs->names, &names, wanted, sizeof *inputs->names))
+    return false;
+  inputs->capacity = parts;
   return true;
 }
 
