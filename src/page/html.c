@@ -39,12 +39,7 @@ static const char *escape_of(char c) {
 }
 
 static void put_text(struct writing *writing, const char *text) {
-  while (*text) {
-    size_t plain = strcspn(text, "&<>\"");
-    put(writing, text, plain);
-    text += plain;
-    if (*text) put_string(writing, escape_of(*text++));
-  }
+  writing->size.bytes += html_put_text(writing->out, text);
 }
 
 /* ---- the data ---- */
@@ -133,6 +128,18 @@ static const unsigned char *put_until(struct writing *writing, const unsigned ch
 static const char no_connection[] = "connect-src 'none'", own_server[] = "connect-src 'self'";
 
 /* ---- shared ---- */
+
+size_t html_put_text(FILE *out, const char *text) {
+  size_t bytes = 0;
+  while (*text) {
+    size_t plain = strcspn(text, "&<>\"");
+    bytes += fwrite(text, 1, plain, out);
+    text += plain;
+    const char *escape = *text ? escape_of(*text++) : "";
+    bytes += fwrite(escape, 1, strlen(escape), out);
+  }
+  return bytes;
+}
 
 wn_status html_write(FILE *out, const struct recording *recording, const struct recording *before,
                      const struct html_options *options, struct html_size *size) {

@@ -56,6 +56,10 @@ wn_status html_write(FILE *out, const struct recording *recording, const struct 
  * is at the first marker, and the policy in the page allows requests to the server. */
 void html_write_served(FILE *out, const struct html_head *head, const char *text);
 
+/* Writes a text into HTML, also into an attribute in double quotes. Returns how many bytes it
+ * wrote. */
+size_t html_put_text(FILE *out, const char *text);
+
 /* The policy (Content-Security-Policy) of that page as a header. The caller frees it. NULL: no
  * memory. */
 char *html_served_policy(void);

@@ -2,30 +2,20 @@
 #include "cli/scrape/index_page.h"
 
 #include "cli/scrape/profile_kinds.h"
+#include "page/html.h"
 #include <time.h>
-
-static void put_text(FILE *out, const char *text) {
-  for (; *text; text++) switch (*text) {
-    case '&': fputs("&amp;", out); break;
-    case '<': fputs("&lt;", out); break;
-    case '>': fputs("&gt;", out); break;
-    case '"': fputs("&quot;", out); break;
-    case '\'': fputs("&#39;", out); break;
-    default: fputc(*text, out);
-    }
-}
 
 static void put_link(FILE *out, const char *path, pid_t pid, const char *more, const char *token,
                      const char *text) {
   fprintf(out, "<a href=\"%s?pid=%d%s", path, (int)pid, more);
-  if (*token) fputs("&amp;", out), put_text(out, token);
+  if (*token) fputs("&amp;", out), html_put_text(out, token);
   fprintf(out, "\">%s</a> ", text);
 }
 
 static void put_command(FILE *out, const struct target *target) {
   for (size_t at = 0; at < target->command_length; at += strlen(target->command + at) + 1) {
     if (at) fputc(' ', out);
-    put_text(out, target->command + at);
+    html_put_text(out, target->command + at);
   }
 }
 
@@ -46,7 +36,7 @@ static void put_state(FILE *out, const struct target *target) {
 
 static void put_recording(FILE *out, const struct target *target, const char *token) {
   fprintf(out, "<tr><td>%d</td><td>", (int)target->pid);
-  put_text(out, target->service);
+  html_put_text(out, target->service);
   fputs("</td><td>", out);
   put_state(out, target);
   fputs("</td><td>", out);
