@@ -17,9 +17,6 @@ enum {
   ALIVE_MS = 1000
 };
 
-typedef web_result result;
-typedef web_connection connection;
-
 /* The page, once for all. */
 static struct MHD_Response *make_page(const struct server_options *options) {
   char *page = NULL, *text = NULL, *policy = html_served_policy();
@@ -86,7 +83,7 @@ static wn_status write_answers(const struct server *server, const struct web_bod
   return error;
 }
 
-static result answer(const struct server *server, connection *to, const struct web_body *body) {
+static web_result answer(const struct server *server, web_connection *to, const struct web_body *body) {
   char *bytes = NULL;
   size_t size;
   if (count_requests(body) > REQUESTS_MOST) return web_refuse(&server->web, to, MHD_HTTP_CONTENT_TOO_LARGE);
@@ -130,7 +127,7 @@ static void free_listener(void *context) {
   free(listener);
 }
 
-static result send_events(const struct server *server, connection *to) {
+static web_result send_events(const struct server *server, web_connection *to) {
   if (!server->live->followed) return web_refuse(&server->web, to, MHD_HTTP_NO_CONTENT);
   struct listener *listener = malloc(sizeof *listener);
   if (!listener) return MHD_NO;
@@ -152,8 +149,8 @@ static const char *behind_token(const struct server *server, const char *path) {
   return is_token && path[0] == '/' && path[TOKEN_DIGITS + 1] == '/' ? path + TOKEN_DIGITS + 2 : NULL;
 }
 
-static result begin_request(struct server *server, connection *from, const char *path, const char *method,
-                            void **state) {
+static web_result begin_request(struct server *server, web_connection *from, const char *path,
+                                const char *method, void **state) {
   if (!web_is_own(&server->web, from)) return web_refuse(&server->web, from, MHD_HTTP_FORBIDDEN);
   const char *name = behind_token(server, path);
   if (name && !web_admit(&server->web, from))
@@ -168,8 +165,8 @@ static result begin_request(struct server *server, connection *from, const char 
 
 /* An MHD_AccessHandlerCallback: called first for the headers, then for each piece of the body, then
  * for its end. */
-static result handle(void *context, connection *from, const char *path, const char *method,
-                     const char *version, const char *bytes, size_t *count, void **state) {
+static web_result handle(void *context, web_connection *from, const char *path, const char *method,
+                         const char *version, const char *bytes, size_t *count, void **state) {
   struct server *server = context;
   struct web_body *body = *state;
   (void)version;
