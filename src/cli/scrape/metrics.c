@@ -47,14 +47,23 @@ static void begin(FILE *out, const char *prefix, const struct family *family, co
           family->name, family->type);
 }
 
+static void write_label(FILE *out, const char *value) {
+  for (; *value; value++) switch (*value) {
+    case '\\': fputs("\\\\", out); break;
+    case '"': fputs("\\\"", out); break;
+    case '\n': fputs("\\n", out); break;
+    default: fputc(*value, out);
+    }
+}
+
 static void write_value(FILE *out, const char *prefix, const struct family *family, const struct metrics *of,
                         const char *function, double value) {
   fprintf(out, "%s%s{service=\"", prefix, family->name);
-  metrics_label(out, of->service);
+  write_label(out, of->service);
   fprintf(out, "\",pid=\"%d\"", (int)of->pid);
   if (function) {
     fputs(",function=\"", out);
-    metrics_label(out, function);
+    write_label(out, function);
     fputc('"', out);
   }
   fprintf(out, "} %.15g\n", value);
@@ -81,15 +90,6 @@ static void write_functions(FILE *out, const struct metrics *recordings, size_t 
 }
 
 /* ---- shared ---- */
-
-void metrics_label(FILE *out, const char *value) {
-  for (; *value; value++) switch (*value) {
-    case '\\': fputs("\\\\", out); break;
-    case '"': fputs("\\\"", out); break;
-    case '\n': fputs("\\n", out); break;
-    default: fputc(*value, out);
-    }
-}
 
 void metrics_write(FILE *out, const struct metrics *recordings, size_t count) {
   fprintf(out,

@@ -19,8 +19,5 @@ struct metrics {
 /* Writes all metrics of all recordings; no two of these have one service and pid. */
 void metrics_write(FILE *out, const struct metrics *recordings, size_t count);
 
-/* Writes the value of a label. */
-void metrics_label(FILE *out, const char *value);
-
 #endif
 /* SPDX-License-Identifier: MIT */

@@ -67,15 +67,14 @@ static bool may_ask(const struct scraper *scraper, web_connection *from, char li
   return true;
 }
 
+/* `link`: as of may_ask. */
 static web_result answer(struct scraper *scraper, web_connection *from, const char *path, bool look,
-                         struct web_body *body) {
-  char link[LINK_MOST];
+                         const char *link, struct web_body *body) {
   struct ask ask;
   struct answer made;
   const char *wrong = ask_read(&ask, path, argument, from);
   if (wrong) return refuse(from, MHD_HTTP_BAD_REQUEST, wrong);
   if (body) body->bytes[body->used] = 0;
-  (void)may_ask(scraper, from, link);
   ask.look = look;
   ask.words = body ? body->bytes : NULL;
   web_limit(&scraper->web, from, 0); /* other requests may be answered first */
@@ -100,7 +99,7 @@ static web_result begin_request(struct scraper *scraper, web_connection *from, c
     return web_begin_body(&scraper->web, from, BODY_BYTES, state);
   if (!head && strcmp(method, MHD_HTTP_METHOD_GET) != 0)
     return refuse(from, MHD_HTTP_METHOD_NOT_ALLOWED, "GET and HEAD alone");
-  return answer(scraper, from, path, head, NULL);
+  return answer(scraper, from, path, head, link, NULL);
 }
 
 /* An MHD_AccessHandlerCallback. */
@@ -109,7 +108,7 @@ static web_result handle(void *context, web_connection *from, const char *path, 
   struct web_body *body = *state;
   (void)version;
   if (!body) return begin_request(context, from, path, method, state);
-  return *count ? web_take_bytes(body, bytes, count) : answer(context, from, path, false, body);
+  return *count ? web_take_bytes(body, bytes, count) : answer(context, from, path, false, "", body);
 }
 
 /* ---- starting ---- */

@@ -22,8 +22,9 @@ enum { JOINED_WHY_MOST = 320 };
 struct joined_identity {
   uint64_t wall_ns, monotonic_ns, seed;
   uint32_t pid;
-  char host[TRACE_TEXT_MOST + 1];
+  char host[TRACE_TEXT_MOST + 5]; /* so long that there is no padding */
 };
+_Static_assert(sizeof(struct joined_identity) == 28 + TRACE_TEXT_MOST + 5, "no padding");
 
 struct joined_part {
   const char *path, *name;   /* name: for messages */
