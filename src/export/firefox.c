@@ -21,7 +21,6 @@
 #include "export/formats.h"
 
 #include "base/code_id.h"
-#include "base/error.h"
 #include "base/text.h"
 #include "export/json.h"
 #include <inttypes.h>
@@ -562,7 +561,7 @@ wn_status export_firefox(FILE *out, const struct export *export) {
   wn_status error =
       export_stacks_create(export->report, export->grouped ? export->grouping : BY_LINE, &to.stacks);
   if (error) return error;
-  if (!make_tables(&to) || !write_all(&to)) error = error_set(WN_ENOMEM, "not enough memory for the profile");
+  if (!make_tables(&to) || !write_all(&to)) error = stacks_no_memory();
   free_tables(&to.tables);
   export_stacks_destroy(&to.stacks);
   return error;

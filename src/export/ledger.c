@@ -2,7 +2,6 @@
 #include "export/ledger.h"
 
 #include "base/array.h"
-#include "base/error.h"
 #include "base/utf8.h"
 #include "export/modules.h"
 #include "export/shown.h"
@@ -13,8 +12,6 @@
 enum { BYTES_MOST = 16 << 20, LOCATION_BYTES = 64, STACK_BYTES = 96, NAME_MOST = 2000, TEXT_MOST = 64 << 10 };
 
 #define NOT_THERE UINT32_MAX
-
-static wn_status no_memory(void) { return error_set(WN_ENOMEM, "not enough memory for the profile"); }
 
 /* ---- texts ---- */
 
@@ -236,10 +233,10 @@ static struct ledger_values *stack_like(struct ledger *ledger, const struct ledg
 wn_status ledger_create(struct ledger *ledger) {
   *ledger =
       (struct ledger){.modules = strings_create(), .locations = strings_create(), .stacks = strings_create()};
-  if (!ledger->modules || !ledger->locations || !ledger->stacks) return no_memory();
+  if (!ledger->modules || !ledger->locations || !ledger->stacks) return stacks_no_memory();
   return (ARRAY_ADD(ledger->values, ledger->value_count, ledger->value_capacity, (struct ledger_values){{0}}))
              ? WN_OK
-             : no_memory();
+             : stacks_no_memory();
 }
 
 void ledger_destroy(struct ledger *ledger) {
@@ -262,7 +259,7 @@ wn_status ledger_update(struct ledger *ledger, const struct report *report, uint
                             .text = {.bytes = malloc(2 * (size_t)TEXT_MOST)}};
   bool room = shown_stacks_create(report, &filling.stacks) && filling.location_of && filling.frames &&
               filling.order && filling.text.bytes;
-  wn_status error = room ? fill(&filling, nodes, since_ns) : no_memory();
+  wn_status error = room ? fill(&filling, nodes, since_ns) : stacks_no_memory();
   shown_stacks_destroy(&filling.stacks);
   free(filling.values);
   free(filling.location_of);
@@ -286,6 +283,6 @@ wn_status ledger_merge(struct ledger *ledger, const struct ledger *other) {
   free(modules);
   free(locations);
   free(room);
-  return done ? WN_OK : no_memory();
+  return done ? WN_OK : stacks_no_memory();
 }
 /* SPDX-License-Identifier: MIT */

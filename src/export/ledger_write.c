@@ -3,7 +3,6 @@
 
 #include "base/array.h"
 #include "base/check.h"
-#include "base/error.h"
 #include "base/hash.h"
 #include "export/pprof_file.h"
 #include <inttypes.h>
@@ -12,8 +11,6 @@
 #include <string.h>
 
 enum { FIELD_MOST = 64 << 10, LINES_MOST = 64, DEPTH_MOST = 1 << 14, TEXT_BYTES_MOST = 8 << 20 };
-
-static wn_status no_memory(void) { return error_set(WN_ENOMEM, "not enough memory for the profile"); }
 
 /* A number is rounded, and what has bytes has a block: readers refuse bytes without one. */
 static void whole_values(const struct ledger_values *values, int64_t whole[QUANTITIES]) {
@@ -297,7 +294,7 @@ wn_status ledger_write(FILE *out, const struct ledger *ledger, const struct ledg
                             .locations = malloc(DEPTH_MOST * sizeof *writing.locations),
                             .ids = malloc(DEPTH_MOST * sizeof *writing.ids)};
   bool room = writing.location.room && writing.id_of && writing.locations && writing.ids;
-  wn_status error = room ? pprof_open(&writing.pprof, out) : no_memory();
+  wn_status error = room ? pprof_open(&writing.pprof, out) : stacks_no_memory();
   if (!error) {
     put_head(&writing, head);
     put_mappings(&writing);
@@ -333,7 +330,7 @@ wn_status ledger_write_text(FILE *out, const struct ledger *ledger) {
   free(printing.order);
   free(printing.location.room);
   free(printing.locations);
-  return done ? WN_OK : no_memory();
+  return done ? WN_OK : stacks_no_memory();
 }
 
 wn_status ledger_write_symbols(FILE *out, const struct ledger *ledger, const uint64_t *addresses,
@@ -349,6 +346,6 @@ wn_status ledger_write_symbols(FILE *out, const struct ledger *ledger, const uin
   }
   free(location.room);
   free(known);
-  return done ? WN_OK : no_memory();
+  return done ? WN_OK : stacks_no_memory();
 }
 /* SPDX-License-Identifier: MIT */

@@ -18,7 +18,6 @@
  * from the file's offset 0 on. */
 #include "export/formats.h"
 
-#include "base/error.h"
 #include "export/modules.h"
 #include "export/pprof_file.h"
 #include "export/shown.h"
@@ -36,8 +35,6 @@ struct exporting {
   const struct names *names;
   struct source *source;
 };
-
-static wn_status no_memory(void) { return error_set(WN_ENOMEM, "not enough memory for the profile"); }
 
 static const char *text_of(const struct exporting *exporting, uint32_t string) {
   return strings_text(exporting->names->strings, string);
@@ -150,7 +147,7 @@ static void put_mapping(const struct exporting *exporting, uint32_t number, Ppro
 static wn_status put_mappings(const struct exporting *exporting) {
   uint32_t count = source_module_count(exporting->source), program = module_of_program(exporting->source);
   Pprof__Mapping *mappings = malloc(((size_t)count + 1) * sizeof *mappings);
-  if (!mappings) return no_memory();
+  if (!mappings) return stacks_no_memory();
   for (uint32_t i = 0; i <= count; i++) pprof__mapping__init(&mappings[i]);
   describe(exporting, mappings);
   if (program) put_mapping(exporting, program, &mappings[program]);
@@ -224,7 +221,7 @@ static wn_status put_groups(const struct exporting *exporting) {
     put_labels(exporting, &stacks, by_label);
     put_paths(exporting, &stacks, by_label, locations);
   } else {
-    error = no_memory();
+    error = stacks_no_memory();
   }
   free(by_label);
   free(locations);
@@ -299,7 +296,7 @@ static wn_status put_addresses(const struct exporting *exporting) {
     for (uint32_t node = 0; !error && node < nodes; node++)
       if (stack_values_any(&addresses.values[node])) put_stack(exporting, &addresses, node);
   } else {
-    error = no_memory();
+    error = stacks_no_memory();
   }
   shown_stacks_destroy(&addresses.stacks);
   free(addresses.location_of);

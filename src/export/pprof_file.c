@@ -1,8 +1,8 @@
 /* Writes and compresses the parts of a pprof profile. */
 #include "export/pprof_file.h"
 
-#include "base/error.h"
 #include "base/utf8.h"
+#include "export/stacks.h"
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 enum { WITH_GZIP_HEADER = 15 + 16, TEXT_MOST = 8192 };
 
 static void fail(struct pprof *pprof) {
-  if (!pprof->error) pprof->error = error_set(WN_ENOMEM, "not enough memory for the profile");
+  if (!pprof->error) pprof->error = stacks_no_memory();
 }
 
 /* Compresses what the stream's input has. */

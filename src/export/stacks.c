@@ -5,8 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static wn_status no_memory(void) { return error_set(WN_ENOMEM, "not enough memory for the stacks"); }
-
 /* ---- whole numbers ---- */
 
 /* What rounding down took from an owner's value. */
@@ -98,6 +96,8 @@ static bool list_frames(struct export_stacks *stacks) {
 
 /* ---- shared ---- */
 
+wn_status stacks_no_memory(void) { return error_set(WN_ENOMEM, "not enough memory for the profile"); }
+
 const struct quantity_kind quantity_kinds[QUANTITIES] = {
 #define EXPORT_QUANTITY(NAME, word, measure, bytes, type, unit, title) \
   [QUANTITY_##NAME] = {word, MEASURE_##measure, bytes, type, unit, title},
@@ -109,7 +109,7 @@ wn_status stack_values_since(const struct report *report, const struct call_path
                              uint64_t since_ns, struct stack_values **values) {
   const struct samples *samples = report->samples;
   *values = calloc(owners, sizeof **values);
-  if (!*values) return no_memory();
+  if (!*values) return stacks_no_memory();
   for (size_t i = 0; i < samples->row_count; i++) {
     const struct row *row = &samples->rows[i];
     uint32_t owner = stack_values_owner(paths, row);
@@ -125,7 +125,7 @@ wn_status stack_values_sum(const struct report *report, const struct call_paths 
   if (error || round_all(*values, owners)) return error;
   free(*values);
   *values = NULL;
-  return no_memory();
+  return stacks_no_memory();
 }
 
 bool stack_values_round(const double *estimates, size_t count, uint64_t *values) {
@@ -158,7 +158,7 @@ wn_status export_stacks_create(const struct report *report, enum grouping groupi
   *stacks = (struct export_stacks){.report = report};
   wn_status error = call_paths_create(report->samples, report->names, grouping, &view, &stacks->paths);
   if (!error) error = stack_values_sum(report, &stacks->paths, stacks->paths.node_count, &stacks->values);
-  if (!error && !(put_in_order(stacks) && list_frames(stacks))) error = no_memory();
+  if (!error && !(put_in_order(stacks) && list_frames(stacks))) error = stacks_no_memory();
   if (error) export_stacks_destroy(stacks);
   return error;
 }

@@ -39,6 +39,9 @@ struct quantity_kind {
 };
 extern const struct quantity_kind quantity_kinds[QUANTITIES];
 
+/* Says that there is not enough memory for the profile. WN_ENOMEM. */
+wn_status stacks_no_memory(void);
+
 /* The sums of one owner. */
 struct stack_values {
   double estimate[QUANTITIES];
