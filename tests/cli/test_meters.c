@@ -4,8 +4,18 @@
 
 #include "cli/scrape/meters.h"
 #include <math.h>
+#include <string.h>
 
 enum { CHAIN = 100 };
+
+/* How many more copies of texts there is memory for; below 0: for all. */
+static int copies_left = -1;
+char *__real_strdup(const char *text), *__wrap_strdup(const char *text);
+char *__wrap_strdup(const char *text) {
+  if (!copies_left) return NULL;
+  copies_left -= copies_left > 0;
+  return __real_strdup(text);
+}
 
 /* Blocks on stacks from..to, some freed. */
 static void write_blocks(struct trace_writer *writer, uint32_t *block, uint32_t from, uint32_t to) {
@@ -73,10 +83,41 @@ static void the_first_update_names_twenty(void **state) {
   unlink(story_path());
 }
 
+/* Wherever memory ends: no function is left out of the sums. */
+static void without_memory_the_meters_are_as_they_were(void **state) {
+  (void)state;
+  static struct meters meters, before;
+  struct trace_writer *writer = story_begin(1, CHAIN);
+  struct recording *recording;
+  struct recording_options options = {.names = {.symbols = false}};
+  struct report report;
+  uint32_t block = 0;
+  wn_status error;
+  int failures = 0;
+  write_blocks(writer, &block, 1, 60);
+  assert_int_equal(recording_load(story_path(), &options, &recording), WN_OK);
+  assert_int_equal(report_ask(recording, &(struct question){.at = AT_END}, &report), WN_OK);
+  for (;; failures++) {
+    copies_left = failures;
+    error = meters_update(&meters, &report, 0);
+    copies_left = -1;
+    if (!error) break;
+    assert_int_equal(error, WN_ENOMEM);
+    assert_memory_equal(&meters, &before, sizeof meters);
+  }
+  assert_in_range(failures, 50, 200);
+  assert_int_equal(meters.count, METERS_SHOWN + 1);
+  report_destroy(&report);
+  recording_free(recording);
+  trace_writer_close(writer);
+  unlink(story_path());
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_largest_have_names_and_keep_them),
       cmocka_unit_test(the_first_update_names_twenty),
+      cmocka_unit_test(without_memory_the_meters_are_as_they_were),
   };
   return RUN_TESTS(tests);
 }

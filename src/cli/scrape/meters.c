@@ -2,6 +2,7 @@
 #include "cli/scrape/meters.h"
 
 #include "analysis/load/strings.h"
+#include "base/array.h"
 #include "base/error.h"
 #include "base/utf8.h"
 #include <stdio.h>
@@ -9,6 +10,8 @@
 #include <string.h>
 
 static const char rest_name[] = "rest";
+
+static wn_status no_memory(void) { return error_set(WN_ENOMEM, "not enough memory for the metrics"); }
 
 /* A function of the report. */
 struct function {
@@ -21,7 +24,7 @@ struct updating {
   const struct report *report;
   uint64_t since_ns;
   struct strings *names;
-  struct function *functions; /* index: number of the name */
+  struct function *functions; /* index: number of the name; 0, the empty one, is none's */
   size_t capacity;
   struct sum held, allocated;
 };
@@ -37,13 +40,16 @@ static bool allocated_since(const struct row *row, struct share *share, void *co
          report_counts(updating->report, MEASURE_ALLOCATED, row, share);
 }
 
-/* The function of a label. NULL without memory. */
+/* The function of a label; one without a name is in the rest. NULL without memory. */
 static struct function *function_of(struct updating *updating, const struct call_tree *tree, uint32_t label) {
   char name[METER_NAME_MOST];
   call_tree_label(tree, updating->report->names, label, name, sizeof name);
   utf8_make_plain(name);
+  if (!*name) strcpy(name, rest_name);
   uint32_t before = updating->names->count, number = strings_intern(updating->names, name);
-  if (!number || number >= updating->capacity) return NULL;
+  if (!number || !array_reserve(&updating->functions, &updating->capacity, (size_t)number + 1,
+                                sizeof *updating->functions))
+    return NULL;
   if (number == before) updating->functions[number] = (struct function){.number = number};
   return &updating->functions[number];
 }
@@ -55,15 +61,15 @@ static wn_status sum(struct updating *updating, row_measure *measure, size_t off
   wn_status error = report_tree(report, report->samples, BY_FUNCTION, measure, updating, &tree);
   if (error) return error;
   *all = tree.nodes[0].total.bytes;
-  size_t wanted = updating->capacity + tree.group_count + 1;
-  struct function *larger = realloc(updating->functions, wanted * sizeof *larger);
-  if (larger) updating->functions = larger, updating->capacity = wanted;
-  for (size_t i = 0; i < tree.group_count && larger; i++) {
+  for (size_t i = 0; i < tree.group_count && !error; i++) {
     struct function *function = function_of(updating, &tree, tree.groups[i].label);
-    if (function) sum_merge((struct sum *)((char *)function + offset), &tree.groups[i].self.bytes);
+    if (function)
+      sum_merge((struct sum *)((char *)function + offset), &tree.groups[i].self.bytes);
+    else
+      error = no_memory();
   }
   call_tree_destroy(&tree);
-  return larger ? WN_OK : error_set(WN_ENOMEM, "not enough memory for the metrics");
+  return error;
 }
 
 static double share(const struct sum *part, const struct sum *whole) {
@@ -76,6 +82,16 @@ static int largest_first(const void *a, const void *b) {
   return (left->number > right->number) - (left->number < right->number);
 }
 
+static void sort(const struct updating *updating) {
+  uint32_t count = updating->names->count;
+  for (uint32_t i = 1; i < count; i++) {
+    struct function *function = &updating->functions[i];
+    function->score =
+        share(&function->held, &updating->held) + share(&function->allocated, &updating->allocated);
+  }
+  if (count > 1) qsort(updating->functions + 1, count - 1, sizeof *updating->functions, largest_first);
+}
+
 /* The meter of a name; the rest if there is none. */
 static struct meter *find(struct meters *meters, const char *name) {
   for (size_t i = 1; i < meters->count; i++)
@@ -84,9 +100,9 @@ static struct meter *find(struct meters *meters, const char *name) {
 }
 
 /* Gives the largest functions their names. */
-static void choose(struct meters *meters, const struct updating *updating, size_t functions) {
+static void choose(struct meters *meters, const struct updating *updating) {
   if (!meters->count) strcpy(meters->of[meters->count++].name, rest_name);
-  for (size_t i = 0; i < functions && i < METERS_SHOWN && meters->count <= METERS_MOST; i++) {
+  for (uint32_t i = 1; i < updating->names->count && i <= METERS_SHOWN && meters->count <= METERS_MOST; i++) {
     const char *name = strings_text(updating->names, updating->functions[i].number);
     if (updating->functions[i].score > 0 && strcmp(name, rest_name) != 0 && find(meters, name) == meters->of)
       snprintf(meters->of[meters->count++].name, METER_NAME_MOST, "%s", name);
@@ -100,10 +116,10 @@ static void set(struct meter *meter, const struct sum *held_sum, const struct su
   meter->allocated = estimate_of(&meter->allocated_sum, unit);
 }
 
-static void set_all(struct meters *meters, const struct updating *updating, size_t functions) {
+static void set_all(struct meters *meters, const struct updating *updating) {
   struct sum held_by[METERS_MOST + 1] = {{0}}, allocated_by[METERS_MOST + 1] = {{0}};
   double unit = updating->report->recording->byte_unit;
-  for (size_t i = 0; i < functions; i++) {
+  for (uint32_t i = 1; i < updating->names->count; i++) {
     const struct function *function = &updating->functions[i];
     size_t meter = (size_t)(find(meters, strings_text(updating->names, function->number)) - meters->of);
     sum_merge(&held_by[meter], &function->held);
@@ -117,21 +133,14 @@ static void set_all(struct meters *meters, const struct updating *updating, size
 
 wn_status meters_update(struct meters *meters, const struct report *report, uint64_t since_ns) {
   struct updating updating = {.report = report, .since_ns = since_ns, .names = strings_create()};
-  wn_status error = updating.names ? WN_OK : error_set(WN_ENOMEM, "not enough memory for the metrics");
+  wn_status error = updating.names ? WN_OK : no_memory();
   if (!error) error = sum(&updating, held, offsetof(struct function, held), &updating.held);
   if (!error)
     error = sum(&updating, allocated_since, offsetof(struct function, allocated), &updating.allocated);
   if (!error) {
-    size_t count = updating.names->count - 1; /* the first name is the empty string */
-    struct function *functions = updating.functions + 1;
-    for (size_t i = 0; i < count; i++)
-      functions[i].score =
-          share(&functions[i].held, &updating.held) + share(&functions[i].allocated, &updating.allocated);
-    if (count) qsort(functions, count, sizeof *functions, largest_first);
-    struct updating sorted = updating;
-    sorted.functions = functions;
-    choose(meters, &sorted, count);
-    set_all(meters, &sorted, count);
+    sort(&updating);
+    choose(meters, &updating);
+    set_all(meters, &updating);
   }
   strings_free(updating.names);
   free(updating.functions);
