@@ -360,6 +360,14 @@ sockets_are_for_their_user() {
   curl -s --unix-socket socket -o body http://anything/metrics || fail "it does not answer"
   end_view
   [ ! -e socket ] || fail "the socket stays"
+  serve --listen "unix:$PWD/socket" t
+  local first=$server
+  mv socket moved # so that no other file gets its number
+  serve --listen "unix:$PWD/socket" t
+  kill -TERM "$first"
+  wait "$first" || fail "the first server failed"
+  curl -s --unix-socket socket -o body http://anything/metrics || fail "a server that ended took the socket of another"
+  end_view
   echo text >file
   refused 1 'file is there, and no socket' serve --listen "unix:$PWD/file" t
   [ "$(cat file)" = text ] || fail "the file was changed"

@@ -98,6 +98,14 @@ static wn_status remove_stale(const struct sockaddr_un *name) {
                                 : WN_OK;
 }
 
+static void note_file(struct endpoint *endpoint, const char *path) {
+  struct stat found = {0};
+  (void)lstat(path, &found);
+  endpoint->device = found.st_dev;
+  endpoint->inode = found.st_ino;
+  strcpy(endpoint->path, path);
+}
+
 /* ---- shared ---- */
 
 wn_status endpoint_open(struct endpoint *endpoint, const char *address, unsigned port) {
@@ -138,7 +146,7 @@ wn_status endpoint_open_path(struct endpoint *endpoint, const char *path) {
   bool bound =
       endpoint->descriptor >= 0 && !bind(endpoint->descriptor, (struct sockaddr *)&name, sizeof name);
   umask(before);
-  if (bound) strcpy(endpoint->path, path);
+  if (bound) note_file(endpoint, path);
   if (bound && !listen(endpoint->descriptor, WAITING_MOST)) return endpoint->loopback = true, WN_OK;
   error = refused(endpoint);
   endpoint_remove_path(endpoint);
@@ -148,7 +156,10 @@ wn_status endpoint_open_path(struct endpoint *endpoint, const char *path) {
 }
 
 void endpoint_remove_path(const struct endpoint *endpoint) {
-  if (*endpoint->path) unlink(endpoint->path);
+  struct stat found;
+  if (*endpoint->path && !lstat(endpoint->path, &found) && found.st_dev == endpoint->device &&
+      found.st_ino == endpoint->inode)
+    unlink(endpoint->path);
 }
 
 bool endpoint_is_host(const struct endpoint *endpoint, const char *host) {

@@ -4,6 +4,7 @@
 #define CLI_SERVE_ENDPOINT_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 #include <sys/un.h>
 #include <winnow/status.h>
 
@@ -14,6 +15,8 @@ struct endpoint {
   bool any;                                             /* it listens on all addresses of the machine */
   bool loopback;                                        /* nobody else can reach it */
   char path[sizeof((struct sockaddr_un *)0)->sun_path]; /* of a socket in the file system; or empty */
+  dev_t device;                                         /* and of which file that is */
+  ino_t inode;
 };
 
 /* Listens on an IP address; port 0: any free one. WN_EIO: the system refuses. The caller closes the
@@ -24,7 +27,7 @@ wn_status endpoint_open(struct endpoint *endpoint, const char *address, unsigned
  * that no process listens on any more is replaced; nothing else is. WN_EIO. */
 wn_status endpoint_open_path(struct endpoint *endpoint, const char *path);
 
-/* Removes the file of such a socket. */
+/* Removes the file of such a socket, unless it is another one now. */
 void endpoint_remove_path(const struct endpoint *endpoint);
 
 /* Whether a request's header Host names the endpoint: its address or localhost, with the port. A
