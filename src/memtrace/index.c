@@ -3,9 +3,9 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/open_file.h"
 #include "base/os.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -236,7 +236,7 @@ static wn_status fill(struct memtrace_index *index, const char *path) {
 /* ---- shared ---- */
 
 wn_status memtrace_index_create(struct memtrace_index *index, const char *path) {
-  *index = (struct memtrace_index){.descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)};
+  *index = (struct memtrace_index){.descriptor = open_file(path)};
   if (index->descriptor < 0) return error_set(WN_EIO, "cannot open %s: %s", path, strerror(errno));
   wn_status error = fill(index, path);
   if (error) memtrace_index_destroy(index);

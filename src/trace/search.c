@@ -2,11 +2,11 @@
 #include "trace/search.h"
 
 #include "base/error.h"
+#include "base/open_file.h"
 #include "base/os.h"
 #include "trace/checkpoint.h"
 #include "trace/remains.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -104,7 +104,7 @@ static wn_status examine_file(int descriptor, const char *path, uint64_t *size) 
 /* ---- shared ---- */
 
 wn_status search_open(struct search *search) {
-  search->descriptor = open(search->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  search->descriptor = open_file(search->path);
   search->refused = search->descriptor < 0 && errno != ENOENT;
   if (search->descriptor < 0) return error_set(WN_EIO, "cannot open %s: %s", search->path, strerror(errno));
   wn_status status = examine_file(search->descriptor, search->path, &search->size);

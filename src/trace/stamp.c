@@ -2,10 +2,10 @@
 #include "trace/stamp.h"
 
 #include "base/hash.h"
+#include "base/open_file.h"
 #include "base/os.h"
 #include "trace/chunk.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -30,7 +30,7 @@ static bool next_chunk(int descriptor, uint64_t capacity, uint64_t *at) {
 
 uint64_t trace_stamp(const char *path) {
   struct stat found;
-  int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  int descriptor = open_file(path);
   if (descriptor < 0) return 0;
   uint64_t stamp = 1, commit, capacity = capacity_of(descriptor);
   bool is_file = !fstat(descriptor, &found) && S_ISREG(found.st_mode);

@@ -222,6 +222,31 @@ paths_are_used_again() {
   end_view
 }
 
+# Another user can put a link to any file where its trace is.
+roots_server_follows_no_links_that_it_finds() {
+  need curl
+  [ "$(id -u)" = 0 ] || skip "this needs root"
+  install -d -o 65534 folder
+  make named secret
+  make plain folder/own.trace
+  local pid
+  pid=$(pid_of_trace folder/own.trace)
+  ln -s ../secret folder/link.trace
+  serve_freely folder
+  gets 200 ''
+  [ "$(grep -o 'href="/page' body | wc -l)" = 1 ] || fail "a link is served: $(cat body)"
+  gets 200 "page?pid=$pid"
+  rm folder/own.trace
+  mv folder/link.trace folder/own.trace
+  gets 500 "page?pid=$pid"
+  body_says 'own.trace'
+  end_view
+  ln -s secret chosen
+  serve_freely chosen
+  gets 200 debug/pprof/heap # which the user named
+  end_view
+}
+
 recordings_come_and_go() {
   need_many_blocks
   need curl

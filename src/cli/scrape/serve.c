@@ -1,5 +1,6 @@
 /* winnow serve: serves profiles and metrics of recordings until a signal comes. */
 #include "base/error.h"
+#include "base/open_file.h"
 #include "cli/command.h"
 #include "cli/inputs.h"
 #include "cli/options.h"
@@ -9,6 +10,7 @@
 #include "cli/text.h"
 #include <getopt.h>
 #include <malloc.h>
+#include <unistd.h>
 
 /* Samples of a recording unless the user gives another number: bench/results/figures.md. */
 enum { USUAL_SAMPLES = 50000, TIDY_SECONDS = 20 };
@@ -58,6 +60,7 @@ int command_serve(int argc, char **argv) {
   size_t given = options.recording.samples_most;
   options.recording.samples_most = options.full ? 0 : given ? given : USUAL_SAMPLES;
   if (options.token_file && token_read(&token, options.token_file)) return fail_job("%s", wn_last_error());
+  if (!geteuid()) open_file_refuse_links();
   inputs_trim(argv + optind, argc - optind);
   wn_status error = targets_open(&targets, SERVED_MOST, argv + optind, argc - optind, &options.recording);
   bool found = !error;

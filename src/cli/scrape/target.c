@@ -8,10 +8,21 @@
 #include "base/utf8.h"
 #include "cli/input.h"
 #include "sources/files/open.h"
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define REST_FROM_NS UINT64_C(1000000000)
+
+/* LINKS: the path by which a trace is opened. */
+static const char *file_of(const struct target *target, char file[PATH_MAX]) {
+  return target->named && realpath(target->path, file) ? file : target->path;
+}
+
+static uint64_t stamp_of(const struct target *target) {
+  char file[PATH_MAX];
+  return source_stamp(file_of(target, file));
+}
 
 static bool is_same(const struct joined_identity *one, const struct joined_identity *other) {
   return !memcmp(one, other, sizeof *one); /* joined.h: they are compared as bytes */
@@ -47,7 +58,8 @@ static void name_service(struct target *target) {
 
 static wn_status read_head(struct target *target, pid_t pid) {
   struct source *source;
-  wn_status error = source_open(target->path, &source);
+  char file[PATH_MAX];
+  wn_status error = source_open(file_of(target, file), &source);
   if (error) return error;
   const struct trace_run *run = source_run(source);
   target->identity = joined_identity_of(run);
@@ -75,8 +87,9 @@ static wn_status check_identity(struct target *target) {
 
 /* Without an error and a recording the target has become that of another process. */
 static wn_status load_once(struct target *target, uint64_t stamp, const struct recording_options *options) {
+  char file[PATH_MAX];
   struct joined_part part = {
-      .path = target->path, .name = target->path, .writing = target->growing, .selected = true};
+      .path = file_of(target, file), .name = target->path, .writing = target->growing, .selected = true};
   struct recording *recording;
   wn_status error = recording_load_joined(&part, 1, target->path, options, &recording);
   if (error) return error;
@@ -131,7 +144,7 @@ static void note_facts(struct target *target) {
 static bool is_behind(struct target *target, const uint64_t *stamp, const struct recording_options *options,
                       wn_status *error) {
   *error = WN_OK;
-  if (*stamp && (rests(target) || *stamp == source_stamp(target->path))) return false;
+  if (*stamp && (rests(target) || *stamp == stamp_of(target))) return false;
   *error = target_load(target, options);
   if (!*error) return target->stamp != *stamp;
   if (*stamp) *error = WN_OK;
@@ -140,11 +153,12 @@ static bool is_behind(struct target *target, const uint64_t *stamp, const struct
 
 /* ---- shared ---- */
 
-struct target *target_open(const char *path, pid_t pid, bool growing) {
+struct target *target_open(const char *path, pid_t pid, bool growing, bool named) {
   struct target *target = calloc(1, sizeof *target);
   if (!target) return NULL;
   target->path = strdup(path);
   target->growing = growing;
+  target->named = named;
   if (target->path && !read_head(target, pid)) return target;
   target_close(target);
   return NULL;
@@ -191,7 +205,7 @@ bool target_is_served(const struct target *target) {
 wn_status target_load(struct target *target, const struct recording_options *options) {
   uint64_t began_ns = target->used_ns = os_monotonic_ns();
   if (rests(target)) return target->recording ? WN_OK : refuse_to_load(target);
-  uint64_t stamp = source_stamp(target->path); /* what is written afterwards makes the next one differ */
+  uint64_t stamp = stamp_of(target); /* what is written afterwards makes the next one differ */
   if (target->recording && target->stamp == stamp && stamp) return WN_OK;
   wn_status error = load(target, stamp ? stamp : 1, options);
   begin_rest(target, began_ns);
@@ -247,7 +261,7 @@ wn_status target_window(const struct target *target, uint64_t since_ns, struct l
 }
 
 bool target_is_whole(const struct target *target) {
-  return !target->growing && target->stamp == source_stamp(target->path);
+  return !target->growing && target->stamp == stamp_of(target);
 }
 
 uint64_t target_now_ns(const struct target *target) {

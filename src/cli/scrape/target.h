@@ -14,6 +14,9 @@
  * trace that the user named as a file is served for ever. A trace that had ended when it was found
  * is gone from the start.
  *
+ * LINKS. The path of a trace that the user named may be a link. One that was found may not, where
+ * base/open_file.h refuses them: its folder may be another user's.
+ *
  * MISSED. An event whose thread was delayed between taking its time and writing it, while a later
  * one was seen, is in no total: one of each thread at most, each time the state is updated.
  *
@@ -30,7 +33,7 @@ enum { ENDED_SECONDS = 300 };
 
 struct target {
   char *path;
-  bool named; /* LIFE */
+  bool named; /* LIFE, LINKS */
   /* What the trace says of its process; anew when another process writes the file. */
   struct joined_identity identity;
   pid_t pid; /* as other processes see it, where that is known */
@@ -55,8 +58,9 @@ struct target {
   struct cursors cursors;
 };
 
-/* Reads who writes a trace. `pid` 0: as the trace has it. NULL: it cannot be read. */
-struct target *target_open(const char *path, pid_t pid, bool growing);
+/* Reads who writes a trace. `pid` 0: as the trace has it. `named`: by the user, as a file. NULL: it
+ * cannot be read. */
+struct target *target_open(const char *path, pid_t pid, bool growing, bool named);
 void target_close(struct target *target);
 
 /* The trace has another path: a recording into a folder becomes a file at its end. */

@@ -52,18 +52,16 @@ static void add(struct targets *targets, struct target *target) {
 
 /* Adds a recording, or notes its state. False: it is new, and cannot be read. */
 static bool note(struct targets *targets, const char *path, pid_t pid, bool growing, bool named) {
-  struct target *known = find(targets, path), *target = known ? NULL : target_open(path, pid, growing);
+  struct target *known = find(targets, path), *target = known ? NULL : target_open(path, pid, growing, named);
   if (target && (known = find_same(targets, target))) {
     if (access(known->path, F_OK)) target_move(known, path);
     known->named |= named;
     target_close(target);
   }
-  if (known) {
+  if (known)
     target_note(known, pid, growing);
-  } else if (target) {
-    target->named = named;
+  else if (target)
     add(targets, target);
-  }
   return known || target;
 }
 

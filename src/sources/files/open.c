@@ -2,6 +2,7 @@
 #include "sources/files/open.h"
 
 #include "base/error.h"
+#include "base/open_file.h"
 #include "sources/memory_bound.h"
 #include "sources/profiles/dhat_profile.h"
 #include "sources/profiles/heaptrack_trace.h"
@@ -10,7 +11,6 @@
 #include "sources/traces/memtrace_trace.h"
 #include "sources/traces/winnow_trace.h"
 #include "trace/stamp.h"
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -124,7 +124,7 @@ static const struct file_format *format_within(const char *path) {
  * or cannot be read. */
 static size_t first_bytes(const char *path, unsigned char bytes[FIRST_BYTES]) {
   struct stat found;
-  int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  int descriptor = open_file(path);
   if (descriptor < 0) return 0;
   ssize_t count =
       fstat(descriptor, &found) || !S_ISREG(found.st_mode) ? 0 : pread(descriptor, bytes, FIRST_BYTES, 0);

@@ -5,10 +5,10 @@
 #include "sources/profiles/dhat_profile.h"
 
 #include "base/error.h"
+#include "base/open_file.h"
 #include "sources/profiles/profile_source.h"
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -197,7 +197,7 @@ static wn_status read_head(const struct reading *reading, const json_t *root) {
 
 static wn_status load(const char *path, json_t **root) {
   json_error_t fault;
-  int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  int descriptor = open_file(path);
   if (descriptor < 0) return error_set(WN_EIO, "cannot open %s: %s", path, strerror(errno));
   *root = json_loadfd(descriptor, 0, &fault);
   close(descriptor);

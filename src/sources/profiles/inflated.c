@@ -2,8 +2,8 @@
 #include "sources/profiles/inflated.h"
 
 #include "base/error.h"
+#include "base/open_file.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -96,7 +96,7 @@ static bool fill_out(struct inflated *file) {
 
 static wn_status begin(struct inflated *file, const char *path) {
   struct stat found;
-  file->descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  file->descriptor = open_file(path);
   if (file->descriptor < 0 || fstat(file->descriptor, &found))
     return error_set(WN_EIO, "cannot open %s: %s", path, strerror(errno));
   file->size = (uint64_t)found.st_size;

@@ -9,10 +9,10 @@
 #include "sources/profiles/pprof_tables.h"
 
 #include "base/array.h"
+#include "base/open_file.h"
 #include "base/text.h"
 #include <ctype.h>
 #include <elf.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -192,7 +192,7 @@ static void set_build_id(struct trace_module *module, const char *text) {
 static bool loaded_bias(const char *path, const struct pprof_mapping *mapping, uint64_t *bias) {
   Elf64_Ehdr head;
   Elf64_Phdr segments[HEADERS_MOST];
-  int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  int descriptor = open_file(path);
   bool found = false;
   if (descriptor < 0) return false;
   if (pread(descriptor, &head, sizeof head, 0) == (ssize_t)sizeof head &&
