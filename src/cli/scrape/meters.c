@@ -24,7 +24,7 @@ struct updating {
   const struct report *report;
   uint64_t since_ns;
   struct strings *names;
-  struct function *functions; /* index: number of the name; 0, the empty one, is none's */
+  struct function *functions; /* index: number of the name; the first is not used */
   size_t capacity;
   struct sum held, allocated;
 };
