@@ -1,7 +1,14 @@
-/* Finds the trace among the shared mappings of a process. */
+/* Finds the trace among the shared mappings of a process.
+ *
+ * DEVICES. Files of two file systems can have the same number, so a file is looked for by its device
+ * too. But some file systems (btrfs, overlays) report another device in a file's status than in the
+ * list of mappings. Where no file on the same device is the trace, a file with the same number on
+ * another device is accepted; that it is the trace of this process, its RUN record says. */
 #include "cli/mapped_trace.h"
 
 #include "base/array.h"
+#include "base/hash.h"
+#include "base/index.h"
 #include "base/os.h"
 #include "trace/chunk.h"
 #include "trace/reader.h"
@@ -12,64 +19,80 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
-enum { FILES_MOST = 256, PATH_BYTES = PATH_MAX + 64 };
+enum { PATH_BYTES = PATH_MAX + 64 };
 
 /* A file that is mapped so that writing changes it. */
 struct mapped_file {
+  dev_t device;
   ino_t inode;
   bool is_removed;
-  char path[PATH_BYTES];
+  char *path; /* as the process has it */
 };
 
-/* One line of /proc/PID/maps. False: it is of no such file. */
+struct search {
+  pid_t pid;
+  uint32_t number;
+  struct mapped_file *files; /* each once */
+  size_t count, capacity;
+  struct index by_inode;
+  bool on_other_devices; /* DEVICES */
+  struct mapped_trace *found;
+};
+
+/* ---- what is mapped ---- */
+
+/* One line of /proc/PID/maps; the path is in the line. False: it is of no such file. */
 static bool read_line(char *line, struct mapped_file *file) {
   static const char removed[] = " (deleted)";
   char permissions[8], *path = strchr(line, '/');
+  unsigned major, minor;
   unsigned long long inode;
-  if (!path || sscanf(line, "%*s %7s %*s %*s %llu", permissions, &inode) != 2) return false;
-  if (strcmp(permissions, "rw-s") != 0 || strlen(path) >= sizeof file->path) return false;
+  if (!path || sscanf(line, "%*s %7s %*s %x:%x %llu", permissions, &major, &minor, &inode) != 4) return false;
+  if (strcmp(permissions, "rw-s") != 0) return false;
   path[strcspn(path, "\n")] = 0;
   size_t length = strlen(path), cut = strlen(removed);
+  *file = (struct mapped_file){.device = makedev(major, minor), .inode = (ino_t)inode, .path = path};
   file->is_removed = length > cut && !strcmp(path + length - cut, removed);
   if (file->is_removed) path[length - cut] = 0;
-  file->inode = (ino_t)inode;
-  strcpy(file->path, path);
   return true;
 }
 
-/* A device is not opened: that may do something. */
-static bool is_same(const char *path, ino_t inode) {
-  struct stat found;
-  return !stat(path, &found) && S_ISREG(found.st_mode) && found.st_ino == inode;
+/* The next file of a number; NULL: there is none. */
+static const struct mapped_file *next_of(const struct search *search, ino_t inode, struct index_walk *walk) {
+  uint32_t number;
+  while ((number = index_next(&search->by_inode, walk)))
+    if (search->files[number - 1].inode == inode) return &search->files[number - 1];
+  return NULL;
 }
 
-/* By a descriptor of the process, if it has one of this file. */
-static bool find_descriptor(pid_t pid, ino_t inode, char path[PATH_BYTES]) {
-  char folder[40];
-  bool found = false;
-  snprintf(folder, sizeof folder, "/proc/%d/fd", (int)pid);
-  DIR *all = opendir(folder);
-  for (struct dirent *entry; all && !found && (entry = readdir(all));) {
-    snprintf(path, PATH_BYTES, "%s/%s", folder, entry->d_name);
-    found = entry->d_name[0] != '.' && is_same(path, inode);
-  }
-  if (all) closedir(all);
-  return found;
+/* Of the many mappings of a file the first counts. False without memory. */
+static bool add(struct search *search, struct mapped_file file) {
+  struct index_walk walk = {.hash = hash_mix(file.inode)};
+  for (const struct mapped_file *known; (known = next_of(search, file.inode, &walk));)
+    if (known->device == file.device) return true;
+  file.path = strdup(file.path);
+  if (file.path && ARRAY_ADD(search->files, search->count, search->capacity, file))
+    return index_add(&search->by_inode, walk.hash, (uint32_t)search->count);
+  free(file.path);
+  return false;
 }
 
-/* A path by which this process can open the file. */
-static bool find_path(pid_t pid, const struct mapped_file *file, char path[PATH_BYTES]) {
-  if (!file->is_removed) {
-    snprintf(path, PATH_BYTES, "%s", file->path);
-    if (is_same(path, file->inode)) return true;
-    if (snprintf(path, PATH_BYTES, "/proc/%d/root%s", (int)pid, file->path) < PATH_BYTES &&
-        is_same(path, file->inode))
-      return true;
-  }
-  return find_descriptor(pid, file->inode, path);
+static void read_maps(struct search *search) {
+  char name[40], *line = NULL;
+  size_t size = 0;
+  struct mapped_file file;
+  snprintf(name, sizeof name, "/proc/%d/maps", (int)search->pid);
+  FILE *maps = fopen(name, "re");
+  for (bool done = maps; done && getline(&line, &size, maps) > 0;)
+    if (read_line(line, &file)) done = add(search, file);
+  free(line);
+  if (maps) fclose(maps);
 }
+
+/* ---- which of it is the trace ---- */
 
 /* Whether it is the trace of this process, and since when. */
 static bool is_trace_of(const char *path, uint32_t number, uint64_t *began_ns) {
@@ -86,9 +109,18 @@ static bool is_trace_of(const char *path, uint32_t number, uint64_t *began_ns) {
   return is_own;
 }
 
-static bool check(pid_t pid, uint32_t number, const struct mapped_file *file, struct mapped_trace *found) {
-  char path[PATH_BYTES];
-  if (!find_path(pid, file, path) || !is_trace_of(path, number, &found->began_ns)) return false;
+/* A device is not opened: that may do something. */
+static bool look(const char *path, struct stat *found) {
+  return !stat(path, found) && S_ISREG(found->st_mode);
+}
+
+/* The file at a path that this process can open. */
+static bool check(const struct search *search, const struct mapped_file *file, const char *path,
+                  const struct stat *status) {
+  struct mapped_trace *found = search->found;
+  bool is_same =
+      status->st_ino == file->inode && (status->st_dev != file->device) == search->on_other_devices;
+  if (!is_same || !is_trace_of(path, search->number, &found->began_ns)) return false;
   found->is_removed = file->is_removed;
   found->trace = strdup(file->path);
   found->path = strdup(path);
@@ -98,25 +130,54 @@ static bool check(pid_t pid, uint32_t number, const struct mapped_file *file, st
   return false;
 }
 
+static bool find_by_path(const struct search *search, const struct mapped_file *file) {
+  char path[PATH_BYTES];
+  struct stat status;
+  if (file->is_removed) return false;
+  if (look(file->path, &status) && check(search, file, file->path, &status)) return true;
+  return snprintf(path, sizeof path, "/proc/%d/root%s", (int)search->pid, file->path) < PATH_BYTES &&
+         look(path, &status) && check(search, file, path, &status);
+}
+
+static bool find_by_descriptor(const struct search *search, const char *path) {
+  struct stat status;
+  if (!look(path, &status)) return false;
+  struct index_walk walk = {.hash = hash_mix(status.st_ino)};
+  for (const struct mapped_file *file; (file = next_of(search, status.st_ino, &walk));)
+    if (check(search, file, path, &status)) return true;
+  return false;
+}
+
+/* Of files to which no path leads the process may have descriptors. */
+static bool find_by_descriptors(const struct search *search) {
+  char folder[40], path[PATH_BYTES];
+  bool found = false;
+  snprintf(folder, sizeof folder, "/proc/%d/fd", (int)search->pid);
+  DIR *all = opendir(folder);
+  for (struct dirent *entry; all && !found && (entry = readdir(all));) {
+    snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+    found = entry->d_name[0] != '.' && find_by_descriptor(search, path);
+  }
+  if (all) closedir(all);
+  return found;
+}
+
+static bool find(const struct search *search) {
+  for (size_t i = 0; i < search->count; i++)
+    if (find_by_path(search, &search->files[i])) return true;
+  return find_by_descriptors(search);
+}
+
 /* ---- shared ---- */
 
 bool mapped_trace_find(pid_t pid, uint32_t number, struct mapped_trace *found) {
-  char name[40], *line = NULL;
-  size_t size = 0, count = 0;
-  ino_t seen[FILES_MOST];
-  bool done = false;
-  snprintf(name, sizeof name, "/proc/%d/maps", (int)pid);
-  FILE *maps = fopen(name, "re");
-  while (maps && !done && count < FILES_MOST && getline(&line, &size, maps) > 0) {
-    struct mapped_file file;
-    bool is_new = read_line(line, &file);
-    for (size_t i = 0; is_new && i < count; i++) is_new = seen[i] != file.inode;
-    if (!is_new) continue;
-    seen[count++] = file.inode;
-    done = check(pid, number, &file, found);
-  }
-  free(line);
-  if (maps) fclose(maps);
+  struct search search = {.pid = pid, .number = number, .found = found};
+  read_maps(&search);
+  bool done = find(&search);
+  if (!done) search.on_other_devices = true, done = find(&search);
+  for (size_t i = 0; i < search.count; i++) free(search.files[i].path);
+  free(search.files);
+  free(search.by_inode.slots);
   return done;
 }
 /* SPDX-License-Identifier: MIT */
