@@ -273,7 +273,7 @@ static uint64_t part_bytes(bool closed, uint64_t max_bytes) {
 static wn_status compact_part(struct compacting *job, bool closed, uint64_t max_bytes,
                               struct compact_result *result, bool *all) {
   struct excerpt excerpt = {.descriptor = -1};
-  struct rewrite rewrite = {.history = job->history, .run_id = job->header.run_id};
+  struct rewrite rewrite = {.name = job->path, .history = job->history, .run_id = job->header.run_id};
   struct excerpt_of of = {.descriptor = job->descriptor,
                           .capacity = job->capacity,
                           .closed = closed,
@@ -395,8 +395,12 @@ wn_status compact_copy(const char *path, const char *target) {
   int descriptor = status ? -1 : open(job.history, O_RDONLY | O_CLOEXEC);
   snprintf(trace, sizeof trace, "/proc/self/fd/%d", job.descriptor);
   snprintf(history, sizeof history, "/proc/self/fd/%d", descriptor);
-  struct rewrite rewrite = {
-      .path = trace, .history = history, .run_id = job.header.run_id, .end = UINT64_MAX, .all = true};
+  struct rewrite rewrite = {.name = path,
+                            .path = trace,
+                            .history = history,
+                            .run_id = job.header.run_id,
+                            .end = UINT64_MAX,
+                            .all = true};
   if (!status) status = rewrite_begin(&rewrite, trace);
   if (!status) status = rewrite_read(&rewrite);
   if (!status) status = rewrite_write(&rewrite, SIZE_MAX, target);

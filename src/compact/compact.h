@@ -28,8 +28,8 @@ bool compact_is_due(const char *path, uint64_t max_bytes);
  * depend on the trace. So it reads the trace once for each part, some ten times. A bound of more
  * than 4 GiB counts as 4 GiB.
  *
- * WN_EBUSY: another process compacts it. WN_EINVAL: it is no trace of Winnow; WN_EIO, WN_ENOMEM
- * likewise with wn_last_error. */
+ * WN_EBUSY: another process compacts it. WN_EINVAL: it is no trace of Winnow. WN_EIO: also if the
+ * history is damaged; then nothing is changed. WN_ENOMEM, and all of them with wn_last_error. */
 wn_status compact_trace(const char *path, uint64_t max_bytes, struct compact_result *result);
 
 /* Writes a trace and its history as one trace, of which nothing is left out, over `target`, which

@@ -34,6 +34,13 @@ struct reading {
   bool from_history;
 };
 
+/* A new history, or a copy, of what can be read would count as whole. */
+static wn_status no_history(const struct rewrite *rewrite) {
+  return error_set(WN_EIO,
+                   "the history of %s is damaged or cannot be read; it is not %s, which would hide that",
+                   rewrite->name, rewrite->all ? "copied into one file" : "compacted");
+}
+
 static wn_status begin(struct reading *reading, const struct rewrite *rewrite, const char *path,
                        const char *history) {
   *reading = (struct reading){.rewrite = rewrite, .chunk = UINT64_MAX};
@@ -42,7 +49,7 @@ static wn_status begin(struct reading *reading, const struct rewrite *rewrite, c
   trace_reader_forget_stacks(reading->reader, STACKS_MOST);
   if (!trace_reader_damage(reading->reader)->chunks_damaged) return WN_OK;
   trace_reader_close(reading->reader);
-  return error_set(WN_EIO, "the history of the trace cannot be read; it is not compacted");
+  return no_history(rewrite);
 }
 
 /* False at the end of what is of interest. */
@@ -60,9 +67,11 @@ static bool next(struct reading *reading, struct trace_event *event) {
 }
 
 static wn_status end(struct reading *reading, bool done) {
+  bool damaged = trace_reader_history_damaged(reading->reader);
   done &= !trace_reader_damage(reading->reader)->out_of_memory;
   trace_reader_close(reading->reader);
-  return done ? WN_OK : no_memory();
+  if (!done) return no_memory();
+  return damaged ? no_history(reading->rewrite) : WN_OK;
 }
 
 /* Notes an event. False without memory. */

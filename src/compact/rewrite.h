@@ -11,6 +11,7 @@
 
 struct rewrite {
   /* Set before rewrite_begin. */
+  const char *name; /* of the trace, for people */
   const char *history;
   uint64_t run_id; /* of the trace */
   /* Set by rewrite_begin. */
@@ -33,7 +34,7 @@ struct rewrite {
   uint64_t samples_left;
 };
 
-/* Finds what the history of the trace at `path` has taken over. */
+/* Finds what the history of the trace at `path` has taken over. WN_EIO: the history is damaged. */
 wn_status rewrite_begin(struct rewrite *rewrite, const char *path);
 
 /* Reads all, and notes what there is to choose from. */

@@ -50,6 +50,9 @@ struct trace_reader {
   /* The file that is read; and what is read behind it: the trace, while this is its history. */
   struct file file, later;
   bool has_history;
+  /* Of the history: the next chunk's number; whether the last one is not sealed; the result. */
+  uint64_t history_next;
+  bool history_open, history_damaged;
   /* What the history has taken over, and what was dropped. */
   struct replaced replaced;
   struct dropped dropped;
@@ -78,16 +81,13 @@ struct trace_reader {
   struct trace_damage damage;
 };
 
-/* ---- bytes ---- */
-
 static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 /* ---- chunks ---- */
 
 static enum chunk_state load_chunk(struct trace_reader *reader, uint64_t offset, size_t *count) {
-  *count =
-      (size_t)smaller(reader->buffer_bytes,
-                      reader->file.capacity); /* a chunk that is being written may have grown meanwhile */
+  /* A chunk that is being written may have grown meanwhile. */
+  *count = (size_t)smaller(reader->buffer_bytes, reader->file.capacity);
   enum chunk_state state = chunk_read(reader->file.descriptor, reader->buffer, offset, count, &reader->used);
   if (state != CHUNK_WHOLE) return state;
   const struct chunk_header *header = (const struct chunk_header *)reader->buffer;
@@ -208,9 +208,20 @@ static void begin_whole(struct trace_reader *reader, uint64_t offset) {
                 header_of(reader)->base_time, rate_of_chunk(reader));
 }
 
+/* What is missing of a history: none of its chunks is unused, and the writer seals all but the last. */
+static void check_history(struct trace_reader *reader, uint64_t chunk, enum chunk_state state) {
+  uint64_t until;
+  if (chunk > reader->history_next)
+    count_damage(reader, (chunk - reader->history_next) * reader->file.capacity);
+  reader->history_next = chunk + 1;
+  reader->history_open = state == CHUNK_WHOLE && !chunk_is_sealed(reader->buffer, reader->used, &until);
+}
+
 /* From the history to the trace, whose chunks up to the last that was taken over count as used. */
 static bool next_file(struct trace_reader *reader) {
   if (!in_history(reader)) return false;
+  if (!reader->damage.chunks_damaged && !reader->history_open) count_damage(reader, 0);
+  reader->history_damaged = reader->damage.chunks_damaged;
   close(reader->file.descriptor);
   reader->file = reader->later;
   reader->later.descriptor = -1;
@@ -240,6 +251,7 @@ static bool next_chunk(struct trace_reader *reader) {
       pass_hole(reader);
       continue;
     }
+    if (in_history(reader)) check_history(reader, offset / file->capacity, state);
     if (!in_history(reader) && replaced_has(&reader->replaced, offset / file->capacity) &&
         !(state == CHUNK_WHOLE && is_mark(reader))) {
       if (state == CHUNK_WHOLE && !reader->tail.capacity) note_end(reader, offset, count, true);
@@ -302,6 +314,7 @@ static void begin_again(struct trace_reader *reader) {
   reader->tail = (struct trace_tail){0};
   reader->rest.active = false;
   reader->decoder.unknown = reader->decoder.stacks_lost = 0;
+  reader->history_next = 0;
   reader->damage = (struct trace_damage){.thinned = reader->has_history};
 }
 
@@ -568,7 +581,7 @@ struct trace_tail trace_reader_tail(const struct trace_reader *reader) {
 
 const struct dropped *trace_reader_dropped(const struct trace_reader *reader) { return &reader->dropped; }
 
-bool trace_reader_has_history(const struct trace_reader *reader) { return reader->has_history; }
+bool trace_reader_history_damaged(const struct trace_reader *reader) { return reader->history_damaged; }
 
 bool trace_reader_chunk(const struct trace_reader *reader, uint64_t *chunk) {
   *chunk = reader->file.next_chunk - 1;

@@ -64,8 +64,8 @@ struct trace_tail trace_reader_tail(const struct trace_reader *reader);
 /* What was dropped, joined once all is read (dropped.h). */
 const struct dropped *trace_reader_dropped(const struct trace_reader *reader);
 
-/* Whether the trace is read with a history. */
-bool trace_reader_has_history(const struct trace_reader *reader);
+/* Whether a part of the history is damaged or missing; known once all of it was read. */
+bool trace_reader_history_damaged(const struct trace_reader *reader);
 
 /* The number of the chunk that the last event is from. False: it is from the trace's history. */
 bool trace_reader_chunk(const struct trace_reader *reader, uint64_t *chunk);

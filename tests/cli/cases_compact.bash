@@ -271,6 +271,25 @@ compactions_that_fail_are_said_once() {
   grep -Eq '^winnow: compaction to 4.19 MB failed( [0-9]+ times)?: ' err && [ "$(grep -c compaction err)" = 1 ] || fail "$(cat err)"
 }
 
+# A new history would count as whole. The program damages the one that it has while no compaction runs, and waits for the next.
+a_damaged_history_is_left_alone() {
+  need_recording
+  need_many_blocks
+  [ -e /proc/$$/task/$$/children ] || skip "children of processes are not known"
+  # shellcheck disable=SC2016
+  local idle='read -r children </proc/$PPID/task/$PPID/children; [ "$children" = $$ ]'
+  # shellcheck disable=SC2016
+  local faults='read -r s </proc/$PPID/stat && set -- ${s##*) } && faults=$9'
+  local damage="until { $idle; } && h=\$(echo t/*.history) && printf %0200d 0 | dd of=\$h bs=1 seek=\$((\$(stat -c %s \$h) / 2)) conv=notrunc status=none && { $idle; }; do sleep 0.01; done"
+  run record -q -r 1 -m 4194304 -o t -- bash -c "$(allocates_until 'compgen -G "t/*.trace.history" >/dev/null'); $damage; $faults; before=\$faults; $(allocates_until "{ $faults && [ \$faults -gt \$before ]; }"); exit 3"
+  [ "$code" = 3 ] && [ "$(grep -c compaction err)" = 1 ] || fail "code $code: $(cat err)"
+  grep -Eq '^winnow: compaction to 4.19 MB failed( [0-9]+ times)?: the history of t/.*[.]trace is damaged or cannot be read; it is not compacted' err || fail "$(cat err)"
+  succeeds info --json t
+  [ "$(jq '.damaged_chunks > 0' out)" = true ] || fail "$(cat out)"
+  refused 1 'the history of t is damaged' dump -o copy t
+  [ ! -e copy ] || fail "a copy is left"
+}
+
 bounded_recordings_pass_signals_on() {
   need_recording
   mkfifo ready
