@@ -241,15 +241,24 @@ static bool keeps(struct pass *pass, struct trace_event *event) {
   return !states_have(event) || states_keep(&pass->rewrite->states);
 }
 
-/* What is in chunks that are taken over now is in the history from now on. */
-static void write_dropped(const struct pass *pass, const struct trace_dropped *dropped) {
-  struct trace_dropped event = *dropped;
-  event.time_ns = pass->rewrite->now_ns;
-  if (event.count == 1 && takes(pass->rewrite, event.chunk)) event.chunk = 0;
-  trace_write_dropped(pass->writer, &event);
+/* Joined; but before that, what is in chunks that are taken over now is in the history. */
+static bool write_dropped(const struct pass *pass) {
+  const struct dropped *found = trace_reader_dropped(pass->reading.reader);
+  struct dropped dropped = {0};
+  bool done = true;
+  for (size_t i = 0; done && i < found->count; i++) {
+    struct trace_dropped item = found->items[i];
+    item.time_ns = pass->rewrite->now_ns;
+    if (item.count == 1 && takes(pass->rewrite, item.chunk)) item.chunk = 0;
+    done = dropped_add(&dropped, &item);
+  }
+  dropped_join(&dropped);
+  for (size_t i = 0; done && i < dropped.count; i++) trace_write_dropped(pass->writer, &dropped.items[i]);
+  dropped_destroy(&dropped);
+  return done;
 }
 
-static void write_sums(struct pass *pass) {
+static bool write_sums(struct pass *pass) {
   struct rewrite *rewrite = pass->rewrite;
   struct trace_thread_name name;
   for (size_t at = 0; names_next(&rewrite->names, &at, &name);) trace_write_thread_name(pass->writer, &name);
@@ -258,8 +267,7 @@ static void write_sums(struct pass *pass) {
     if (i == TRACE_LOSS_SPACE) loss.cause = pass->cause;
     if (loss.count) trace_write_loss(pass->writer, &loss);
   }
-  const struct dropped *dropped = trace_reader_dropped(pass->reading.reader);
-  for (size_t i = 0; i < dropped->count; i++) write_dropped(pass, &dropped->items[i]);
+  return write_dropped(pass);
 }
 
 static bool write_ranges(struct pass *pass) {
@@ -275,7 +283,7 @@ static bool write_all(struct pass *pass) {
   bool done = pass->rewrite->all || write_ranges(pass);
   while (done && next(&pass->reading, &event))
     if (pass->reading.taken && keeps(pass, &event)) done = write_event(pass, &event);
-  if (done) write_sums(pass);
+  done = done && write_sums(pass);
   free(pass->frames);
   return done;
 }

@@ -59,7 +59,8 @@ static uint64_t end_of(const struct trace_dropped *item) {
 /* Whether the next record tells of what was dropped next, and of the same: missing or not. `part`:
  * how near it must be, 0 for anywhere. */
 static bool follows(const struct trace_dropped *item, const struct trace_dropped *next, double part) {
-  if (!item->chunk != !next->chunk || next->number > end_of(item)) return false;
+  if (!item->chunk != !next->chunk || !item->count != !next->count || next->number > end_of(item))
+    return false;
   double gap = (double)larger(item->from_ns, next->from_ns) - (double)smaller(item->until_ns, next->until_ns);
   double lengths = (double)(item->until_ns - item->from_ns) + (double)(next->until_ns - next->from_ns);
   return !item->chunk || gap * part <= lengths;
@@ -70,6 +71,10 @@ static void join_item(struct trace_dropped *item, const struct trace_dropped *ne
   item->from_ns = smaller(item->from_ns, next->from_ns);
   item->until_ns = larger(item->until_ns, next->until_ns);
   item->since_ns = smaller(item->since_ns, next->since_ns);
+}
+
+static void sort(struct dropped *dropped) {
+  if (dropped->count) qsort(dropped->items, dropped->count, sizeof *dropped->items, by_number);
 }
 
 static void join_all(struct dropped *dropped, double part) {
@@ -112,25 +117,34 @@ bool dropped_add(struct dropped *dropped, const struct trace_dropped *item) {
 void dropped_join(struct dropped *dropped) {
   double part = NEAR_PART;
   if (!dropped->count) return;
-  qsort(dropped->items, dropped->count, sizeof *dropped->items, by_number);
+  sort(dropped);
   join_all(dropped, part);
   while (dropped->count > DROPPED_ITEMS_MOST && part >= 1) join_all(dropped, part /= 2);
   if (dropped->count > DROPPED_ITEMS_MOST) join_all(dropped, 0);
 }
 
-uint64_t dropped_times(const struct dropped *dropped, struct trace_times *times) {
-  const struct trace_dropped *before = NULL;
-  uint64_t chunks = 0;
-  for (size_t i = 0; i < dropped->count; before = &dropped->items[i++]) {
+uint64_t dropped_times(struct dropped *dropped, struct trace_times *times) {
+  const struct trace_dropped *last = NULL; /* of those so far the one whose numbers end last */
+  uint64_t present = 0, present_end = 0, others = 0;
+  sort(dropped);
+  for (size_t i = 0; i < dropped->count; i++) {
     const struct trace_dropped *item = &dropped->items[i];
-    uint64_t told = before ? end_of(before) : 0;
+    uint64_t told = last ? end_of(last) : 0, end = end_of(item);
     if (item->chunk) trace_times_add(times, item->from_ns, item->until_ns);
-    if (item->chunk) chunks += item->count ? item->count : 1;
-    if (item->number <= told) continue;
-    trace_times_add(times, smaller(item->from_ns, before ? before->from_ns : item->since_ns), item->until_ns);
-    chunks += item->number - told;
+    if (!item->count) {
+      others += item->chunk != 0;
+      continue;
+    }
+    if (item->number > told)
+      trace_times_add(times, smaller(item->from_ns, last ? last->from_ns : item->since_ns), item->until_ns);
+    if (!item->chunk && end > present_end) {
+      present += end - larger(item->number, present_end);
+      present_end = end;
+    }
+    if (end >= told) last = item;
   }
-  return chunks;
+  uint64_t missing = last ? end_of(last) - present : 0;
+  return missing <= UINT64_MAX - others ? missing + others : UINT64_MAX;
 }
 
 void dropped_destroy(struct dropped *dropped) { free(dropped->items); }

@@ -2,7 +2,11 @@
  *
  * Records of chunks that were dropped may be dropped themselves. The recorder numbers what it
  * drops, so a number that no record tells of is known to be missing, and the chunk was written
- * between the begin of what was dropped before it and the end of what was dropped after it. */
+ * between the begin of what was dropped before it and the end of what was dropped after it.
+ *
+ * How many are missing is exact, but for chunks that were dropped while a history took them over:
+ * of several that one record of the recorder tells of only the first is known, so all count as
+ * missing. The times are a bound: all that is missing was recorded in them. */
 #ifndef TRACE_DROPPED_H
 #define TRACE_DROPPED_H
 
@@ -27,8 +31,9 @@ bool dropped_add(struct dropped *dropped, const struct trace_dropped *item);
 enum { DROPPED_ITEMS_MOST = 1024 };
 void dropped_join(struct dropped *dropped);
 
-/* When what is missing was recorded; after dropped_join. Returns how many chunks it was in. */
-uint64_t dropped_times(const struct dropped *dropped, struct trace_times *times);
+/* When what is missing was recorded, and in how many chunks: each number counts once, and one that
+ * some record says to be in the history is not missing. Sorts the records. */
+uint64_t dropped_times(struct dropped *dropped, struct trace_times *times);
 
 void dropped_destroy(struct dropped *dropped);
 

@@ -475,7 +475,6 @@ static void open_history(struct trace_reader *reader, const char *path) {
 /* All is read. What remains to be asked, such as stacks, is in memory: of a thousand traces that are
  * joined none has its file open. */
 static void end_file(struct trace_reader *reader) {
-  dropped_join(&reader->dropped);
   reader->damage.dropped.count = 0;
   reader->damage.chunks_dropped = dropped_times(&reader->dropped, &reader->damage.dropped);
   if (reader->file.descriptor >= 0) close(reader->file.descriptor);

@@ -61,7 +61,7 @@ struct trace_tail {
 };
 struct trace_tail trace_reader_tail(const struct trace_reader *reader);
 
-/* What was dropped, joined once all is read (dropped.h). */
+/* What was dropped, as the records that were read tell of it (dropped.h). */
 const struct dropped *trace_reader_dropped(const struct trace_reader *reader);
 
 /* Whether a part of the history is damaged or missing; known once all of it was read. */

@@ -126,6 +126,28 @@ static void a_lost_history_stays_lost(void **state) {
   assert_int_equal(damage.dropped.of->until_ns, first - 1);
 }
 
+/* The recorder has dropped chunks of which the compactor had a copy. */
+static void what_is_dropped_while_it_is_taken_over_is_not_missing(void **state) {
+  (void)state;
+  struct trace_damage damage;
+  uint64_t samples;
+  unlink(history);
+  now = 0;
+  struct trace_writer *writer = made_open(path, 0.01, 0);
+  write_more(writer);
+  for (uint64_t i = 0; i < 3; i++) {
+    struct trace_dropped event = {.time_ns = ++now, .chunk = 1 + i, .number = i, .count = 1};
+    event.from_ns = event.since_ns = 1, event.until_ns = now;
+    assert_true(trace_write_dropped(writer, &event));
+  }
+  write_more(writer);
+  compact();
+  read_with(history, &damage, &samples);
+  assert_int_equal(damage.chunks_dropped, 0);
+  assert_int_equal(samples, now - 3);
+  trace_writer_close(writer);
+}
+
 static int make_paths(void **state) {
   (void)state;
   snprintf(path, sizeof path, "/tmp/test_compact_alone.%d", (int)getpid());
@@ -146,6 +168,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_was_taken_over_is_known_to_be_missing),
       cmocka_unit_test(a_lost_history_stays_lost),
+      cmocka_unit_test(what_is_dropped_while_it_is_taken_over_is_not_missing),
   };
   return cmocka_run_group_tests(tests, make_paths, remove_files);
 }

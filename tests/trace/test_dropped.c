@@ -45,6 +45,16 @@ static void add_chunks(struct dropped *dropped, unsigned from, unsigned count) {
   }
 }
 
+/* A part that an older history tells of: one stretch of what is missing. */
+static void add_stretch(struct dropped *dropped, unsigned count) {
+  unsigned from = (unsigned)below(count), until = from;
+  while (until < count && !chunks[until].taken_over) until++;
+  struct trace_dropped item = {.chunk = 1 + from, .number = from, .count = until - from};
+  item.from_ns = chunks[from].from, item.since_ns = chunks->from;
+  item.until_ns = until > from ? chunks[until - 1].until : 0;
+  if (until > from) assert_true(dropped_add(dropped, &item));
+}
+
 static bool covers(const struct trace_times *times, uint64_t from, uint64_t until) {
   for (uint32_t i = 0; i < times->count; i++)
     if (times->of[i].from_ns <= from && times->of[i].until_ns >= until) return true;
@@ -71,7 +81,8 @@ static void all_that_is_missing_is_covered(void **state) {
     unsigned count = make_chunks(), half = count / 2;
     add_chunks(&dropped, half, count - half); /* a later part of the file may be read first */
     add_chunks(&dropped, 0, half);
-    dropped_join(&dropped);
+    add_stretch(&dropped, count);
+    if (below(2)) dropped_join(&dropped);
     uint64_t missing = dropped_times(&dropped, &times);
     length_of(&times);
     for (unsigned i = 0; i < count; i++) {
@@ -80,6 +91,7 @@ static void all_that_is_missing_is_covered(void **state) {
         fail_msg("round %u: chunk %u is not covered", round, i);
     }
     assert_int_equal(missing, 0);
+    dropped_join(&dropped);
     /* As a history has them, and the trace behind it tells of the last one again. */
     for (size_t i = 0; i < dropped.count; i++) assert_true(dropped_add(&again, &dropped.items[i]));
     add_chunks(&again, count - 1, 1);
@@ -112,6 +124,51 @@ static void pauses_are_not_missing(void **state) {
   dropped_join(&dropped);
   assert_int_equal(dropped_times(&dropped, &times), 60);
   assert_true(covers(&times, chunks[20].from, chunks[39].until));
+  dropped_destroy(&dropped);
+}
+
+/* Records that tell of the same numbers: each number counts once, and a long stretch is not hidden by
+ * a short one within it. */
+static void numbers_count_once(void **state) {
+  (void)state;
+  static const struct trace_dropped told[] = {
+      {.chunk = 1, .number = 0, .count = 100, .until_ns = 100 * SECOND},
+      {.chunk = 0, .number = 10, .count = 1, .from_ns = 10 * SECOND, .until_ns = 11 * SECOND},
+      {.chunk = 20, .number = 20, .count = 5, .from_ns = 500 * SECOND, .until_ns = 501 * SECOND},
+      {.chunk = 0, .number = 10, .count = 3, .from_ns = 10 * SECOND, .until_ns = 13 * SECOND},
+      {.chunk = 150, .number = 100, .count = 1, .from_ns = 900 * SECOND, .until_ns = 901 * SECOND},
+      {.chunk = 160, .number = 103, .count = 1, .from_ns = 990 * SECOND, .until_ns = 991 * SECOND},
+  };
+  struct dropped dropped = {0};
+  struct trace_times times = {0};
+  for (unsigned i = 0; i < sizeof told / sizeof *told; i++) assert_true(dropped_add(&dropped, &told[i]));
+  for (unsigned joined = 0; joined < 2; joined++, dropped_join(&dropped)) {
+    times.count = 0;
+    assert_int_equal(dropped_times(&dropped, &times), 104 - 3);
+    assert_int_equal(times.count, 3); /* from 100 on, since 101 and 102 lie behind it */
+    assert_true(covers(&times, 900 * SECOND, 991 * SECOND));
+    assert_int_equal(length_of(&times), (100 + 1 + 91) * SECOND);
+  }
+  dropped_destroy(&dropped);
+}
+
+/* What an older history had taken over is missing too, besides what is numbered. */
+static void what_has_no_number_counts_too(void **state) {
+  (void)state;
+  struct dropped dropped = {0};
+  struct trace_times times = {0};
+  assert_true(dropped_add(&dropped, &(struct trace_dropped){.chunk = 7, .until_ns = SECOND}));
+  assert_true(dropped_add(&dropped, &(struct trace_dropped){.chunk = 9, .until_ns = 2 * SECOND}));
+  dropped_join(&dropped);
+  assert_int_equal(dropped.count, 1);
+  assert_int_equal(dropped_times(&dropped, &times), 1);
+  struct trace_dropped item = {.chunk = 30, .number = 2, .count = 1};
+  item.since_ns = 50 * SECOND, item.from_ns = 60 * SECOND, item.until_ns = 61 * SECOND;
+  assert_true(dropped_add(&dropped, &item));
+  times.count = 0;
+  assert_int_equal(dropped_times(&dropped, &times), 1 + 3);
+  assert_int_equal(times.count, 2);
+  assert_int_equal(length_of(&times), 2 * SECOND + 11 * SECOND);
   dropped_destroy(&dropped);
 }
 
@@ -158,6 +215,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(all_that_is_missing_is_covered),
       cmocka_unit_test(pauses_are_not_missing),
+      cmocka_unit_test(numbers_count_once),
+      cmocka_unit_test(what_has_no_number_counts_too),
       cmocka_unit_test(what_was_taken_over_is_not_missing),
       cmocka_unit_test(hostile_numbers_are_survived),
   };
