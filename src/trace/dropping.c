@@ -15,6 +15,11 @@ enum {
   RING_LEAST = 2048,
   RING_CHUNKS = 16,
   INTERRUPTIONS = 100,
+  /* BOUNDED WORK: what one call looks at, of words of the ring and of chunks, to drop a chunk; and of
+   * chunks while there is room. */
+  WORDS_MOST = 1024,
+  CHUNKS_MOST = 256,
+  PASSED_MOST = 2,
   /* What the file system may add for its own list of where the file has holes: two blocks. */
   OWN_BYTES = 8192,
   BLOCK_BYTES = 512 /* of st_blocks */
@@ -46,14 +51,37 @@ static bool clear_bit(struct disk_bound *bound, uint64_t sequence) {
   return atomic_fetch_and_explicit(word_of(bound, sequence), ~bit, memory_order_relaxed) & bit;
 }
 
-/* The first chunk from `sequence` on whose bit is set; `next` or more: none. */
-static uint64_t find_bit(const struct disk_bound *bound, uint64_t sequence, uint64_t next) {
-  while (sequence < next) {
-    uint64_t word = atomic_load_explicit(word_of(bound, sequence), memory_order_acquire) >> sequence % 64;
+/* The first chunk from `sequence` on whose bit is set; `end` or more: none. */
+static uint64_t find_bit(const struct disk_bound *bound, uint64_t sequence, uint64_t end) {
+  while (sequence < end) {
+    uint64_t word = atomic_load_explicit(word_of(bound, sequence), memory_order_seq_cst) >> sequence % 64;
     if (word) return sequence + (uint64_t)__builtin_ctzll(word);
     sequence += 64 - sequence % 64;
   }
-  return next;
+  return end;
+}
+
+/* OLDEST */
+static void lower_oldest(struct disk_bound *bound, uint64_t sequence) {
+  uint64_t seen = atomic_load_explicit(&bound->oldest, memory_order_seq_cst);
+  while (sequence < seen &&
+         !atomic_compare_exchange_weak_explicit(&bound->oldest, &seen, sequence, memory_order_seq_cst,
+                                                memory_order_seq_cst)) {}
+}
+
+/* The oldest chunk whose bit is set. False: there is none among those that one call looks at. */
+static bool find_oldest(struct disk_bound *bound, uint64_t *oldest) {
+  uint64_t seen = atomic_load_explicit(&bound->oldest, memory_order_seq_cst), first = first_of(bound);
+  uint64_t next = atomic_load_explicit(bound->next, memory_order_relaxed), from = seen > first ? seen : first;
+  uint64_t end = next - from < WORDS_MOST * 64 || next < from ? next : from + WORDS_MOST * 64;
+  uint64_t found = find_bit(bound, from, end);
+  if (found > seen && atomic_compare_exchange_strong_explicit(&bound->oldest, &seen, found,
+                                                              memory_order_seq_cst, memory_order_seq_cst)) {
+    uint64_t late = find_bit(bound, from, found); /* OLDEST */
+    if (late < found) lower_oldest(bound, found = late);
+  }
+  *oldest = found;
+  return found < end;
 }
 
 /* ---- one chunk ---- */
@@ -123,12 +151,22 @@ static bool drop(struct disk_bound *bound, int descriptor, uint64_t sequence, st
 
 /* Chunks that are holes already have their bits cleared on the way. */
 static bool drop_oldest(struct disk_bound *bound, int descriptor, struct dropped_chunks *dropped) {
-  for (uint64_t sequence = first_of(bound);; sequence++) {
-    uint64_t next = atomic_load_explicit(bound->next, memory_order_relaxed);
-    sequence = find_bit(bound, sequence, next);
-    bool gone = false;
-    if (sequence >= next || !drop(bound, descriptor, sequence, dropped, &gone)) return false;
-    if (gone) return true;
+  bool gone = false;
+  for (int i = 0; i < CHUNKS_MOST && !gone; i++) {
+    uint64_t sequence;
+    if (!find_oldest(bound, &sequence) || !drop(bound, descriptor, sequence, dropped, &gone)) return false;
+  }
+  return gone;
+}
+
+/* Clears bits of holes, so that few are left when a chunk must go. */
+static void pass_holes(struct disk_bound *bound, int descriptor) {
+  struct dropped_chunk chunk;
+  bool has_records;
+  uint64_t sequence;
+  for (int i = 0; i < PASSED_MOST && find_oldest(bound, &sequence); i++) {
+    if (read_sealed(descriptor, sequence, &chunk, &has_records) || sequence < first_of(bound)) return;
+    clear_bit(bound, sequence);
   }
 }
 
@@ -156,7 +194,8 @@ void disk_bound_destroy(struct disk_bound *bound) {
 void disk_bound_note_sealed(struct disk_bound *bound, uint64_t sequence) {
   if (!bound->most_bytes || !sequence) return;
   /* Pairs with the load in find_bit: the seal is in the file before. */
-  atomic_fetch_or_explicit(word_of(bound, sequence), UINT64_C(1) << sequence % 64, memory_order_release);
+  atomic_fetch_or_explicit(word_of(bound, sequence), UINT64_C(1) << sequence % 64, memory_order_seq_cst);
+  lower_oldest(bound, sequence);
 }
 
 bool disk_bound_make_room(struct disk_bound *bound, int descriptor, uint64_t bytes,
@@ -165,7 +204,10 @@ bool disk_bound_make_room(struct disk_bound *bound, int descriptor, uint64_t byt
   uint64_t disk_bytes,
       growing = atomic_fetch_add_explicit(&bound->growing, bytes, memory_order_seq_cst) + bytes;
   while (look(bound, descriptor, &disk_bytes)) {
-    if (disk_bytes + growing + OWN_BYTES <= bound->most_bytes) return true;
+    if (disk_bytes + growing + OWN_BYTES <= bound->most_bytes) {
+      if (dropped) pass_holes(bound, descriptor);
+      return true;
+    }
     if (!dropped || !atomic_load_explicit(&bound->can_punch, memory_order_relaxed) ||
         !drop_oldest(bound, descriptor, dropped))
       break;

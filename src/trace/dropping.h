@@ -9,6 +9,13 @@
  *   punch one, and no lock could be lost with a thread that never comes back. The seal is read from
  *   the file before: a bit alone proves nothing.
  * - What another process has taken over is a hole already: it is passed over.
+ * - BOUNDED WORK. One call looks at some chunks and words of the ring at most, and the next one goes
+ *   on there: a malloc of the program waits for it. While there is room each call passes over two
+ *   holes, so few are left when a chunk must go. If that is not enough, there is no room.
+ * - OLDEST. Of the chunks that are looked at none before `oldest` has its bit set. A thread that
+ *   seals a chunk sets the bit, then lowers `oldest` to it. A thread that raises `oldest` then looks
+ *   once more at the bits that it passed, and lowers it again. One of the two therefore sees the
+ *   other.
  * - Never chunk 0, which has the RUN record: its bit is never set.
  * - Only the newest chunks are looked at, half as many as the ring has bits and at least eight
  *   times those of the bound. A chunk that was written for longer than all of those stays in the
@@ -46,6 +53,7 @@ struct disk_bound {
   const _Atomic(uint64_t) *next; /* the number of the chunk that will be taken next */
   uint64_t window;               /* bits of the ring, a power of two */
   _Atomic(uint64_t) *sealed;
+  _Atomic(uint64_t) oldest; /* OLDEST */
   /* False once the file system refused to punch a hole; tests set it. */
   _Atomic(bool) can_punch;
   /* When the first record was written of all that was dropped: later DROPPED records say it again,

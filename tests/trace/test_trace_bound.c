@@ -5,7 +5,6 @@
 #include "base/words.h"
 #include "trace/checkpoint.h"
 #include "trace/chunk.h"
-#include "trace/chunk_file.h"
 #include "trace/fixture.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +12,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -419,47 +417,6 @@ static void an_open_chunk_is_not_dropped(void **state) {
   unlink(path);
 }
 
-static void without_holes_the_file_stops_growing(void **state) {
-  (void)state;
-  struct chunk_file file = {0};
-  struct dropped_chunks dropped = {0};
-  struct taken_chunk taken;
-  uint64_t bound = 8 * CHUNK_BYTES, sequence = 0;
-  assert_int_equal(chunk_file_open(&file, path, 0), WN_OK);
-  assert_true(chunk_file_bind(&file, bound));
-  file.bound.can_punch = false;
-  for (; chunk_file_take(&file, false, &taken, &dropped); sequence++)
-    disk_bound_note_sealed(&file.bound, taken.sequence);
-  assert_in_range(sequence, TINY ? 5 : 7, 8); /* the file system may need some space of its own */
-  assert_int_equal(file.cause, TRACE_CAUSE_BOUND);
-  assert_int_equal(dropped.count, 0);
-  assert_true(disk_bytes() <= bound);
-  chunk_file_close(&file);
-  chunk_file_free(&file);
-  unlink(path);
-}
-
-/* A bit alone proves nothing: a chunk without a seal stays. */
-static void a_chunk_without_a_seal_stays(void **state) {
-  (void)state;
-  struct chunk_file file = {0};
-  struct dropped_chunks dropped = {0};
-  struct taken_chunk taken;
-  assert_int_equal(chunk_file_open(&file, path, 0), WN_OK);
-  assert_true(chunk_file_bind(&file, 5 * CHUNK_BYTES));
-  while (chunk_file_take(&file, false, &taken, &dropped)) {
-    struct chunk_header *chunk = chunk_file_map(&file, taken.sequence);
-    chunk_begin(chunk, &(struct chunk_header){.sequence = taken.sequence, .rate = 1});
-    munmap(chunk, CHUNK_BYTES);
-    disk_bound_note_sealed(&file.bound, taken.sequence);
-  }
-  assert_in_range(taken.sequence, 2, 4);
-  assert_true(disk_bytes() >= (taken.sequence + 1) * CHUNK_BYTES);
-  chunk_file_close(&file);
-  chunk_file_free(&file);
-  unlink(path);
-}
-
 /* ---- kills and signals ---- */
 
 _Noreturn static void run_program(void) {
@@ -543,8 +500,6 @@ int main(void) {
       cmocka_unit_test(what_is_dropped_is_told_if_that_is_dropped_too),
       cmocka_unit_test(holes_of_others_are_not_told),
       cmocka_unit_test(an_open_chunk_is_not_dropped),
-      cmocka_unit_test(without_holes_the_file_stops_growing),
-      cmocka_unit_test(a_chunk_without_a_seal_stays),
       cmocka_unit_test(a_killed_program_leaves_a_whole_trace_within_its_bound),
       cmocka_unit_test(a_signal_handler_may_write_while_a_chunk_is_dropped),
   };
