@@ -3,12 +3,19 @@
 #ifndef BASE_ARRAY_H
 #define BASE_ARRAY_H
 
+#include "base/large_pages.h"
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { ARRAY_FIRST = 64 };
+
+/* An array with room for `count` items of `size` bytes each, and for one more, so that it is not NULL
+ * when there are none. NULL without memory. */
+static inline void *array_new(size_t count, size_t size) {
+  return count < PTRDIFF_MAX / size ? large_pages(malloc((count + 1) * size), (count + 1) * size) : NULL;
+}
 
 /* Has room for `count` items of `size` bytes each: for twice as many as before, or more. `items` is the
  * address of the pointer to the items, of any type. False without memory; then the array is as it was. */
@@ -18,7 +25,7 @@ static inline bool array_reserve(void *items, size_t *capacity, size_t count, si
   if (larger < count) larger = count;
   void *before, *moved;
   memcpy(&before, items, sizeof before);
-  moved = larger <= PTRDIFF_MAX / size ? realloc(before, larger * size) : NULL;
+  moved = larger <= PTRDIFF_MAX / size ? large_pages(realloc(before, larger * size), larger * size) : NULL;
   if (!moved) return false;
   memcpy(items, &moved, sizeof moved);
   *capacity = larger;

@@ -247,7 +247,7 @@ static bool make_groups(struct call_tree *tree) {
 static bool prepare(struct summing *summing) {
   const struct call_paths *paths = summing->paths;
   struct call_tree *tree = summing->tree;
-  tree->node_of_row = malloc((summing->samples->row_count + 1) * sizeof *tree->node_of_row);
+  tree->node_of_row = array_new(summing->samples->row_count, sizeof *tree->node_of_row);
   summing->owner_of = calloc((size_t)paths->stack_count + 1, sizeof *summing->owner_of);
   summing->node_of = calloc(paths->node_count, sizeof *summing->node_of);
   return tree->node_of_row && summing->owner_of && summing->node_of && add_node(summing, 0);

@@ -294,8 +294,8 @@ size_t times_until(const uint64_t *times, size_t count, uint64_t ns) {
 }
 
 bool words_clock_create(struct words_clock *clock, size_t points) {
-  *clock = (struct words_clock){malloc((points + 1) * sizeof *clock->ns),
-                                malloc((points + 1) * sizeof *clock->words), 0};
+  *clock =
+      (struct words_clock){array_new(points, sizeof *clock->ns), array_new(points, sizeof *clock->words), 0};
   if (clock->ns && clock->words) return true;
   words_clock_destroy(clock);
   return false;

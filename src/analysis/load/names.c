@@ -1,6 +1,8 @@
 /* The frames of nodes, once they have names. names_resolve.c finds the names. */
 #include "analysis/load/names.h"
 
+#include "base/array.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -88,7 +90,7 @@ static bool name_thread(struct names *names, const struct samples *samples, uint
 
 bool names_add_threads(struct names *names, const struct samples *samples) {
   size_t rows = samples->row_count + samples->mapped.count;
-  names->thread = malloc((rows + 1) * sizeof *names->thread);
+  names->thread = array_new(rows, sizeof *names->thread);
   if (!names->thread) return false;
   size_t count = append_threads(names->thread, 0, samples->rows, samples->row_count);
   count = append_threads(names->thread, count, samples->mapped.rows, samples->mapped.count);

@@ -2,6 +2,8 @@
  * pass. */
 #include "analysis/load/order.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +30,7 @@ static bool pass(const struct keyed *from, struct keyed *to, size_t count, int s
 
 bool order_by_key(struct keyed *items, size_t count) {
   if (count < 2) return true;
-  struct keyed *copy = malloc(count * sizeof *copy), *from = items, *to = copy;
+  struct keyed *copy = array_new(count, sizeof *copy), *from = items, *to = copy;
   if (!copy) return false;
   for (int shift = 0; shift < KEY_BITS; shift += DIGIT_BITS) {
     if (!pass(from, to, count, shift)) continue;

@@ -55,6 +55,7 @@
  */
 #include "analysis/load/peak.h"
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include <math.h>
@@ -322,8 +323,8 @@ static void add_rows(struct peak *peak, const struct choosers *choosers) {
 
 wn_status peak_begin(const struct samples *samples, struct peak_finder *finder) {
   *finder = (struct peak_finder){.samples = samples,
-                                 .bytes = malloc((samples->row_count + 1) * sizeof *finder->bytes),
-                                 .part = malloc((samples->row_count + 1) * sizeof *finder->part),
+                                 .bytes = array_new(samples->row_count, sizeof *finder->bytes),
+                                 .part = array_new(samples->row_count, sizeof *finder->part),
                                  .exact = true};
   if (finder->bytes && finder->part) return WN_OK;
   free(finder->bytes);

@@ -11,6 +11,7 @@
  * tests/analysis/test_thin.c measures bias and coverage. */
 #include "analysis/load/reduce.h"
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "sources/filtered.h"
@@ -96,7 +97,7 @@ static int by_block(const void *a, const void *b) {
 
 /* Thins blocks of several rows: copies the rows of each together, and back. */
 static bool thin_parts(struct thin *thin, struct part *parts, size_t count) {
-  struct row *all = thin->samples->rows, *rows = malloc((count + 1) * sizeof *rows);
+  struct row *all = thin->samples->rows, *rows = array_new(count, sizeof *rows);
   if (!rows) return false;
   qsort(parts, count, sizeof *parts, by_block);
   for (size_t begin = 0, end; begin < count; begin = end) {
@@ -116,7 +117,7 @@ static bool thin_rows(struct thin *thin) {
   struct samples *samples = thin->samples;
   size_t count = 0, at = 0;
   for (size_t i = 0; i < samples->row_count; i++) count += !(samples->rows[i].first && samples->rows[i].last);
-  struct part *parts = malloc((count + 1) * sizeof *parts);
+  struct part *parts = array_new(count, sizeof *parts);
   for (size_t i = 0; parts && i < samples->row_count; i++) {
     struct row *row = &samples->rows[i];
     if (row->first && row->last)

@@ -173,12 +173,11 @@ static void sort(void *items, size_t count, size_t size, int (*order)(const void
  * block. False without memory. */
 static bool sort_changes(struct loading *loading) {
   size_t count = loading->change_count;
-  struct keyed *keyed = malloc((count + 1) * sizeof *keyed);
+  struct keyed *keyed = array_new(count, sizeof *keyed);
   for (size_t i = 0; keyed && i < count; i++)
     keyed[i] = (struct keyed){loading->changes[i].block, (uint32_t)i};
-  struct change *ordered = keyed && count <= UINT32_MAX && order_by_key(keyed, count)
-                               ? malloc((count + 1) * sizeof *ordered)
-                               : NULL;
+  struct change *ordered =
+      keyed && count <= UINT32_MAX && order_by_key(keyed, count) ? array_new(count, sizeof *ordered) : NULL;
   for (size_t i = 0; ordered && i < count; i++) ordered[i] = loading->changes[keyed[i].item];
   free(keyed);
   if (!ordered) return false;

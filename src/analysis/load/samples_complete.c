@@ -7,6 +7,8 @@
  */
 #include "analysis/load/samples.h"
 
+#include "base/array.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +46,7 @@ static bool make_clock(const struct samples *samples, struct words_clock *clock)
 
 /* The rows that end, by their ends; NULL without memory. */
 static struct keyed *order_by_end(const struct samples *samples, size_t *count) {
-  struct keyed *keyed = malloc((samples->row_count + 1) * sizeof *keyed);
+  struct keyed *keyed = array_new(samples->row_count, sizeof *keyed);
   *count = 0;
   for (size_t i = 0; keyed && i < samples->row_count; i++)
     if (samples->rows[i].end_ns != STILL_ALIVE)
@@ -53,7 +55,7 @@ static struct keyed *order_by_end(const struct samples *samples, size_t *count) 
 }
 
 static struct lived *order_by_life(const struct samples *samples, size_t *count) {
-  struct keyed *keyed = malloc((samples->row_count + 1) * sizeof *keyed);
+  struct keyed *keyed = array_new(samples->row_count, sizeof *keyed);
   *count = 0;
   for (size_t i = 0; keyed && i < samples->row_count; i++) {
     const struct row *row = &samples->rows[i];
@@ -66,7 +68,7 @@ static struct lived *order_by_life(const struct samples *samples, size_t *count)
 static bool fill_life_words(struct samples *samples) {
   struct words_clock clock;
   free(samples->life_words);
-  samples->life_words = malloc((samples->row_count + 1) * sizeof *samples->life_words);
+  samples->life_words = array_new(samples->row_count, sizeof *samples->life_words);
   if (!samples->life_words || !make_clock(samples, &clock)) return false;
   for (size_t i = 0; i < samples->row_count; i++) {
     const struct row *row = &samples->rows[i];
@@ -97,7 +99,7 @@ int samples_by_begin(const void *a, const void *b) {
 }
 
 struct keyed *samples_resized(const struct samples *samples, size_t *count) {
-  struct keyed *keyed = malloc((samples->row_count + 1) * sizeof *keyed);
+  struct keyed *keyed = array_new(samples->row_count, sizeof *keyed);
   *count = 0;
   for (size_t i = 0; keyed && i < samples->row_count; i++) {
     const struct row *row = &samples->rows[i];
@@ -108,7 +110,7 @@ struct keyed *samples_resized(const struct samples *samples, size_t *count) {
 
 struct lived *samples_lived(const struct samples *samples, struct keyed *keyed, size_t count) {
   bool ordered = keyed && order_by_key(keyed, count);
-  struct lived *lived = ordered ? malloc((count + 1) * sizeof *lived) : NULL;
+  struct lived *lived = ordered ? array_new(count, sizeof *lived) : NULL;
   for (size_t i = 0; lived && i < count; i++)
     lived[i] = (struct lived){keyed[i].key, samples->rows[keyed[i].item].probability, keyed[i].item};
   free(keyed);
@@ -116,7 +118,7 @@ struct lived *samples_lived(const struct samples *samples, struct keyed *keyed, 
 }
 
 struct span *samples_spans(const struct samples *samples) {
-  struct span *spans = malloc((samples->row_count + 1) * sizeof *spans);
+  struct span *spans = array_new(samples->row_count, sizeof *spans);
   for (size_t i = 0; spans && i < samples->row_count; i++)
     spans[i] = (struct span){samples->rows[i].begin_ns, samples->rows[i].end_ns};
   return spans;
@@ -127,7 +129,7 @@ step_of_row *samples_steps(const struct samples *samples, size_t *count) {
   size_t ends, begun = 0, ended = 0, row_count = samples->row_count;
   struct keyed *by_end = order_by_end(samples, &ends);
   step_of_row *steps =
-      by_end && row_count <= UINT32_MAX / 2 ? malloc((row_count + ends + 1) * sizeof *steps) : NULL;
+      by_end && row_count <= UINT32_MAX / 2 ? array_new(row_count + ends, sizeof *steps) : NULL;
   *count = row_count + ends;
   for (size_t i = 0; steps && i < *count; i++)
     if (ended < ends && (begun == row_count || by_end[ended].key <= rows[begun].begin_ns))

@@ -7,6 +7,8 @@
  */
 #include "analysis/load/timeline.h"
 
+#include "base/array.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,7 +188,7 @@ bool timeline_curves(const struct samples *samples, row_key *key_of, void *conte
 
 bool timeline_most(const struct samples *samples, row_key *key_of, void *context, double *most, size_t count,
                    size_t keys) {
-  struct events events = {.all = malloc((samples->row_count + 1) * sizeof *events.all)};
+  struct events events = {.all = array_new(samples->row_count, sizeof *events.all)};
   double *now = calloc(keys + 1, sizeof *now);
   bool done = events.all && now;
   struct grid grid;

@@ -24,6 +24,7 @@
 #include "analysis/report/lifetimes.h"
 
 #include "analysis/load/order.h"
+#include "base/array.h"
 #include "base/error.h"
 #include <math.h>
 #include <stdlib.h>
@@ -44,7 +45,7 @@ static uint64_t key_of(const struct samples *samples, uint32_t number, enum life
 
 /* The last rows of all blocks, by life; NULL without memory. */
 static struct lived *order_by_life(const struct samples *samples, enum life_measure measure, size_t *count) {
-  struct keyed *keyed = malloc((samples->row_count + 1) * sizeof *keyed);
+  struct keyed *keyed = array_new(samples->row_count, sizeof *keyed);
   *count = 0;
   for (uint32_t i = 0; keyed && i < samples->row_count; i++)
     if (samples->rows[i].last) keyed[(*count)++] = (struct keyed){key_of(samples, i, measure), i};
@@ -59,7 +60,7 @@ static bool collect_rows(struct lifetimes *lifetimes, enum life_measure measure)
   size_t count = samples->by_life_count;
   struct lived *own = samples->by_life && measure == LIFE_NS ? NULL : order_by_life(samples, measure, &count);
   const struct lived *all = own ? own : samples->by_life;
-  lifetimes->order = all ? malloc((count + 1) * sizeof *lifetimes->order) : NULL;
+  lifetimes->order = all ? array_new(count, sizeof *lifetimes->order) : NULL;
   for (size_t i = 0; lifetimes->order && i < count; i++)
     if (all[i].probability > 0 && (!weights || weights[all[i].row] > 0) &&
         (!tree || tree->node_of_row[all[i].row] != NO_NODE))
@@ -179,7 +180,7 @@ static struct life median_of(const struct lifetimes *lifetimes) {
 static uint32_t *labels_of(const struct lifetimes *lifetimes) {
   const struct call_tree *tree = lifetimes->tree;
   uint32_t *of_node = malloc(tree->node_count * sizeof *of_node);
-  uint32_t *labels = malloc((lifetimes->count + 1) * sizeof *labels);
+  uint32_t *labels = array_new(lifetimes->count, sizeof *labels);
   for (size_t node = 0; of_node && node < tree->node_count; node++) of_node[node] = tree->nodes[node].label;
   for (size_t i = 0; of_node && labels && i < lifetimes->count; i++)
     labels[i] = of_node[tree->node_of_row[lifetimes->order[i].row]];
@@ -214,7 +215,7 @@ wn_status lifetimes_medians(const struct lifetimes *lifetimes, struct life *medi
   const struct call_tree *tree = lifetimes->tree;
   size_t *begin = calloc(tree->label_count + 2, sizeof *begin);
   uint32_t *labels = labels_of(lifetimes);
-  struct lived *order = malloc((lifetimes->count + 1) * sizeof *order);
+  struct lived *order = array_new(lifetimes->count, sizeof *order);
   bool done = begin && labels && order;
   for (size_t i = 0; done && i < lifetimes->count; i++) begin[labels[i] + 2]++;
   for (size_t label = 2; done && label < tree->label_count + 2; label++) begin[label] += begin[label - 1];

@@ -3,6 +3,7 @@
 #include "analysis/report/report.h"
 
 #include "analysis/load/rates.h"
+#include "base/array.h"
 #include "base/error.h"
 #include <math.h>
 #include <stdlib.h>
@@ -163,7 +164,7 @@ static wn_status sum_rows(struct report *report) {
 
 static wn_status select_rows(struct report *report, const struct report *earlier) {
   if (report->process || !query_selects_all(report->query)) {
-    report->selected = malloc((report->samples->row_count + 1) * sizeof *report->selected);
+    report->selected = array_new(report->samples->row_count, sizeof *report->selected);
     if (!report->selected) return error_set(WN_ENOMEM, "not enough memory for the query");
   }
   if (!selects_as(report, earlier)) return sum_rows(report);

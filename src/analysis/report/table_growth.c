@@ -5,6 +5,7 @@
  * table. */
 #include "analysis/report/report.h"
 
+#include "base/array.h"
 #include "base/error.h"
 #include <stdlib.h>
 
@@ -40,10 +41,10 @@ static struct growth growth_from(const struct table *table, const struct ages *a
 /* The rows of `resized`, key by key, those of a key block by block. NULL without memory. */
 static uint32_t *resized_by_key(const struct table *table, const uint32_t *key_of_node) {
   size_t count = table->resized_count;
-  struct keyed *keyed = malloc((count + 1) * sizeof *keyed);
+  struct keyed *keyed = array_new(count, sizeof *keyed);
   for (size_t i = 0; keyed && i < count; i++)
     keyed[i] = (struct keyed){key_of_row(table, key_of_node, table->resized[i]), table->resized[i]};
-  uint32_t *rows = keyed && order_by_key(keyed, count) ? malloc((count + 1) * sizeof *rows) : NULL;
+  uint32_t *rows = keyed && order_by_key(keyed, count) ? array_new(count, sizeof *rows) : NULL;
   for (size_t i = 0; rows && i < count; i++) rows[i] = keyed[i].item;
   free(keyed);
   return rows;
@@ -81,7 +82,7 @@ wn_status table_order_resized(struct table *table) {
   struct keyed *keyed = samples_resized(table->report->samples, &count);
   free(table->resized);
   table->resized_count = 0;
-  table->resized = keyed ? malloc((2 * count + 1) * sizeof *table->resized) : NULL;
+  table->resized = keyed ? array_new(2 * count, sizeof *table->resized) : NULL;
   for (size_t i = 0; table->resized && i < count; i++)
     if (counts(table, keyed[i].item)) table->resized[table->resized_count++] = keyed[i].item;
   free(keyed);

@@ -105,7 +105,7 @@ static void fail_target(struct ship *ship, struct shipment *shipment) {
 /* Ships what is due of a recording that is prepared. */
 static void ship_due(struct ship *ship, struct target *target, struct shipment *shipment,
                      struct clickhouse *clickhouse) {
-  char host[TRACE_TEXT_MOST + 1]; /* as the rows have it */
+  char host[sizeof target->identity.host]; /* as the rows have it */
   struct server *server = server_of(ship->servers, ship->server_count, target->identity.host);
   struct shipper *shipper = &server->shipper;
   bool growing = target->growing || input_is_growing(target->path);

@@ -28,7 +28,7 @@ struct targets {
   struct recording_options options;
   struct target **items; /* in the order in which they were found */
   size_t count, capacity, most;
-  size_t left_out; /* of those that were looked at last, for which there was no room */
+  size_t left_out;                /* of those that were looked at last, for which there was no room */
   uint64_t looked_ns, symbols_ns; /* of the monotonic clock; 0: not yet */
 };
 
