@@ -39,8 +39,9 @@ struct loading {
   struct change *changes;
   size_t born_count, born_capacity, change_count, change_capacity, memory_capacity, thread_capacity,
       row_capacity, rate_capacity, rate_change_capacity, group_capacity;
-  uint16_t last_rate;                /* the index that was found last */
-  const struct trace_times *dropped; /* DROPPED; NULL: of several processes */
+  bool born_unordered, rows_unordered; /* most traces have all in order, and each look at all takes long */
+  uint16_t last_rate;                  /* the index that was found last */
+  const struct trace_times *dropped;   /* DROPPED; NULL: of several processes */
 };
 
 /* The index of a rate, which it gets if it has none. False without memory. */
@@ -95,6 +96,18 @@ static bool keep_change(struct loading *loading, struct change change) {
   return ARRAY_ADD(loading->changes, loading->change_count, loading->change_capacity, change);
 }
 
+static int by_block(const void *a, const void *b) {
+  const struct trace_sample *left = a, *right = b;
+  int order = order_numbers(left->block, right->block);
+  return order ? order : order_numbers(left->time_ns, right->time_ns);
+}
+
+static bool keep_sample(struct loading *loading, const struct trace_sample *sample) {
+  const struct trace_sample *born = loading->born;
+  loading->born_unordered |= loading->born_count && by_block(&born[loading->born_count - 1], sample) > 0;
+  return ARRAY_ADD(loading->born, loading->born_count, loading->born_capacity, *sample);
+}
+
 static bool keep_exec(struct samples *samples, const struct trace_text *path) {
   free(samples->became);
   samples->became = path->length ? strdup(path->bytes) : NULL;
@@ -105,8 +118,7 @@ static bool keep(struct loading *loading, const struct trace_event *event) {
   struct samples *samples = loading->samples;
   if (event->at.time_ns > samples->end_ns) samples->end_ns = event->at.time_ns;
   switch (event->kind) {
-  case TRACE_SAMPLE:
-    return ARRAY_ADD(loading->born, loading->born_count, loading->born_capacity, event->sample);
+  case TRACE_SAMPLE: return keep_sample(loading, &event->sample);
   case TRACE_FREE:
     return keep_change(loading, (struct change){.block = event->free.block,
                                                 .time_ns = event->free.time_ns,
@@ -144,12 +156,6 @@ static bool keep(struct loading *loading, const struct trace_event *event) {
   case TRACE_EXEC: return keep_exec(samples, &event->exec.path);
   default: return heap_life_keep(&samples->life, event) && mapped_keep(&samples->mapped, event);
   }
-}
-
-static int by_block(const void *a, const void *b) {
-  const struct trace_sample *left = a, *right = b;
-  int order = order_numbers(left->block, right->block);
-  return order ? order : order_numbers(left->time_ns, right->time_ns);
 }
 
 /* A free comes after all other changes of its block, even if the clocks of two processors disagree.
@@ -243,6 +249,13 @@ static uint64_t end_in_dropped(const struct trace_times *dropped, const struct r
   return STILL_ALIVE;
 }
 
+static bool add_row(struct loading *loading, const struct row *row) {
+  struct samples *samples = loading->samples;
+  size_t count = samples->row_count;
+  loading->rows_unordered |= count && samples_by_begin(&samples->rows[count - 1], row) > 0;
+  return ARRAY_ADD(samples->rows, samples->row_count, loading->row_capacity, *row);
+}
+
 /* Makes the rows of one block from its sample and its changes. Advances *change past the changes of
  * this block. */
 static bool join_block(struct loading *loading, const struct trace_sample *born, size_t *change) {
@@ -270,13 +283,13 @@ static bool join_block(struct loading *loading, const struct trace_sample *born,
     struct row later = next_row(&row, next);
     row.end_ns = later.begin_ns;
     row.last = false;
-    if (!ARRAY_ADD(samples->rows, samples->row_count, loading->row_capacity, row)) return false;
+    if (!add_row(loading, &row)) return false;
     row = later;
     row.end_ns = STILL_ALIVE;
     row.last = true;
   }
   if (row.end_ns == STILL_ALIVE) row.end_ns = end_in_dropped(loading->dropped, &row);
-  if (!ARRAY_ADD(samples->rows, samples->row_count, loading->row_capacity, row)) return false;
+  if (!add_row(loading, &row)) return false;
   double growth = growth_of_sizes(born->grown ? born->previous_size : 0, born->size);
   return grown_finish_block(&samples->grown, samples->rows + begin, samples->row_count - begin, growth,
                             samples->rates);
@@ -286,7 +299,7 @@ static bool join(struct loading *loading) {
   struct samples *samples = loading->samples;
   if (source_process_count(samples->source) == 1) /* the times of several are not told apart */
     loading->dropped = &source_damage(samples->source)->dropped;
-  sort(loading->born, loading->born_count, sizeof *loading->born, by_block);
+  if (loading->born_unordered) qsort(loading->born, loading->born_count, sizeof *loading->born, by_block);
   if (!sort_changes(loading)) return false;
   size_t change = 0;
   for (size_t i = 0; i < loading->born_count; i++) {
@@ -305,7 +318,8 @@ static bool join(struct loading *loading) {
   free(loading->changes);
   loading->born = NULL;
   loading->changes = NULL;
-  sort(samples->rows, samples->row_count, sizeof *samples->rows, samples_by_begin);
+  if (loading->rows_unordered)
+    qsort(samples->rows, samples->row_count, sizeof *samples->rows, samples_by_begin);
   sort(samples->memory, samples->memory_count, sizeof *samples->memory, by_time);
   sort(samples->groups, samples->group_count, sizeof *samples->groups, by_group_time);
   sort(samples->rate_changes, samples->rate_change_count, sizeof *samples->rate_changes, by_change);
