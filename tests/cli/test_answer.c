@@ -71,7 +71,7 @@ static void open_serving(struct serving *serving) {
     allocate(serving->writer[i], 1, 1000);
   }
   struct recording_options options = {.names = {.symbols = false}};
-  assert_int_equal(targets_open(&serving->targets, serving->arguments, TRACES, &options), WN_OK);
+  assert_int_equal(targets_open(&serving->targets, SERVED_MOST, serving->arguments, TRACES, &options), WN_OK);
   assert_int_equal(serving->targets.count, TRACES);
 }
 
