@@ -135,8 +135,8 @@ static const struct ask heap = {.what = ASK_HEAP, .service = "app"},
 static void traces_that_rest_are_not_loaded(void **state) {
   (void)state;
   struct serving serving;
-  struct target *const *items = serving.targets.items;
   open_serving(&serving);
+  struct target *const *items = serving.targets.items;
   expect(&serving, heap, 2000, 2000);
   expect(&serving, window, 2000, 2000);
   expect(&serving, delta, 0, 0);
@@ -187,8 +187,8 @@ static void what_an_ended_process_did_is_in_the_next_delta_once(void **state) {
 static void an_ended_process_that_cannot_be_read_is_in_a_later_delta(void **state) {
   (void)state;
   struct serving serving;
-  struct target *const *items = serving.targets.items;
   open_serving(&serving);
+  struct target *const *items = serving.targets.items;
   expect(&serving, delta, 0, 0);
   allocate(serving.writer[0], 2, 200);
   end_trace(&serving, 0);
@@ -206,8 +206,8 @@ static void an_ended_process_that_cannot_be_read_is_in_a_later_delta(void **stat
 static void ledgers_have_one_bound(void **state) {
   (void)state;
   struct serving serving;
-  struct target *const *items = serving.targets.items;
   open_serving(&serving);
+  struct target *const *items = serving.targets.items;
   expect(&serving, heap, 2000, 2000);
   targets_tidy(&serving.targets);
   for (int i = 0; i < TRACES; i++) assert_int_not_equal(items[i]->ledger_stamp, 0);
