@@ -152,13 +152,16 @@ static enum http_outcome perform(struct http *http) {
   return status == 200 ? HTTP_DONE : complain_of_answer(http, status);
 }
 
-/* Posts a body to the URL that a stream was written to, which is closed. */
-static enum http_outcome post(struct http *http, FILE *out, char **url, const void *body, size_t size) {
+/* Posts a body to the URL that a stream was written to, which is closed. libcurl sends a request again
+ * by itself when a connection that it had kept breaks off: an insertion has a new one. */
+static enum http_outcome post(struct http *http, FILE *out, char **url, const void *body, size_t size,
+                              bool is_insertion) {
   enum http_outcome outcome = HTTP_AGAIN;
   if (!out || fclose(out)) {
     complain(http, outcome, "not enough memory");
   } else {
     http->curl->easy_setopt(http->easy, CURLOPT_URL, *url);
+    http->curl->easy_setopt(http->easy, CURLOPT_FRESH_CONNECT, (long)is_insertion);
     http->curl->easy_setopt(http->easy, CURLOPT_POSTFIELDS, body);
     http->curl->easy_setopt(http->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)size);
     outcome = perform(http);
@@ -245,7 +248,7 @@ enum http_outcome http_select(struct http *http, const char *query, const char *
   size_t length;
   FILE *out = open_memstream(&url, &length);
   if (out) write_address(out, http);
-  enum http_outcome outcome = post(http, out, &url, query, strlen(query));
+  enum http_outcome outcome = post(http, out, &url, query, strlen(query), false);
   *answer = http->answer;
   return outcome;
 }
@@ -265,7 +268,7 @@ enum http_outcome http_insert(struct http *http, const char *query, const char *
     write_argument(out, "decompress", "1");
     write_argument(out, "http_native_compression_disable_checksumming_on_decompress", "1");
   }
-  enum http_outcome outcome = post(http, out, &url, block->bytes, block->size);
+  enum http_outcome outcome = post(http, out, &url, block->bytes, block->size, true);
   return !outcome && http->size ? complain_of_answer(http, 200) : outcome;
 }
 

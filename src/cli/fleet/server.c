@@ -17,17 +17,17 @@ static uint64_t random_ns(unsigned seconds) {
 }
 
 static void note_failure(struct server *server, bool is_wrong) {
-  bool is_told = server->rest && (server->is_wrong || !is_wrong);
+  bool is_told = server->fails && (server->is_wrong || !is_wrong);
   server->rest = !server->rest ? 1 : server->rest < REST_MOST / 2 ? 2 * server->rest : REST_MOST;
   server->rest_until_ns = os_monotonic_ns() + random_ns(server->rest);
+  server->fails = true;
   server->is_wrong = is_wrong;
   if (!is_told) fail_job("cannot ship to %s: %s", server->options.url, server->shipper.complaint);
 }
 
 static void note_success(struct server *server) {
-  if (server->rest) fprintf(stderr, "winnow: ships to %s again\n", server->options.url);
-  server->rest = 0;
-  server->is_wrong = false;
+  if (server->fails) fprintf(stderr, "winnow: ships to %s again\n", server->options.url);
+  server->fails = server->is_wrong = false;
 }
 
 /* ---- shared ---- */
@@ -54,10 +54,11 @@ struct server *server_of(struct server *servers, size_t count, const char *host)
 }
 
 bool server_rests(const struct server *server) {
-  return server->rest && os_monotonic_ns() < server->rest_until_ns;
+  return server->fails && os_monotonic_ns() < server->rest_until_ns;
 }
 
-void server_note(struct server *server, enum http_outcome outcome) {
+void server_note(struct server *server, enum http_outcome outcome, bool is_shipped) {
+  if (is_shipped || outcome == HTTP_DONE) server->rest = 0;
   if (outcome == HTTP_DONE)
     note_success(server);
   else if (outcome != HTTP_ENDING)

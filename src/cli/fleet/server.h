@@ -5,7 +5,7 @@
  * was sent before. The hosts of a server that is down wait for it.
  *
  * BACK-PRESSURE. After a failure a server is left alone for a second, then for twice as long each
- * time, up to REST_MOST seconds. A random part is left out of each wait, so that many machines do not
+ * time that it takes nothing in between, up to REST_MOST seconds. A random part is left out of each wait, so that many machines do not
  * come at once. */
 #ifndef CLI_FLEET_SERVER_H
 #define CLI_FLEET_SERVER_H
@@ -18,7 +18,8 @@ enum { REST_MOST = 900 };
 struct server {
   struct http_options options;
   struct shipper shipper;
-  unsigned rest;          /* seconds of the wait after the last failure; 0: it works */
+  bool fails;             /* since it was last said that it does */
+  unsigned rest;          /* seconds of the wait after the last failure */
   uint64_t rest_until_ns; /* of the monotonic clock */
   bool is_wrong;          /* the last failure was HTTP_WRONG */
 };
@@ -32,9 +33,9 @@ struct server *server_of(struct server *servers, size_t count, const char *host)
 
 bool server_rests(const struct server *server);
 
-/* BACK-PRESSURE. Notes the outcome of requests, and says on standard error that the server fails, or
- * that it works again. */
-void server_note(struct server *server, enum http_outcome outcome);
+/* BACK-PRESSURE. Notes the outcome of requests, by which something was shipped or not, and says on
+ * standard error that the server fails, or that it works again. */
+void server_note(struct server *server, enum http_outcome outcome, bool is_shipped);
 
 #endif
 /* SPDX-License-Identifier: MIT */

@@ -116,7 +116,7 @@ static void ship_due(struct ship *ship, struct target *target, struct shipment *
   if (growing && last >= open) last = open - 1;
   if (last < clickhouse_first(clickhouse) || last < shipment->run.next) return;
   enum http_outcome outcome = shipper_ship(shipper, &shipment->run, clickhouse, host, last);
-  server_note(server, outcome);
+  server_note(server, outcome, shipper->windows > before);
   shipment->has_some = shipment->has_some || shipper->windows > before;
   shipment->all = !outcome && !growing;
   ship->waits = ship->waits || outcome;
@@ -200,7 +200,7 @@ static unsigned pause_of(const struct ship *ship) {
   for (size_t i = 0; i < ship->server_count && ship->waits; i++) {
     const struct server *server = &ship->servers[i];
     uint64_t until = server->rest_until_ns > now_ns ? (server->rest_until_ns - now_ns) / SECOND_NS + 1 : 1;
-    if (server->rest && until < seconds) seconds = until;
+    if (server->fails && until < seconds) seconds = until;
   }
   return (unsigned)seconds;
 }

@@ -1,0 +1,202 @@
+# winnow ship; sourced by run. All combinations of faults are tried by test_shipper.
+# shellcheck shell=bash disable=SC2154
+
+# Starts the server that stands for ClickHouse; it is started anew when it has died. Leaves its address in `url`.
+begin_database() {
+  need perl
+  mkdir -p db
+  : >db/plan
+  export no_proxy=127.0.0.1
+  (
+    trap 'kill $! 2>/dev/null; exit' TERM
+    while :; do perl "$source/tests/cli/clickhouse.pl" db & wait; done
+  ) 2>complaints &
+  database=$!
+  trap 'kill $database 2>/dev/null; cd /; rm -rf "$work"' EXIT
+  local tries
+  for ((tries = 0; tries < 200; tries++)); do [ -s db/port ] && break; sleep 0.05; done
+  [ -s db/port ] || fail "no server: $(cat complaints)"
+  url=http://127.0.0.1:$(cat db/port)
+}
+
+plan() { printf '%s\n' "$@" >>db/plan; }
+
+# Ships until it is not killed any more; leaves out, err and code.
+ship() { # ARGUMENT...
+  local process
+  : >err
+  for ((;;)); do
+    "$winnow" ship --to "$url" "$@" >out 2>>err 7>&- 8<&- &
+    process=$!
+    echo $process >db/pid.new
+    mv db/pid.new db/pid
+    wait $process 2>/dev/null
+    code=$?
+    [ $code = 137 ] || break
+  done
+}
+
+ships() { # ARGUMENT...
+  ship --once "$@"
+  [ "$code" = 0 ] || fail "winnow ship $*: code $code: $(cat err)"
+  [ ! -s db/plan ] || fail "not all of the plan came: $(cat db/plan)"
+}
+
+# The rows that are there, each file under its name without the number of the insertion.
+copy_rows() { # FOLDER
+  local file
+  mkdir "$1"
+  for file in db/rows/samples.* db/rows/loads.*; do cp "$file" "$1/$(basename "${file%.*}")"; done
+  [ -z "$(find db/rows -name 'samples.*.[1-9]*' -o -name 'loads.*.[1-9]*')" ] || fail "rows are there twice: $(ls db/rows)"
+}
+
+# Ships a trace as planned, and then compares with what a shipment without faults leaves.
+same_rows_are_there() { # PLAN...
+  make slow t 450 # 16 windows
+  begin_database
+  ships t
+  says '^winnow: shipped 16 windows of 1 recording, [0-9,]+ rows'
+  [ ! -s err ] || fail "complaints: $(cat err)"
+  copy_rows whole
+  [ "$(find whole -name 'samples.*' | wc -l)" = "$(find whole -name 'loads.*' | wc -l)" ] || fail "$(ls whole)"
+  rm -r db/rows/*
+  plan "$@"
+  ships t
+  copy_rows rows
+  diff -r whole rows >differences || fail "$(cat differences)"
+}
+
+rows_are_there_once_though_replies_are_lost() {
+  same_rows_are_there 'sites 503' 'samples drop' 'loads ok' 'samples late' 'loads ok' 'samples cut' 'select nonsense' 'loads ok' \
+    'samples nonsense' 'loads drop' 'loads ok' 'loads late' 'loads ok' 'loads cut'
+  [ "$(grep -c 'cannot ship' err)" = 1 ] && [ "$(grep -c "ships to $url again" err)" = 1 ] && [ "$(wc -l <err)" = 2 ] || fail "not two lines: $(cat err)"
+  grep -qF "winnow: cannot ship to $url: HTTP 503: DB::Exception: planned ?[31m" err || fail "$(cat err)"
+}
+
+rows_are_there_once_though_the_server_dies() {
+  same_rows_are_there 'stacks die_after' 'loads ok' 'samples die' 'loads ok' 'samples die_after' 'loads ok' 'loads die' 'loads ok' 'loads die_after'
+}
+
+rows_are_there_once_though_the_shipper_is_killed() {
+  same_rows_are_there 'frames kill' 'stacks kill_after' 'samples kill' 'samples kill_after' 'loads kill' 'loads kill_after'
+}
+
+what_is_there_is_not_shipped_again() {
+  make slow t 100
+  make slow other 31
+  begin_database
+  ships t other
+  says 'shipped [0-9]+ windows of 2 recordings'
+  : >db/log
+  ships t other
+  says '^winnow: shipped 0 windows of 0 recordings, 0 rows'
+  [ "$(grep -c '^POST' db/log)" = 2 ] || fail "more than a question for each: $(grep ^POST db/log)"
+  rm db/rows/loads.*
+  ships t other
+  says 'shipped [0-9]+ windows of 2 recordings'
+  copy_rows rows
+}
+
+of_several_servers_a_host_has_one() {
+  make slow t 100
+  begin_database
+  local first=$url order n=0
+  for order in "--to $first --to ${first/127.0.0.1/localhost}" "--to ${first/127.0.0.1/localhost} --to $first"; do
+    rm -rf db/rows/* db/log
+    # shellcheck disable=SC2086
+    "$winnow" ship $order --once t >out 2>err || fail "$(cat err)"
+    grep -i '^host:' db/log | sort -u >"host.$n"
+    n=$((n + 1))
+  done
+  [ "$(wc -l <host.0)" = 1 ] && cmp -s host.0 host.1 || fail "$(cat host.*)"
+}
+
+shipping_needs_what_it_needs() {
+  make plain t
+  local value
+  refused 2 'where to' ship t
+  for value in x ftp://x 'http://' 'http://:8123' 'http:///x' 'https://a?b=c' 'http://a b' 'http://a#b'; do refused 2 '--to: it must be' ship --to "$value" t; done
+  refused 2 'use --user and --password-file' ship --to http://name:secret@host:8123 t
+  ! grep -q secret err || fail "the password is repeated"
+  refused 2 '--ca none: it cannot be read' ship --to http://127.0.0.1:9 --ca none t
+  refused 1 'cannot open none' ship --to http://127.0.0.1:9 --password-file none t
+  echo secret >password
+  chmod 644 password
+  refused 1 'others can read' ship --to http://127.0.0.1:9 --password-file password t
+  chmod 600 password
+  refused 1 'nothing: No such file' ship --to http://127.0.0.1:9 --once nothing
+  begin_database
+  refused 1 "HTTP 404: DB::Exception: Database other doesn't exist; 'winnow fleet init' prints the tables" ship --to "$url" --database other --once t
+  plan 'frames 302'
+  refused 1 'HTTP 302' ship --to "$url" --once t
+  plan 'select large'
+  refused 1 'its answer is too large' ship --to "$url" --once t
+  echo name:secret >db/user
+  truncate -s -1 db/user
+  refused 1 'HTTP 401: DB::Exception: Wrong password' ship --to "$url" --once --user name t
+  refused 1 'HTTP 401' ship --to "$url" --once --user other --password-file password t
+  : >db/log
+  ships --user name --password-file password t
+  ! grep '^POST' db/log | grep secret || fail "the password is in a URL"
+  echo x >libcurl.so.4
+  cp libcurl.so.4 libcurl-gnutls.so.4
+  LD_LIBRARY_PATH=. refused 1 'libcurl4' ship --to "$url" --once t
+  LD_LIBRARY_PATH=. succeeds info t
+}
+
+shipping_verifies_certificates() {
+  need openssl
+  make plain t
+  openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=localhost -addext subjectAltName=DNS:localhost -keyout key -out certificate -days 2 2>/dev/null || fail "no certificate"
+  openssl s_server -quiet -accept 127.0.0.1:0 -key key -cert certificate -www >/dev/null 2>&1 &
+  server=$!
+  trap 'kill $server 2>/dev/null; cd /; rm -rf "$work"' EXIT
+  local tries port
+  for ((tries = 0; tries < 100; tries++)); do
+    port=$(ss -ltnp 2>/dev/null | sed -n "s/.*127.0.0.1:\([0-9]*\) .*pid=$server,.*/\1/p")
+    [ -n "$port" ] && break
+    sleep 0.05
+  done
+  [ -n "$port" ] || skip "the port of the server is not known"
+  export no_proxy='*'
+  refused 1 'certificate' ship --to "https://localhost:$port" --once t
+  refused 1 'certificate|subject name|host name' ship --to "https://127.0.0.1:$port" --ca certificate --once t
+}
+
+# Windows of a process that goes on, and its last one when it has ended; and the end by a signal.
+shipping_follows_a_process() {
+  need_recording
+  begin_database
+  begin_obeying
+  trap 'kill $database $program 2>/dev/null; cd /; rm -rf "$work"' EXIT
+  order alloc 10 1000 0
+  ships t
+  says 'shipped 0 windows|shipped 1 window' # a window may have ended meanwhile
+  "$winnow" ship --to "$url" t >shipped 2>complaints 7>&- 8<&- &
+  local shipper=$!
+  trap 'kill $database $shipper $program 2>/dev/null; cd /; rm -rf "$work"' EXIT
+  order free 5
+  end_obeying
+  ships t
+  says 'shipped [1-9] window'
+  kill -INT $shipper
+  wait $shipper || fail "code $? by a signal: $(cat complaints)"
+  [ ! -s shipped ] && [ ! -s complaints ] || fail "output: $(cat shipped complaints)"
+  copy_rows rows
+  grep -aq obeys rows/samples.* || fail "no service"
+  rm -r db/rows/*
+  ships --service shop --release 1.2.3 t
+  grep -aq shop.1.2.3 db/rows/samples.* || fail "no labels"
+}
+
+a_signal_ends_a_wait() {
+  make plain t
+  begin_database
+  plan 'frames 503' 'frames 503' 'frames 503' 'frames 503' 'frames 503'
+  "$winnow" ship --to "$url" --once t >out 2>err &
+  local shipper=$! tries
+  for ((tries = 0; tries < 200; tries++)); do grep -q cannot err && break; sleep 0.05; done
+  kill -TERM $shipper
+  wait $shipper
+  [ $? = 1 ] || fail "$(cat err)"
+}
