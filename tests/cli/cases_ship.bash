@@ -176,12 +176,13 @@ shipping_follows_a_process() {
   local shipper=$!
   trap 'kill $database $shipper $program 2>/dev/null; cd /; rm -rf "$work"' EXIT
   order free 5
+  sleep 0.5
+  kill $shipper
+  wait $shipper || fail "code $? by a signal: $(cat complaints)"
+  [ ! -s shipped ] && [ ! -s complaints ] || fail "output: $(cat shipped complaints)"
   end_obeying
   ships t
   says 'shipped [1-9] window'
-  kill -INT $shipper
-  wait $shipper || fail "code $? by a signal: $(cat complaints)"
-  [ ! -s shipped ] && [ ! -s complaints ] || fail "output: $(cat shipped complaints)"
   copy_rows rows
   grep -aq obeys rows/samples.* || fail "no service"
   rm -r db/rows/*
