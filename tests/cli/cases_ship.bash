@@ -173,7 +173,7 @@ shipping_follows_a_process() {
   ships t
   says 'shipped 0 windows|shipped 1 window' # a window may have ended meanwhile
   "$winnow" ship --to "$url" t >shipped 2>complaints 7>&- 8<&- &
-  local shipper=$!
+  shipper=$!
   trap 'kill $database $shipper $program 2>/dev/null; cd /; rm -rf "$work"' EXIT
   order free 5
   sleep 0.5
@@ -200,4 +200,96 @@ a_signal_ends_a_wait() {
   kill -TERM $shipper
   wait $shipper
   [ $? = 1 ] || fail "$(cat err)"
+}
+
+# A server of ClickHouse itself, with a folder of its own; leaves its process in `clickhouse`, its address in `url`.
+begin_clickhouse() {
+  mkdir -p house/tmp
+  local port tries
+  if [ ! -e house/config.xml ]; then
+    port=$(perl -MIO::Socket::INET -e 'print IO::Socket::INET->new(Listen => 1, LocalAddr => "127.0.0.1")->sockport')
+    cat >house/config.xml <<END
+<yandex>
+  <logger><level>warning</level><log>$PWD/house/log</log><errorlog>$PWD/house/errors</errorlog></logger>
+  <http_port>$port</http_port><listen_host>127.0.0.1</listen_host>
+  <path>$PWD/house/</path><tmp_path>$PWD/house/tmp/</tmp_path>
+  <users_config>$PWD/house/users.xml</users_config><default_profile>default</default_profile>
+  <default_database>default</default_database><mark_cache_size>5000000</mark_cache_size>
+</yandex>
+END
+    cat >house/users.xml <<'END'
+<yandex>
+  <profiles><default></default></profiles><quotas><default></default></quotas>
+  <users><ship><password>a secret</password><networks><ip>127.0.0.1</ip></networks><profile>default</profile><quota>default</quota></ship></users>
+</yandex>
+END
+    url=http://127.0.0.1:$port
+  fi
+  clickhouse-server "--config-file=$PWD/house/config.xml" >house/out 2>&1 &
+  clickhouse=$!
+  trap 'kill -KILL $clickhouse 2>/dev/null; wait $clickhouse 2>/dev/null; cd /; rm -rf "$work"' EXIT
+  export no_proxy=127.0.0.1
+  for ((tries = 0; tries < 400; tries++)); do
+    curl -s -o /dev/null "$url" && return
+    kill -0 $clickhouse 2>/dev/null || fail "no server: $(tail -n 5 house/out house/errors 2>/dev/null)"
+    sleep 0.05
+  done
+  fail "the server does not answer"
+}
+
+# Leaves the answer in `answer`.
+asks() { # QUERY
+  answer=$(curl -sS --fail-with-body -H 'X-ClickHouse-User: ship' -H 'X-ClickHouse-Key: a secret' --data-binary "$1" "$url/?database=winnow") || fail "$1: $answer"
+}
+
+says_clickhouse() { # ANSWER QUERY
+  asks "$2"
+  [ "$answer" = "$1" ] || fail "$2: $answer, not $1"
+}
+
+clickhouse_has_each_row_once() {
+  need clickhouse-server
+  need curl
+  need jq
+  need perl
+  begin_clickhouse
+  local statement total shipper count
+  "$build/tests/cli/make_tables" >tables || fail "no tables"
+  while read -r statement; do url=$url/?database=default asks "$statement"; done <tables
+  echo 'a secret' >password
+  chmod 600 password
+  make slow t 450
+  local options=(ship --to "$url" --user ship --password-file password --once t)
+  # The shipper is killed at several moments, and so is the server.
+  for count in 3 6 9 12; do
+    "$winnow" "${options[@]}" >out 2>err &
+    shipper=$!
+    until curl -s -H 'X-ClickHouse-User: ship' -H 'X-ClickHouse-Key: a secret' --data-binary "SELECT uniq(batch) >= $count FROM samples" "$url/?database=winnow" | grep -qx 1; do
+      kill -0 $shipper 2>/dev/null || break
+    done
+    kill -KILL $shipper $([ $((count % 2)) = 0 ] || echo $clickhouse) 2>/dev/null
+    wait $shipper 2>/dev/null
+    [ $((count % 2)) = 0 ] || { wait $clickhouse 2>/dev/null; begin_clickhouse; }
+  done
+  succeeds "${options[@]}"
+  says_clickhouse 16 'SELECT count() FROM loads'
+  says_clickhouse 0 'SELECT count() FROM (SELECT batch, count() AS there FROM samples GROUP BY batch) ANY FULL JOIN (SELECT batch, rows FROM loads) USING batch WHERE there != rows'
+  total=$("$winnow" report --json --at end t | jq '.totals.allocated_bytes.estimate')
+  says_clickhouse 1 "SELECT abs(sum(bytes) / $total - 1) < 1e-6 FROM samples WHERE kind = 'born'"
+  # What is sent, but not loaded.
+  asks 'SELECT count() FROM samples'
+  count=$answer
+  asks 'TRUNCATE TABLE loads'
+  succeeds "${options[@]}"
+  says 'shipped 16 windows of 1 recording'
+  says_clickhouse "$count" 'SELECT count() FROM samples'
+  says_clickhouse 16 'SELECT count() FROM loads'
+  # A block that is not complete is not inserted, wherever it was cut.
+  { head -c 16 /dev/zero; printf '\2\x1b\0\0\0\x12\0\0\0'; printf '123456789abcdefghi'; } >block
+  asks 'CREATE TABLE numbers (number UInt8) ENGINE = MergeTree ORDER BY number'
+  for count in 30 42; do
+    head -c $count block | curl -s -m 2 -H 'X-ClickHouse-User: ship' -H 'X-ClickHouse-Key: a secret' -H 'Content-Length: 43' --data-binary @- \
+      "$url/?query=INSERT%20INTO%20winnow.numbers%20FORMAT%20RowBinary&decompress=1&http_native_compression_disable_checksumming_on_decompress=1"
+  done
+  says_clickhouse 0 'SELECT count() FROM numbers'
 }
