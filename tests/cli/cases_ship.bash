@@ -239,7 +239,7 @@ END
 
 # Leaves the answer in `answer`.
 asks() { # QUERY
-  answer=$(curl -sS --fail-with-body -H 'X-ClickHouse-User: ship' -H 'X-ClickHouse-Key: a secret' --data-binary "$1" "$url/?database=winnow") || fail "$1: $answer"
+  answer=$(curl -sS --fail-with-body -H 'X-ClickHouse-User: ship' -H 'X-ClickHouse-Key: a secret' --data-binary "$1" "$url/?database=$database") || fail "$1: $answer"
 }
 
 says_clickhouse() { # ANSWER QUERY
@@ -253,9 +253,11 @@ clickhouse_has_each_row_once() {
   need jq
   need perl
   begin_clickhouse
-  local statement total shipper count
+  local statement total shipper count database
   "$build/tests/cli/make_tables" >tables || fail "no tables"
-  while read -r statement; do url=$url/?database=default asks "$statement"; done <tables
+  database=default
+  while read -r statement; do asks "$statement"; done <tables
+  database=winnow
   echo 'a secret' >password
   chmod 600 password
   make slow t 450
