@@ -254,9 +254,9 @@ clickhouse_has_each_row_once() {
   need perl
   begin_clickhouse
   local statement total shipper count database
-  "$build/tests/cli/make_tables" >tables || fail "no tables"
+  succeeds fleet init
   database=default
-  while read -r statement; do asks "$statement"; done <tables
+  while read -r -d ';' statement; do asks "$statement"; done <out
   database=winnow
   echo 'a secret' >password
   chmod 600 password
