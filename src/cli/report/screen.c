@@ -209,6 +209,23 @@ static int print_held(const struct view *view) {
   return print_known(view, FACT_TOTALS_peak_bytes, note.text);
 }
 
+/* Who allocated most of so many bytes that are freed only at the exit, if one function did. What is
+ * left counts as if none of it were that function's. */
+static void say_who_freed_late(struct paragraph *note, const struct view *view, double bytes, double left) {
+  struct table table;
+  const struct group *most = NULL;
+  char name[REPORT_NAME_MOST], fitted[FITTED_MOST];
+  if (report_table(view->report, MEASURE_ALIVE, BY_FUNCTION, TABLE_SUMS, &table)) return;
+  for (size_t i = 0; i < table.tree.group_count; i++)
+    if (!most || table.tree.groups[i].self.bytes.total > most->self.bytes.total) most = &table.tree.groups[i];
+  if (most && most->label && 2 * (most->self.bytes.total - left) > bytes) {
+    table_name(&table, most, name, sizeof name);
+    say(note, ", most of it allocated by %s",
+        name_fit_paragraph(fitted, FITTED_MOST, name, WRAPPER_COLUMNS, NOTE_INDENT));
+  }
+  table_destroy(&table);
+}
+
 static int print_left(const struct view *view) {
   const struct report *report = view->report;
   struct paragraph note = {.length = 0};
@@ -221,8 +238,10 @@ static int print_left(const struct view *view) {
   else if (left > 0 && peak > 0 && facts_have(view->facts, FACT_TOTALS_peak_bytes))
     say(&note, "%s of the peak%s", text_share(text, fmin(left / peak, 1)),
         report->samples->collected ? "" : "; in use, or leaked");
-  if (report->alive_ns < report->samples->end_ns && closing > 0)
+  if (report->alive_ns < report->samples->end_ns && closing > 0) {
     say(&note, "%s%s was freed only at the exit", note.length ? "; " : "", text_bytes(text, closing));
+    say_who_freed_late(&note, view, closing, left);
+  }
   return print_known(view, FACT_TOTALS_live_at_end_bytes, note.text);
 }
 
