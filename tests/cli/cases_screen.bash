@@ -71,6 +71,14 @@ the_screen_names_what_grew_the_most_and_counts_the_others() {
     ([.[].grown_bytes.low] | . == (sort | reverse))' out >/dev/null || fail "$(jq .verdict out)"
 }
 
+the_screen_says_who_frees_only_at_the_exit() {
+  need_recording
+  need_many_blocks
+  "$winnow" record -q -r 1e-2 -o t.trace -- "$build/tests/cli/programs/frees_late" >answer 2>&1 || fail "$(cat answer)"
+  succeeds report t.trace
+  says 'was freed only +at the exit, most of it allocated by +keep( |$)'
+}
+
 # A program that the system killed for memory: what it held then comes first, unless another moment is asked for.
 the_screen_says_what_was_held_as_memory_ran_out() {
   make killed_for_memory t

@@ -88,7 +88,7 @@ static bool find_unusual(struct fleet_of_hosts *fleet) {
     struct host *host = &fleet->hosts[i];
     double bytes = host->bytes.estimate, own = bytes > 0 ? sqrt(host->bytes.variance) / bytes : 0;
     double deviation = fmax(usual, own), distance = distance_of(fleet, host);
-    host->distance = deviation > 0 ? distance / deviation : distance ? copysign(INFINITY, distance) : 0;
+    host->distance = deviation > 0 ? distance / deviation : distance != 0 ? copysign(INFINITY, distance) : 0;
   }
   qsort(fleet->hosts, fleet->count, sizeof *fleet->hosts, farthest_first);
   while (fleet->count >= HOSTS_LEAST && fleet->unusual < fleet->count &&
