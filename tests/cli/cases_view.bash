@@ -6,17 +6,26 @@ wait_for_address() { # PATTERN
   local tries
   for ((tries = 0; tries < 300; tries++)); do
     url=$(grep -Eo "^$1" served 2>/dev/null) && return
-    kill -0 $server 2>/dev/null || fail "the server ended: $(cat complaints)"
+    if ! kill -0 $server 2>/dev/null; then
+      # Between a program and the one that it execs there may be no trace.
+      grep -q 'no trace in it yet' complaints || fail "the server ended: $(cat complaints)"
+      start_view
+    fi
     sleep 0.1
   done
   fail "no address: $(cat served complaints)"
 }
 
+start_view() {
+  rm -f served # that of an earlier server
+  "$winnow" view --no-open "${view_arguments[@]}" >served 2>complaints &
+  server=$!
+}
+
 # Starts the server in the background; leaves its address in `url`, up to the token's slash, and its process in `server`.
 view() { # ARGUMENT...
-  rm -f served # that of an earlier server
-  "$winnow" view --no-open "$@" >served 2>complaints &
-  server=$!
+  view_arguments=("$@")
+  start_view
   trap 'kill $server 2>/dev/null; cd /; rm -rf "$work"' EXIT
   wait_for_address 'http://[^/ ]+:[0-9]+/[0-9a-f]{32}/'
 }
