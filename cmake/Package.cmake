@@ -35,6 +35,7 @@ endmacro()
 set(same "(= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})")
 winnow_package(winnow winnow devel "libwinnow-malloc${soversion} ${same}" "statistical memory profiler"
 "Any dynamically linked program can be profiled without recompiling it.")
+set(CPACK_DEBIAN_WINNOW_PACKAGE_SUGGESTS libcurl4) # loaded by `winnow ship` and `winnow fleet`
 winnow_package(winnow_malloc libwinnow-malloc${soversion} libs "" "statistical memory profiler - malloc library"
 "This package has the library that the command preloads, and that programs
 link with which profile their own malloc heap.")

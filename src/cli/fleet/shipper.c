@@ -2,6 +2,7 @@
 #include "cli/fleet/shipper.h"
 
 #include "base/array.h"
+#include "base/os.h"
 #include <ctype.h>
 #include <inttypes.h>
 
@@ -226,6 +227,13 @@ static enum http_outcome ship_windows(struct shipping *shipping) {
   return HTTP_DONE;
 }
 
+/* Names have the day on which they were last seen. */
+static void forget_names_of_yesterday(struct shipper *shipper) {
+  uint64_t day = os_wall_ns() / (86400 * UINT64_C(1000000000));
+  if (day != shipper->told_day) clickhouse_forget(&shipper->told);
+  shipper->told_day = day;
+}
+
 /* ---- shared ---- */
 
 void shipper_destroy(struct shipper *shipper) { clickhouse_forget(&shipper->told); }
@@ -241,6 +249,7 @@ enum http_outcome shipper_ship(struct shipper *shipper, struct shipper_run *run,
   uint64_t first = clickhouse_first(clickhouse);
   struct shipping shipping = {shipper, run, clickhouse, host, first > run->next ? first : run->next, last};
   if (shipping.first > last) return HTTP_DONE;
+  forget_names_of_yesterday(shipper);
   enum http_outcome outcome = run->known ? HTTP_DONE : learn(&shipping);
   if (!outcome) run->known = true;
   if (!outcome) outcome = ship_windows(&shipping);
