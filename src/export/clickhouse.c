@@ -266,10 +266,14 @@ void clickhouse_destroy(struct clickhouse *rows) {
   free(rows);
 }
 
-uint64_t clickhouse_first(const struct clickhouse *rows) { return rows->wall_ns / WINDOW_NS; }
+uint64_t clickhouse_window_of(const struct clickhouse *rows, uint64_t time_ns) {
+  return (rows->wall_ns + time_ns) / WINDOW_NS;
+}
+
+uint64_t clickhouse_first(const struct clickhouse *rows) { return clickhouse_window_of(rows, 0); }
 
 uint64_t clickhouse_last(const struct clickhouse *rows) {
-  return (rows->wall_ns + rows->report->samples->end_ns) / WINDOW_NS;
+  return clickhouse_window_of(rows, rows->report->samples->end_ns);
 }
 
 uint64_t clickhouse_run(const struct clickhouse *rows) { return rows->run; }

@@ -49,8 +49,10 @@ wn_status clickhouse_create(const struct report *report, const struct clickhouse
                             struct clickhouse **clickhouse);
 void clickhouse_destroy(struct clickhouse *clickhouse);
 
-/* The numbers of the windows that the recording has: since 1970. The last one is not over while its
- * process goes on. */
+/* The numbers of windows, since 1970: that of a time of the trace, and those of its start and of its
+ * last event. The last one is not over while its process goes on; and one that does nothing goes on,
+ * too: what it held is what later windows hold. */
+uint64_t clickhouse_window_of(const struct clickhouse *clickhouse, uint64_t time_ns);
 uint64_t clickhouse_first(const struct clickhouse *clickhouse);
 uint64_t clickhouse_last(const struct clickhouse *clickhouse);
 

@@ -102,6 +102,13 @@ static void fail_target(struct ship *ship, struct shipment *shipment) {
   if (shipment) shipment->is_failed = true;
 }
 
+/* The first window that is not over for a process that goes on: by the clock of its trace, which
+ * stands still while the machine sleeps, and on which its next event will be. */
+static uint64_t first_open_of(const struct target *target, const struct clickhouse *clickhouse) {
+  uint64_t now_ns = target_now_ns(target), margin_ns = MARGIN_SECONDS * SECOND_NS;
+  return clickhouse_window_of(clickhouse, now_ns > margin_ns ? now_ns - margin_ns : 0);
+}
+
 /* Ships what is due of a recording that is prepared. */
 static void ship_due(struct ship *ship, struct target *target, struct shipment *shipment,
                      struct clickhouse *clickhouse) {
@@ -109,11 +116,10 @@ static void ship_due(struct ship *ship, struct target *target, struct shipment *
   struct server *server = server_of(ship->servers, ship->server_count, target->identity.host);
   struct shipper *shipper = &server->shipper;
   bool growing = target->growing || input_is_growing(target->path);
-  uint64_t open = first_open(), last = clickhouse_last(clickhouse);
+  uint64_t last = growing ? first_open_of(target, clickhouse) - 1 : clickhouse_last(clickhouse);
   size_t before = shipper->windows;
   snprintf(host, sizeof host, "%s", target->identity.host);
   utf8_make_plain(host);
-  if (growing && last >= open) last = open - 1;
   if (last < clickhouse_first(clickhouse) || last < shipment->run.next) return;
   enum http_outcome outcome = shipper_ship(shipper, &shipment->run, clickhouse, host, last);
   server_note(server, outcome, shipper->windows > before);
