@@ -3,6 +3,7 @@
 #include "export/report_json.h"
 
 #include "analysis/load/memory_limit.h"
+#include "analysis/report/heap_tool.h"
 #include <math.h>
 #include <string.h>
 
@@ -244,6 +245,8 @@ void json_verdict(struct json *json, const struct report *report, const struct v
   json_end(json, ']');
   if (verdict->kind == VERDICT_KEPT || verdict->kind == VERDICT_UNWRITTEN || verdict->kind == VERDICT_MAPPED)
     json_string(json, "blocks", verdict_word(verdict->blocks));
+  if (verdict->kind == VERDICT_MAPPED && heap_tool_of(report->recording))
+    json_string(json, "tool", heap_tool_of(report->recording));
   if (verdict->culprits) json_bool(json, "begun", verdict->begun);
   if (verdict->culprits) json_bool(json, "replaced", verdict->replaced);
   if (verdict->culprits) json_bool(json, "freed_at_exit", verdict->freed);

@@ -470,6 +470,8 @@ tools_for_other_heaps_are_named_by_whole_names() {
       node) says 'heapsnapshot-signal looks into JavaScript' ;;
       *) ! grep -q heapsnapshot out || fail "$name is no node: $(cat out)" ;;
     esac
+    succeeds report --json t
+    [ "$(grep -c '"tool": "node --heapsnapshot-signal looks into' out)" = "$([ $name = node ] && echo 1 || echo 0)" ] || fail "$name: $(grep '"tool"' out)"
   done
 }
 

@@ -375,6 +375,17 @@ static void print_command(const struct view *view, const char *command, const ch
   free(text);
 }
 
+/* The path of the first module whose file has that name; NULL: the trace has none. */
+static const char *find_module(const struct view *view, const char *name) {
+  struct source *source = view->report->samples->source;
+  for (uint32_t i = 1; i <= source_module_count(source); i++) {
+    const struct trace_module *module = source_module(source, i);
+    const char *slash = module->path.length ? strrchr(module->path.bytes, '/') : NULL;
+    if (slash && !strcmp(slash + 1, name)) return module->path.bytes;
+  }
+  return NULL;
+}
+
 /* How to get names, or else lines, where code without them has LACKING of what is held or allocated. */
 static void print_names_hint(const struct view *view) {
   static const double LACKING = 0.1, LACKING_LINES = 0.5;
@@ -389,7 +400,7 @@ static void print_names_hint(const struct view *view) {
   const struct lacking *of =
       (names ? held.names >= LACKING : held.lines >= LACKING_LINES) ? &held : &allocated;
   const char *name = strings_text(view->report->names->strings, names ? of->nameless : of->lineless),
-             *path = screen_find_module(view, name, false), *hint = view->report->names->hint;
+             *path = find_module(view, name), *hint = view->report->names->hint;
   if (names && hint && strstr(hint, " not ")) { /* files that are missing, or other ones */
     text_paragraph(stdout, hint, 2);
     return;
@@ -438,19 +449,6 @@ void screen_print_foot(const struct view *view) {
 bool screen_is_explained(const struct view *view) {
   return view->report->at != AT_PEAK || facts_number(view->facts, FACT_RESIDENT_rss_bytes) >=
                                             0.8 * facts_number(view->facts, FACT_RESIDENT_most_bytes);
-}
-
-const char *screen_find_module(const struct view *view, const char *name, bool versions) {
-  size_t length = strlen(name);
-  struct source *source = view->report->samples->source;
-  for (uint32_t i = 1; i <= source_module_count(source); i++) {
-    const struct trace_module *module = source_module(source, i);
-    const char *slash = module->path.length ? strrchr(module->path.bytes, '/') : NULL;
-    if (slash && !strncmp(slash + 1, name, length) &&
-        (!slash[1 + length] || (versions && strchr(".0123456789", slash[1 + length]))))
-      return module->path.bytes;
-  }
-  return NULL;
 }
 
 const char *screen_margin(char buffer[16], const struct estimate *estimate) {

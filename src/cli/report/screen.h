@@ -25,9 +25,5 @@ const char *screen_margin(char buffer[16], const struct estimate *estimate);
  * Of several processes they are known of those moments only at which all were measured. */
 bool screen_is_explained(const struct view *view);
 
-/* The path of the first module whose file has that name, or with `versions` that name and a version
- * behind it; NULL: the trace has none. */
-const char *screen_find_module(const struct view *view, const char *name, bool versions);
-
 #endif
 /* SPDX-License-Identifier: MIT */

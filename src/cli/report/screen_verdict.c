@@ -3,6 +3,7 @@
 #include "cli/report/screen_verdict.h"
 
 #include "analysis/load/rates.h"
+#include "analysis/report/heap_tool.h"
 #include "cli/report/report_callers.h"
 #include "cli/report/report_name.h"
 #include "cli/report/report_place.h"
@@ -89,27 +90,6 @@ static void say_verdict_on_blocks(struct paragraph *text, const struct view *vie
   if (verdict->blocks != VERDICT_LEVEL) say_growth(text, view, verdict, verdict->blocks);
 }
 
-/* Which tool looks into the heap of a language's runtime. */
-static void say_heap_tool(struct paragraph *text, const struct view *view) {
-  static const struct {
-    const char *module, *tool;
-  } tools[] = {{"python3", "set PYTHONMALLOC=malloc to see Python's objects, or use memray"},
-               {"libpython3", "set PYTHONMALLOC=malloc to see Python's objects, or use memray"},
-               {"node", "node --heapsnapshot-signal looks into JavaScript's heap"},
-               {"nodejs", "node --heapsnapshot-signal looks into JavaScript's heap"},
-               {"libjvm.so", "jcmd GC.class_histogram looks into Java's heap"},
-               {"libcoreclr.so", "dotnet-gcdump looks into .NET's heap"},
-               {"ruby", "ObjectSpace looks into Ruby's heap"},
-               {"libruby", "ObjectSpace looks into Ruby's heap"},
-               {"libruby-", "ObjectSpace looks into Ruby's heap"}};
-  for (size_t i = 0; i < sizeof tools / sizeof *tools; i++)
-    if (screen_find_module(view, tools[i].module, true)) {
-      say(text, "; %s", tools[i].tool);
-      return;
-    }
-  say(text, "; rows whose trend is \"mapped\" say where");
-}
-
 /* Whether the program is one that leaves its work to processes that it starts, and was recorded
  * without them. A trace says nothing of processes that were not followed, but few programs do so,
  * and all know these. */
@@ -137,6 +117,7 @@ static void say_higher_rate(struct paragraph *text, const struct view *view, con
 }
 
 static void say_why(struct paragraph *text, const struct view *view, const struct verdict *verdict) {
+  const char *tool = heap_tool_of(view->report->recording);
   char time[32], share[32];
   switch (verdict->kind) {
   case VERDICT_LEAK:
@@ -183,7 +164,7 @@ static void say_why(struct paragraph *text, const struct view *view, const struc
   case VERDICT_MAPPED:
     say(text, "%s of what is resident is memory that the program mapped itself",
         text_bytes(share, verdict->bytes));
-    say_heap_tool(text, view);
+    say(text, "; %s", tool ? tool : "rows whose trend is \"mapped\" say where");
     return;
   case VERDICT_NONE:
   case VERDICT_KINDS: return;

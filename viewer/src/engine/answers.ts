@@ -179,6 +179,8 @@ export interface Verdict {
   culprits: Culprit[];
   /** Beside a verdict on resident memory: the kind of verdict on the blocks, or "none". */
   blocks?: string;
+  /** Which tool looks into the heap of the program's runtime. */
+  tool?: string;
   /** A process of less than a second grows. */
   begun?: boolean;
   replaced?: boolean;

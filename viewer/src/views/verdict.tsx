@@ -63,7 +63,7 @@ function mapperIn(mapped: Mapper[], all: number): string {
 }
 
 /** Why it is so, where no function is to blame. */
-function reasonOf({ kind, bytes: amount, at_ns }: Verdict, { totals, mapped }: Totals, { trace, collected }: Head): string {
+function reasonOf({ kind, bytes: amount, at_ns, tool }: Verdict, { totals, mapped }: Totals, { trace, collected }: Head): string {
   const rate = Number(Math.min(1, Math.max(1e-4, 10 * trace.rate)).toPrecision(6));
   const higher = `${collected ? 'WINNOW_RATE=' : '--rate '}${rate}`;
   switch (kind) {
@@ -80,7 +80,7 @@ function reasonOf({ kind, bytes: amount, at_ns }: Verdict, { totals, mapped }: T
     case 'reserved_never_written':
       return `at least ${bytes(amount)} of what is held was never written, and takes no memory`;
     case 'mapped_not_malloc':
-      return `${bytes(amount)} of what is resident is memory that the program mapped itself${mapperIn(mapped ?? [], amount)}`;
+      return `${bytes(amount)} of what is resident is memory that the program mapped itself${mapperIn(mapped ?? [], amount)}${tool ? `; ${tool}` : ''}`;
     default:
       return '';
   }

@@ -1,0 +1,12 @@
+/* Runtimes of languages that manage a heap of their own, which they map, and malloc knows nothing of. */
+#ifndef ANALYSIS_HEAP_TOOL_H
+#define ANALYSIS_HEAP_TOOL_H
+
+#include "analysis/load/recording.h"
+
+/* Which tool looks into the heap of a runtime whose code is on the stacks, for users; NULL: it is none
+ * that is known. */
+const char *heap_tool_of(const struct recording *recording);
+
+#endif
+/* SPDX-License-Identifier: MIT */
