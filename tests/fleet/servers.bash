@@ -4,7 +4,8 @@
 #   server_start FOLDER NUMBER     starts one of them again, from 0 on
 #   server_stop NUMBER [SIGNAL]    ends it, and waits for its end
 #   servers_stop                   ends all
-# An end of the shell should call servers_stop.
+# An end of the shell should call servers_stop. With server_log=debug the log of a server has what each query took.
+server_log=${server_log-warning}
 http_ports=() tcp_ports=() sync_ports=() server_pids=()
 
 servers_there() { command -v clickhouse-server >/dev/null && command -v clickhouse-client >/dev/null; }
@@ -30,7 +31,7 @@ server_write() { # FOLDER NUMBER
 XML
   cat >"$folder/config.xml" <<XML
 <yandex>
-  <logger><level>warning</level><log>$folder/log</log><errorlog>$folder/errors</errorlog></logger>
+  <logger><level>$server_log</level><log>$folder/log</log><errorlog>$folder/errors</errorlog></logger>
   <listen_host>127.0.0.1</listen_host>
   <http_port>${http_ports[$2]}</http_port><tcp_port>${tcp_ports[$2]}</tcp_port>
   <interserver_http_port>${sync_ports[$2]}</interserver_http_port>
