@@ -34,6 +34,7 @@ int connection_check(struct report_options *options, const char *option) {
 
 wn_status connection_open(struct connection *connection, const struct report_options *options) {
   const char *path = options->ship.password_file;
+  connection->password[0] = 0;
   wn_status error = path ? secret_read(connection->password, path) : WN_OK;
   if (!error && !is_plain(connection->password))
     error = error_set(WN_EIO, "%.400s: its first line is not a password", path);

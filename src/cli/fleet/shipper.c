@@ -92,9 +92,12 @@ static enum http_outcome ask_batches(const struct shipping *shipping, enum click
     fprintf(out, "SELECT DISTINCT batch FROM %s WHERE host = '", clickhouse_table_name(table));
     write_text(out, shipping->host);
     fprintf(out, "' AND run = %" PRIu64, clickhouse_run(shipping->clickhouse));
-    if (table == CLICKHOUSE_SAMPLES)
-      fprintf(out, " AND day >= toDate(%" PRIu64 ") AND day <= toDate(%" PRIu64 ")",
-              shipping->first / WINDOWS_A_DAY, shipping->last / WINDOWS_A_DAY);
+    if (table == CLICKHOUSE_SAMPLES) /* the times are of the key: most rows are skipped by them */
+      fprintf(out,
+              " AND day >= toDate(%" PRIu64 ") AND day <= toDate(%" PRIu64 ")"
+              " AND time >= toDateTime(%" PRIu64 ") AND time <= toDateTime(%" PRIu64 ")",
+              shipping->first / WINDOWS_A_DAY, shipping->last / WINDOWS_A_DAY,
+              shipping->first * WINDOW_SECONDS, shipping->last * WINDOW_SECONDS);
     fputs(" FORMAT TabSeparatedWithNames", out);
   }
   enum http_outcome outcome = ask(shipping->shipper, out, &query, &answer);
