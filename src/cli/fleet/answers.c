@@ -3,7 +3,6 @@
 
 #include "cli/command.h"
 #include "cli/text.h"
-#include <inttypes.h>
 #include <time.h>
 
 enum { ROWS = 10 };
@@ -33,13 +32,12 @@ const char *site_name(const char *name, const char *number, char buffer[40]) {
   return buffer;
 }
 
-int scope_find(struct question_of_fleet *question, bool now, struct fleet_scope *scope) {
+int scope_find(struct question_of_fleet *question, struct fleet_scope *scope) {
   FILE *query = query_begin(question);
   if (query) {
     fputs("SELECT uniqExact(host), uniqExact(run), uniqExactIf(host, partial > 0), max(time) FROM loads_all",
           query);
     query_where(question, query, CLICKHOUSE_LOADS);
-    if (now) fprintf(query, " AND time > toDateTime(%" PRIu64 ")", question->newest - FRESH_SECONDS);
   }
   int code = query_ask(question, query, 4);
   if (code) return code;

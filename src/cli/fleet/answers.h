@@ -20,8 +20,7 @@ struct fleet_scope {
   uint64_t hosts, processes, partial_hosts; /* partial_hosts: with missing records */
 };
 
-/* The scope of an answer about now, or of one about the whole range. */
-int scope_find(struct question_of_fleet *question, bool now, struct fleet_scope *scope);
+int scope_find(struct question_of_fleet *question, struct fleet_scope *scope);
 
 /* Begin an answer: the lines that say what it is about (such as "held now"), and of which time; or the
  * members of a JSON object, which the caller ends. `now`: what is held is asked about now. */

@@ -208,7 +208,8 @@ int fleet_hosts(struct question_of_fleet *question) {
   struct fleet_of_hosts fleet = {.question = question};
   struct question_of_fleet names = {.text = NULL};
   struct fleet_scope scope;
-  int code = scope_find(question, question->kind == WINDOW_HELD, &scope);
+  question->now = question->kind == WINDOW_HELD;
+  int code = scope_find(question, &scope);
   FILE *query = code ? NULL : query_begin(question);
   if (query) write_query(question, query, scope.hosts ? scope.hosts : 1);
   if (!code) code = query_ask(question, query, COLUMN_COUNT);

@@ -97,23 +97,25 @@ void query_text(FILE *query, const char *text) {
 
 void query_where(const struct question_of_fleet *question, FILE *query, enum clickhouse_table table) {
   static const char *const kinds[] = {[WINDOW_HELD] = "held", [WINDOW_BORN] = "born", [WINDOW_DIED] = "died"};
-  fprintf(query, " WHERE day >= toDate(%" PRIu64 ") AND day <= toDate(%" PRIu64 ")",
-          question->since / SECONDS_A_DAY, question->until / SECONDS_A_DAY);
-  fprintf(query, " AND time >= toDateTime(%" PRIu64 ") AND time < toDateTime(%" PRIu64 ")", question->since,
-          question->until);
-  if (table == CLICKHOUSE_SAMPLES) fprintf(query, " AND kind = '%s'", kinds[question->kind]);
-  if (!question->options->ship.service) return;
-  fputs(" AND service = ", query);
-  query_text(query, question->options->ship.service);
+  bool samples = table == CLICKHOUSE_SAMPLES;
+  uint64_t since = question->since, fresh = question->newest - FRESH_SECONDS + 1;
+  if (question->now && fresh > since) since = fresh;
+  fprintf(query, " %s time >= toDateTime(%" PRIu64 ") AND time < toDateTime(%" PRIu64 ")",
+          samples ? "PREWHERE" : "WHERE", since, question->until);
+  if (samples) fprintf(query, " AND kind = '%s'", kinds[question->kind]);
+  if (question->options->ship.service) {
+    fputs(" AND service = ", query);
+    query_text(query, question->options->ship.service);
+  }
+  fprintf(query, " %s day >= toDate(%" PRIu64 ") AND day <= toDate(%" PRIu64 ")", samples ? "WHERE" : "AND",
+          since / SECONDS_A_DAY, question->until / SECONDS_A_DAY);
 }
 
 void query_held_now(const struct question_of_fleet *question, FILE *query) {
-  if (question->kind != WINDOW_HELD) return;
-  /* The samples' own bound says nothing new, but by it the server skips most of them. */
-  fprintf(query, " AND time > toDateTime(%" PRIu64 ")", question->newest - FRESH_SECONDS);
+  if (!question->now) return;
   fputs(" AND (host, run, time) GLOBAL IN (SELECT host, run, max(time) FROM loads_all", query);
   query_where(question, query, CLICKHOUSE_LOADS);
-  fprintf(query, " AND time > toDateTime(%" PRIu64 ") GROUP BY host, run)", question->newest - FRESH_SECONDS);
+  fputs(" GROUP BY host, run)", query);
 }
 
 void query_sums(FILE *query, const char *what, char letter) {

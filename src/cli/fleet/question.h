@@ -23,6 +23,7 @@ struct question_of_fleet {
   enum window_kind kind;
   uint64_t since, until; /* seconds since 1970: windows that begin from `since` to before `until` */
   uint64_t newest;       /* the last window there is of them; 0: none */
+  bool now;              /* of them only the last windows of each process count (HELD) */
   char *text;            /* the query; then the answer, cut into fields */
   size_t size;           /* of the query */
   char **fields;
@@ -48,7 +49,9 @@ struct sum field_sum(const struct question_of_fleet *question, size_t row, size_
 /* Write parts of a query.
  *
  *   query_text      a string
- *   query_where     "WHERE ..." about the range and the service, and but for `loads` the kind
+ *   query_where     "WHERE ..." about the range and the service, and but for `loads` the kind. Of
+ *                   samples these stand in PREWHERE: the server reads other columns only where
+ *                   they are met, and by itself it moves no condition on the table's key there
  *   query_held_now  " AND ..." that selects the last windows (HELD)
  *   query_sums      the sums of bytes, or of blocks, which are called by a letter and a number
  *   query_numbered  so many of these names, each with a comma behind it

@@ -303,7 +303,7 @@ int fleet_releases(struct question_of_fleet *question) {
   struct release *releases = NULL;
   char *condition = NULL;
   size_t count = 0;
-  int code = scope_find(question, false, &scope);
+  int code = scope_find(question, &scope);
   if (!code) code = releases_find(question, &releases, &count);
   if (!code && !write_condition(question, &condition)) code = fail_job("not enough memory");
   if (!code) code = means_ask(question, "release", 1, condition);
@@ -318,7 +318,7 @@ int fleet_diff(struct question_of_fleet *question, const char *before, const cha
   struct release *releases = NULL;
   size_t count = 0;
   const char *missing = NULL;
-  int code = scope_find(question, false, &scope);
+  int code = scope_find(question, &scope);
   if (!code) code = releases_find(question, &releases, &count);
   struct comparing comparing = {.question = question,
                                 .release = {find(releases, count, before), find(releases, count, after)}};

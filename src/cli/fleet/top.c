@@ -118,7 +118,8 @@ static void write_json(struct question_of_fleet *question, const struct fleet_sc
 
 int fleet_top(struct question_of_fleet *question) {
   struct fleet_scope scope;
-  int code = scope_find(question, question->kind == WINDOW_HELD, &scope);
+  question->now = question->kind == WINDOW_HELD;
+  int code = scope_find(question, &scope);
   FILE *query = code ? NULL : query_begin(question);
   if (query) write_query(question, query);
   if (!code) code = query_ask(question, query, COLUMN_COUNT);
