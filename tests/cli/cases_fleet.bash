@@ -85,6 +85,28 @@ fleet_says_what_the_joined_report_says() {
   says 'all services, held now, 3 processes on 1 host'
 }
 
+# Its tables ask those of the server itself, and get the same answers.
+fleet_asks_a_server_without_a_cluster() {
+  need_servers
+  local table question
+  succeeds fleet init --database single
+  clickhouse-client --port "${tcp_ports[0]}" --multiquery <out >answer 2>&1 || fail "the tables: $(head -c 400 answer)"
+  insert_fleet 100 3 2
+  for table in sites samples loads; do
+    ask 0 "INSERT INTO single.$table SELECT * FROM winnow.${table}_all" >answer
+    [ ! -s answer ] || fail "$(cat answer)"
+  done
+  for question in top releases hosts 'diff r1 r2'; do
+    # shellcheck disable=SC2086
+    fleet --json $question
+    cp out with
+    # shellcheck disable=SC2086
+    fleet --database single --json $question
+    jq -e --slurpfile with with '(.rows | length) == ($with[0].rows | length) and .hosts == 100 and
+      ([.rows[] | .function, .host, .release] | sort) == ([$with[0].rows[] | .function, .host, .release] | sort)' out >/dev/null || fail "$question: $(head -c 600 out)"
+  done
+}
+
 # Of a thousand hosts, whose rates and loads differ.
 fleet_ranges_hold_the_truth() {
   need_servers

@@ -145,7 +145,8 @@ enum http_outcome http_select(struct http *http, const char *query, const char *
   *answer = server.answer;
   if (strstr(query, "FROM loads WHERE host = '\\x27a' AND run = 77 "))
     answer_batches(CLICKHOUSE_LOADS);
-  else if (strstr(query, "FROM samples WHERE host = '\\x27a' AND run = 77 AND day >= toDate(17"))
+  else if (strstr(query, "FROM samples PREWHERE time >= toDateTime(1500") &&
+           strstr(query, " WHERE host = '\\x27a' AND run = 77 AND day >= toDate(17"))
     answer_batches(CLICKHOUSE_SAMPLES);
   else if (strstr(query, "FROM system.processes WHERE query_id LIKE 'winnow-000000000000004d-%'"))
     snprintf(server.answer, sizeof server.answer, "%u\n", executing);

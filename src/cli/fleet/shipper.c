@@ -89,15 +89,16 @@ static enum http_outcome ask_batches(const struct shipping *shipping, enum click
   size_t size;
   FILE *out = open_memstream(&query, &size);
   if (out) {
-    fprintf(out, "SELECT DISTINCT batch FROM %s WHERE host = '", clickhouse_table_name(table));
+    fprintf(out, "SELECT DISTINCT batch FROM %s", clickhouse_table_name(table));
+    if (table == CLICKHOUSE_SAMPLES) /* the server reads other columns only where the times are met */
+      fprintf(out, " PREWHERE time >= toDateTime(%" PRIu64 ") AND time <= toDateTime(%" PRIu64 ")",
+              shipping->first * WINDOW_SECONDS, shipping->last * WINDOW_SECONDS);
+    fputs(" WHERE host = '", out);
     write_text(out, shipping->host);
     fprintf(out, "' AND run = %" PRIu64, clickhouse_run(shipping->clickhouse));
-    if (table == CLICKHOUSE_SAMPLES) /* the times are of the key: most rows are skipped by them */
-      fprintf(out,
-              " AND day >= toDate(%" PRIu64 ") AND day <= toDate(%" PRIu64 ")"
-              " AND time >= toDateTime(%" PRIu64 ") AND time <= toDateTime(%" PRIu64 ")",
-              shipping->first / WINDOWS_A_DAY, shipping->last / WINDOWS_A_DAY,
-              shipping->first * WINDOW_SECONDS, shipping->last * WINDOW_SECONDS);
+    if (table == CLICKHOUSE_SAMPLES)
+      fprintf(out, " AND day >= toDate(%" PRIu64 ") AND day <= toDate(%" PRIu64 ")",
+              shipping->first / WINDOWS_A_DAY, shipping->last / WINDOWS_A_DAY);
     fputs(" FORMAT TabSeparatedWithNames", out);
   }
   enum http_outcome outcome = ask(shipping->shipper, out, &query, &answer);
