@@ -28,6 +28,7 @@ struct clickhouse {
   uint64_t *stack_of;         /* index: owner; the number of the stack, 0: not known yet */
   uint64_t *site_of;          /* index: label of the paths; the same of the site */
   FILE *const *streams;       /* of the call */
+  bool goes_on, ends;         /* ends: `held` of the window that is written is LEFT */
   uint16_t day;               /* of the window that is written */
 };
 
@@ -154,13 +155,18 @@ static void put_sums(const struct clickhouse *rows, struct clickhouse_samples_ro
   clickhouse_put_samples(rows->streams[CLICKHOUSE_SAMPLES], rows->encoding, row);
 }
 
+/* Whether what is held in a window is what an ended process had not freed. */
+static bool is_left(const struct clickhouse *rows, uint64_t window) {
+  return !rows->goes_on && window >= clickhouse_last(rows);
+}
+
 static void put_row(struct clickhouse *rows, const struct window_sum *sum,
                     struct clickhouse_samples_row *row) {
   uint32_t label = label_of(rows, sum->stack);
   uint64_t *stack = &rows->stack_of[sum->stack], *site = &rows->site_of[label];
   if (!*stack) *stack = put_stack(rows, sum->stack);
   if (!*site) *site = put_site(rows, label);
-  row->kind = sum->kind;
+  row->kind = sum->kind == WINDOW_HELD && rows->ends ? WINDOW_LEFT : sum->kind;
   row->stack = *stack;
   row->site = *site;
   put_sums(rows, row, &sum->sums);
@@ -172,11 +178,24 @@ static uint64_t begin_of(const struct clickhouse *rows, uint64_t window) {
   return begin_ns > rows->wall_ns ? begin_ns - rows->wall_ns : 0;
 }
 
+/* Seconds from one time to another at which the recording was not asleep. */
+static double awake_seconds(const struct samples *samples, uint64_t begin_ns, uint64_t end_ns) {
+  uint64_t awake_ns = end_ns > begin_ns ? end_ns - begin_ns : 0;
+  for (size_t i = 0; i < samples->asleep_count; i++) {
+    const struct span *asleep = &samples->asleep[i];
+    uint64_t from = asleep->begin_ns > begin_ns ? asleep->begin_ns : begin_ns,
+             until = asleep->end_ns < end_ns ? asleep->end_ns : end_ns;
+    if (until > from) awake_ns -= until - from;
+  }
+  return (double)awake_ns / 1e9;
+}
+
 static void put_load(const struct clickhouse *rows, uint64_t window,
                      const struct clickhouse_samples_row *row) {
   uint64_t begin_ns = begin_of(rows, window), end_ns = begin_of(rows, window + 1);
   const struct samples *samples = rows->report->samples;
-  if (window >= clickhouse_last(rows) && samples->ended && end_ns > samples->end_ns) end_ns = samples->end_ns;
+  bool slept = samples->asleep_count && samples->asleep->begin_ns < end_ns; /* PARTIAL */
+  if (is_left(rows, window) && end_ns > samples->end_ns) end_ns = samples->end_ns;
   struct clickhouse_loads_row load = {.day = row->day,
                                       .time = row->time,
                                       .service = row->service,
@@ -185,9 +204,9 @@ static void put_load(const struct clickhouse *rows, uint64_t window,
                                       .run = row->run,
                                       .batch = row->batch,
                                       .rows = rows->windows.count,
-                                      .seconds = end_ns > begin_ns ? (double)(end_ns - begin_ns) / 1e9 : 0,
+                                      .seconds = awake_seconds(samples, begin_ns, end_ns),
                                       .rate = rows->report->recording->rate,
-                                      .partial = rows->report->recording->partial,
+                                      .partial = slept || rows->report->recording->without_ranges,
                                       .version = wn_version_text()};
   clickhouse_put_loads(rows->streams[CLICKHOUSE_LOADS], rows->encoding, &load);
 }
@@ -247,6 +266,7 @@ wn_status clickhouse_create(const struct report *report, const struct clickhouse
   rows->told = told;
   rows->run = run_of(run);
   rows->wall_ns = run->wall_ns;
+  rows->goes_on = !report->samples->ended;
   set_labels(rows, labels);
   wn_status error = make(rows);
   if (!error) return WN_OK;
@@ -265,6 +285,8 @@ void clickhouse_destroy(struct clickhouse *rows) {
   free(rows->site_of);
   free(rows);
 }
+
+void clickhouse_go_on(struct clickhouse *rows, bool goes_on) { rows->goes_on = goes_on; }
 
 uint64_t clickhouse_window_of(const struct clickhouse *rows, uint64_t time_ns) {
   return (rows->wall_ns + time_ns) / WINDOW_NS;
@@ -298,6 +320,7 @@ wn_status clickhouse_window(struct clickhouse *rows, uint64_t window, FILE *cons
                                        .unit = rows->report->recording->byte_unit};
   rows->streams = streams;
   rows->day = row.day;
+  rows->ends = is_left(rows, window);
   for (size_t i = 0; i < rows->windows.count; i++) put_row(rows, &rows->windows.sums[i], &row);
   put_load(rows, window, &row);
   *count = rows->windows.count;

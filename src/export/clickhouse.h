@@ -2,10 +2,13 @@
  * stretch of time and each stack the sums from which an estimate and its interval are computed.
  *
  * WINDOW. A stretch of WINDOW_SECONDS by the wall clock, from midnight UTC on: so it lies in one
- * day, and the windows of all machines are the same. `held` is what was held at the end of the
- * window, or of the trace; `born` what was allocated in it, as the report counts allocations; `died`
- * the blocks that were freed in it. So `born` of all windows adds up to what the report says was
- * allocated, and `held` of the last one is what the report says is held at the end.
+ * day, and the windows of all machines are the same. `born` is what was allocated in it, as the report
+ * counts allocations; `died` the blocks that were freed in it; `held` what was held at its end. A process
+ * that has ended holds nothing at the end of its last window: there `left` is what it had not freed. So
+ * `born` of all windows adds up to what the report says was allocated, and `held` or `left` of the last
+ * one is what the report says is held at the end.
+ *
+ * PARTIAL. Where records are missing, or the recording was asleep before, sums are lower bounds.
  *
  * SUMS. Blocks are sampled independently of each other. So the members of struct sum (estimate.h)
  * can be added over stacks, windows and machines, but for `held` of several moments of one process,
@@ -47,6 +50,10 @@ struct clickhouse;
 wn_status clickhouse_create(const struct report *report, const struct clickhouse_labels *labels,
                             enum clickhouse_encoding encoding, struct clickhouse_told *told,
                             struct clickhouse **clickhouse);
+
+/* The process has not ended, and its last window is not over; unless this is called, it has if its
+ * trace has an end record. */
+void clickhouse_go_on(struct clickhouse *clickhouse, bool goes_on);
 void clickhouse_destroy(struct clickhouse *clickhouse);
 
 /* The numbers of windows, since 1970: that of a time of the trace, and those of its start and of its

@@ -123,7 +123,7 @@ static void put_numbers(struct putting *to, struct clickhouse_numbers numbers) {
 #define TYPE_small   "UInt32"
 #define TYPE_real    "Float64"
 #define TYPE_numbers "Array(UInt64)"
-#define TYPE_kind    "Enum8('held' = 1, 'born' = 2, 'died' = 3)" /* WINDOW_KINDS */
+#define TYPE_kind    CLICKHOUSE_KINDS
 
 struct column {
   const char *name, *type;

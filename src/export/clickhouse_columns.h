@@ -57,6 +57,9 @@ const char *clickhouse_encoding_name(enum clickhouse_encoding encoding);
   COLUMN(text, name)                     \
   COLUMN(text, module)
 
+/* WINDOW_KINDS */
+#define CLICKHOUSE_KINDS "Enum8('held' = 1, 'born' = 2, 'died' = 3, 'left' = 4)"
+
 /* SUMS: the members of struct sum. `excess` is `typical` less `total`, which is 0 but for blocks
  * that grow. */
 #define CLICKHOUSE_SUM_COLUMNS(COLUMN, what) \

@@ -11,11 +11,13 @@
 #define WINDOW_SECONDS UINT64_C(300)
 #define WINDOW_NS      (WINDOW_SECONDS * 1000000000)
 
-/* The kinds of sums: the name in C, the word, and the number in a database. */
+/* The kinds of sums: the name in C, the word, and the number in a database. A sweep makes no LEFT,
+ * which is HELD of a process that has ended. */
 #define WINDOW_KINDS(KIND) \
   KIND(HELD, held, 1)      \
   KIND(BORN, born, 2)      \
-  KIND(DIED, died, 3)
+  KIND(DIED, died, 3)      \
+  KIND(LEFT, left, 4)
 
 enum window_kind {
 #define WINDOW_KIND(NAME, word, number) WINDOW_##NAME,

@@ -15,6 +15,12 @@ static const char *time_text(char buffer[32], uint64_t seconds) {
   return buffer;
 }
 
+/* When the newest window ended, or the moment of the question, if that came before. */
+static uint64_t scope_end(const struct question_of_fleet *question) {
+  uint64_t end = question->newest + WINDOW_SECONDS;
+  return end < question->until ? end : question->until;
+}
+
 /* ---- shared ---- */
 
 const char *kind_word(const struct question_of_fleet *question) {
@@ -35,11 +41,10 @@ const char *site_name(const char *name, const char *number, char buffer[40]) {
 int scope_find(struct question_of_fleet *question, struct fleet_scope *scope) {
   FILE *query = query_begin(question);
   if (query) {
-    fputs("SELECT uniqExact(host), uniqExact(run), uniqExactIf(host, partial > 0), max(time) FROM loads_all",
-          query);
+    fputs("SELECT uniqExact(host), uniqExact(run), uniqExactIf(host, partial > 0) FROM loads_all", query);
     query_where(question, query, CLICKHOUSE_LOADS);
   }
-  int code = query_ask(question, query, 4);
+  int code = query_ask(question, query, 3);
   if (code) return code;
   *scope = (struct fleet_scope){.hosts = field_integer(question, 0, 0),
                                 .processes = field_integer(question, 0, 1),
@@ -57,7 +62,7 @@ void scope_print(const struct question_of_fleet *question, const struct fleet_sc
   printf(", %s, %s on %s\n", about, text_number_of(processes, (double)scope->processes, "process"),
          text_number_of(hosts, (double)scope->hosts, "host"));
   text_style(stdout, STYLE_DIM);
-  time_text(until, question->newest + WINDOW_SECONDS);
+  time_text(until, scope_end(question));
   if (now && question->kind == WINDOW_HELD)
     printf("  in the last windows, until %s UTC\n", until);
   else
@@ -65,7 +70,8 @@ void scope_print(const struct question_of_fleet *question, const struct fleet_sc
   text_style(stdout, STYLE_PLAIN);
   if (!scope->partial_hosts) return;
   text_style(stdout, STYLE_WARNING);
-  printf("  records of %s are missing: what is said of them is a lower bound\n",
+  printf(now ? "  records of %s are missing, or it was asleep: what it has is a lower bound\n"
+             : "  records of %s are missing, or it was asleep: it is left out\n",
          text_number_of(partial, (double)scope->partial_hosts, "host"));
   text_style(stdout, STYLE_PLAIN);
 }
@@ -80,7 +86,7 @@ void scope_write(const struct question_of_fleet *question, const struct fleet_sc
     json_null(json, "service");
   json_string(json, "kind", kind_word(question));
   json_integer(json, "since", question->since);
-  json_integer(json, "until", question->newest + WINDOW_SECONDS);
+  json_integer(json, "until", scope_end(question));
   json_integer(json, "hosts", scope->hosts);
   json_integer(json, "processes", scope->processes);
   json_integer(json, "partial_hosts", scope->partial_hosts);

@@ -17,13 +17,14 @@ int fleet_hosts(struct question_of_fleet *question);
 
 /* What an answer is about. */
 struct fleet_scope {
-  uint64_t hosts, processes, partial_hosts; /* partial_hosts: with missing records */
+  uint64_t hosts, processes, partial_hosts; /* partial_hosts: PARTIAL in export/clickhouse.h */
 };
 
 int scope_find(struct question_of_fleet *question, struct fleet_scope *scope);
 
 /* Begin an answer: the lines that say what it is about (such as "held now"), and of which time; or the
- * members of a JSON object, which the caller ends. `now`: what is held is asked about now. */
+ * members of a JSON object, which the caller ends. `now`: what is held is asked about now;
+ * in other answers hosts with missing records are left out. */
 void scope_print(const struct question_of_fleet *question, const struct fleet_scope *scope, const char *about,
                  bool now);
 void scope_write(const struct question_of_fleet *question, const struct fleet_scope *scope,

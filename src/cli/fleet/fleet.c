@@ -64,8 +64,10 @@ static bool read_moment(const char *text, uint64_t now, uint64_t *seconds) {
   for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
     struct tm parts = {.tm_mday = 0};
     const char *rest = strptime(text, forms[i], &parts);
+    int day = parts.tm_mday;
     time_t time = rest && !*rest ? timegm(&parts) : -1;
-    if (time >= 0) return *seconds = (uint64_t)time, true;
+    if (time >= 0 && parts.tm_mday == day)
+      return *seconds = (uint64_t)time, true; /* not the 30th of February */
   }
   return false;
 }
@@ -78,6 +80,7 @@ static int set_range(struct question_of_fleet *question) {
   if (asked->until && !read_moment(asked->until, now, &question->until))
     return fail_usage("fleet", "--until %s: it must be as 2h, 7d, 2026-11-29 or 2026-11-29T10:30",
                       asked->until);
+  if (question->until > now) question->until = now;
   if (asked->until) question->since = question->until > SECONDS_A_DAY ? question->until - SECONDS_A_DAY : 0;
   if (asked->since && !read_moment(asked->since, now, &question->since))
     return fail_usage("fleet", "--since %s: it must be as 2h, 7d, 2026-11-29 or 2026-11-29T10:30",
@@ -85,24 +88,33 @@ static int set_range(struct question_of_fleet *question) {
   return question->since < question->until ? 0 : fail_usage("fleet", "--since is not before --until");
 }
 
-/* Finds the newest window of the range. */
-static int find_newest(struct question_of_fleet *question) {
-  FILE *query = query_begin(question);
-  if (query) {
-    fputs("SELECT toUInt32(max(time)), count() FROM loads_all", query);
-    query_where(question, query, CLICKHOUSE_LOADS);
-  }
-  int code = query_ask(question, query, 2);
-  if (code) return code;
-  question->newest = field_integer(question, 0, 0);
-  if (field_integer(question, 0, 1) && question->newest > FRESH_SECONDS) return 0;
+static int refuse_nothing(const struct question_of_fleet *question) {
   if (question->options->ship.service)
     return fail_job("nothing was shipped of %s in that time; see --since", question->options->ship.service);
   return fail_job("nothing was shipped in that time; see --since, and 'winnow ship'");
 }
 
+/* Finds the newest window of the range. Releases of several services are not compared: `one_service`. */
+static int find_newest(struct question_of_fleet *question, bool one_service) {
+  FILE *query = query_begin(question);
+  if (query) {
+    fputs("SELECT toUInt32(max(time)), count(), uniqExact(service), "
+          "arrayStringConcat(arraySlice(groupUniqArray(service), 1, 6), ', ') "
+          "FROM loads_all",
+          query);
+    query_where(question, query, CLICKHOUSE_LOADS);
+  }
+  int code = query_ask(question, query, 4);
+  if (code) return code;
+  question->newest = field_integer(question, 0, 0);
+  if (!field_integer(question, 0, 1) || question->newest <= FRESH_SECONDS) return refuse_nothing(question);
+  if (!one_service || field_integer(question, 0, 2) < 2) return 0;
+  return fail_usage("fleet", "give one with --service: there are %s services, such as %.200s",
+                    field_text(question, 0, 2), field_text(question, 0, 3));
+}
+
 static int answer(struct question_of_fleet *question, const char *action, const struct arguments *arguments) {
-  int code = find_newest(question);
+  int code = find_newest(question, !strcmp(action, "diff") || !strcmp(action, "releases"));
   if (code) return code;
   if (!strcmp(action, "top")) return fleet_top(question);
   if (!strcmp(action, "releases")) return fleet_releases(question);

@@ -16,10 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HOST, SAMPLES, UNIT, BYTES, MORE = BYTES + SUM_COLUMNS, LESS = MORE + 2, COLUMN_COUNT = LESS + 2 };
+enum { HOST, SAMPLES, UNIT, BYTES, MORE = BYTES + SUM_COLUMNS, MOST, COLUMN_COUNT };
 enum { CELLS = 4, HOSTS_MOST = 200000 };
 
 #define ONE_IN 20
+
+/* That of the median of distances, beside the deviation itself: so many of the hosts count. */
+#define EFFICIENCY 0.37
 
 struct host {
   size_t row;
@@ -34,14 +37,21 @@ struct fleet_of_hosts {
   double median;
 };
 
-/* For each host its sum, and the sites that it has the most above and below the mean of all hosts. */
+/* For each host its sum, and the site that it has the most above the mean of all hosts. What was
+ * allocated is divided by the host's seconds, of which hosts may have shipped different numbers. */
 static void write_query(const struct question_of_fleet *question, FILE *query, uint64_t hosts) {
-  fputs("SELECT host, sum(k), max(w), sum(b), sum(v), sum(s), sum(c), sum(x), sum(r), "
-        "argMax(site, b - m), max(b - m), argMin(site, b - m), min(b - m) FROM ("
-        "SELECT host, site, sum(n) AS k, max(unit) AS w, sum(bytes) AS b, sum(bytes_variance) AS v, "
-        "sum(bytes_seen) AS s, sum(bytes_clustered) AS c, sum(bytes_excess) AS x, sum(bytes_earlier) AS r "
-        "FROM samples_all",
-        query);
+  fprintf(query,
+          "SELECT host, k, w / u, b / u, v / (u * u), s / u, c / (u * u), x / u, r / u, more, most FROM "
+          "(SELECT host, toFloat64(%s) AS u FROM (",
+          question->kind == WINDOW_HELD ? "1" : "greatest(seconds_all, 1)");
+  query_hosts(question, query, "");
+  fputs(
+      ")) ANY LEFT JOIN (SELECT host, sum(ik) AS k, max(iw) AS w, sum(ib) AS b, sum(iv) AS v, sum(is) AS s, "
+      "sum(ic) AS c, sum(ix) AS x, sum(ir) AS r, argMax(site, ib - m) AS more, max(ib - m) AS most FROM ("
+      "SELECT host, site, sum(n) AS ik, max(unit) AS iw, sum(bytes) AS ib, sum(bytes_variance) AS iv, "
+      "sum(bytes_seen) AS is, sum(bytes_clustered) AS ic, sum(bytes_excess) AS ix, sum(bytes_earlier) AS ir "
+      "FROM samples_all",
+      query);
   query_where(question, query, CLICKHOUSE_SAMPLES);
   query_held_now(question, query);
   fprintf(query,
@@ -49,7 +59,7 @@ static void write_query(const struct question_of_fleet *question, FILE *query, u
           hosts);
   query_where(question, query, CLICKHOUSE_SAMPLES);
   query_held_now(question, query);
-  fprintf(query, " GROUP BY site) USING site GROUP BY host ORDER BY host LIMIT %d", HOSTS_MOST);
+  fprintf(query, " GROUP BY site) USING site GROUP BY host) USING host ORDER BY host LIMIT %d", HOSTS_MOST);
 }
 
 /* ---- what is usual ---- */
@@ -91,8 +101,10 @@ static bool find_unusual(struct fleet_of_hosts *fleet) {
     host->distance = deviation > 0 ? distance / deviation : distance != 0 ? copysign(INFINITY, distance) : 0;
   }
   qsort(fleet->hosts, fleet->count, sizeof *fleet->hosts, farthest_first);
+  double number = (double)fleet->count;
   while (fleet->count >= HOSTS_LEAST && fleet->unusual < fleet->count &&
-         chance_of(fabs(fleet->hosts[fleet->unusual].distance)) * (double)fleet->count < 1.0 / ONE_IN)
+         student_chance(fleet->hosts[fleet->unusual].distance, EFFICIENCY * (number - 1)) * number <
+             1.0 / ONE_IN)
     fleet->unusual++;
   return true;
 }
@@ -100,7 +112,7 @@ static bool find_unusual(struct fleet_of_hosts *fleet) {
 /* ---- sites ---- */
 
 static const char *site_of(const struct fleet_of_hosts *fleet, const struct host *host) {
-  return field_text(fleet->question, host->row, host->distance > 0 ? MORE : LESS);
+  return field_text(fleet->question, host->row, MORE);
 }
 
 /* Asks for the names of the sites of so many hosts: rows of a site and its name. */
@@ -125,15 +137,17 @@ static const char *name_of(const struct question_of_fleet *names, const char *si
 
 /* ---- the answer ---- */
 
+/* `site`: the name of that which a host has the most above the mean; it stands beside the host, unless
+ * the host has less than is usual. */
 static void set_cells(const struct fleet_of_hosts *fleet, const struct question_of_fleet *names, size_t i,
                       struct fleet_cell cells[CELLS], char beside[512]) {
   const struct host *host = &fleet->hosts[i];
-  char number[40], most[40];
-  bool more = host->distance > 0;
-  double bytes = field_number(fleet->question, host->row, (more ? MORE : LESS) + 1);
   const char *site = site_of(fleet, host);
-  snprintf(beside, 512, "%s by %.400s", text_change(most, bytes),
-           site_name(name_of(names, site), site, number));
+  char number[40], most[40];
+  *beside = 0;
+  if (host->distance > 0)
+    snprintf(beside, 512, "%s by %.400s", text_change(most, field_number(fleet->question, host->row, MOST)),
+             site_name(name_of(names, site), site, number));
   struct estimate away = host->bytes;
   away.estimate -= fleet->median, away.low -= fleet->median, away.high -= fleet->median;
   struct fleet_cell set[CELLS] = {{.kind = FLEET_BYTES, .name = "bytes", .estimate = host->bytes},
@@ -144,7 +158,8 @@ static void set_cells(const struct fleet_of_hosts *fleet, const struct question_
                                   {.kind = FLEET_NAME,
                                    .name = "host",
                                    .text = field_text(fleet->question, host->row, HOST),
-                                   .beside = beside}};
+                                   .beside = beside,
+                                   .beside_name = "mostly"}};
   memcpy(cells, set, sizeof set);
 }
 
@@ -165,8 +180,9 @@ static void tell(const struct fleet_of_hosts *fleet, const struct question_of_fl
 static void print(const struct fleet_of_hosts *fleet, const struct question_of_fleet *names, size_t shown,
                   const struct fleet_scope *scope) {
   char number[64], median[32];
-  scope_print(fleet->question, scope, fleet->question->kind == WINDOW_HELD ? "held now" : "allocated", true);
-  printf("  the median host %s %s\n\n", kind_word(fleet->question), text_bytes(median, fleet->median));
+  scope_print(fleet->question, scope,
+              fleet->question->kind == WINDOW_HELD ? "held now" : "allocated in a second", true);
+  printf("  the median host: %s\n\n", text_bytes(median, fleet->median));
   if (fleet->count < HOSTS_LEAST) {
     printf("  fewer than %d hosts: nothing is usual\n", HOSTS_LEAST);
     return;

@@ -18,14 +18,6 @@ static double student_975(double freedom) {
          x * (((3 * x2 + 19) * x2 + 17) * x2 - 15) / (384 * freedom * freedom * freedom);
 }
 
-/* By what a host's sums, variances and unit are divided (HELD): windows, or seconds. */
-static void write_divisors(const struct question_of_fleet *question, FILE *query) {
-  if (question->kind == WINDOW_HELD)
-    fputs("toFloat64(uniqExact(time)) AS d, d AS e, toFloat64(1) AS u", query);
-  else
-    fputs("sum(seconds) AS d, d * d AS e, d AS u", query);
-}
-
 static void write_inner(const struct question_of_fleet *question, FILE *query, const char *groups,
                         const char *condition) {
   fprintf(query,
@@ -37,19 +29,21 @@ static void write_inner(const struct question_of_fleet *question, FILE *query, c
   fprintf(query, "%s GROUP BY %s, host", condition, groups);
 }
 
+/* A host's sums are divided by its windows, or its seconds (HELD in question.h). */
 static void write_means(const struct question_of_fleet *question, FILE *query, const char *groups,
                         const char *condition) {
+  bool held = question->kind == WINDOW_HELD;
   fprintf(
       query,
       "SELECT %s, sum(k / d) AS m0, max(w / u) AS m1, sum(b / d) AS m2, sum(v / e) AS m3, sum(s / d) AS m4, "
       "sum(c / e) AS m5, sum(x / d) AS m6, sum(r / d) AS m7, sum(b * b / (d * d)) AS m8 FROM (",
       groups);
   write_inner(question, query, groups, condition);
-  fputs(") ANY INNER JOIN (SELECT release, host, ", query);
-  write_divisors(question, query);
-  fputs(" FROM loads_all", query);
-  query_where(question, query, CLICKHOUSE_LOADS);
-  fprintf(query, " GROUP BY release, host HAVING d > 0) USING (release, host) GROUP BY %s", groups);
+  fprintf(query, ") ANY INNER JOIN (SELECT release, host, %s FROM (",
+          held ? "windows AS d, windows AS e, toFloat64(1) AS u"
+               : "seconds_all AS d, seconds_all * seconds_all AS e, seconds_all AS u");
+  query_hosts(question, query, "release, ");
+  fprintf(query, ") WHERE d > 0 AND is_partial = 0) USING (release, host) GROUP BY %s", groups);
 }
 
 /* ---- shared ---- */
@@ -59,15 +53,17 @@ int releases_find(struct question_of_fleet *question, struct release **releases,
   FILE *query = query_begin(question);
   *releases = NULL;
   if (query) {
-    fputs("SELECT release, toUInt16(min(day)) AS first, uniqExact(host) FROM loads_all", query);
-    query_where(question, query, CLICKHOUSE_LOADS);
-    fprintf(query, " GROUP BY release ORDER BY first, release LIMIT %d", RELEASES_MOST);
+    fputs("SELECT release, toUInt32(min(first)) AS begin, sum(is_partial = 0), sum(is_partial != 0) FROM (",
+          query);
+    query_hosts(question, query, "release, ");
+    fprintf(query, ") GROUP BY release ORDER BY begin, release LIMIT %d", RELEASES_MOST);
   }
-  int code = query_ask(question, query, 3);
+  int code = query_ask(question, query, 4);
   for (size_t i = 0; !code && i < question->rows; i++) {
     struct release release = {.name = strdup(field_text(question, i, 0)),
                               .first = field_integer(question, i, 1),
-                              .hosts = field_integer(question, i, 2)};
+                              .hosts = field_integer(question, i, 2),
+                              .partial_hosts = field_integer(question, i, 3)};
     if (!release.name || !ARRAY_ADD(*releases, *count, capacity, release))
       code = fail_job("not enough memory");
   }
@@ -93,26 +89,39 @@ int means_ask(struct question_of_fleet *question, const char *groups, size_t col
   return query_ask(question, query, columns + (sites ? 2 : 0) + MEAN_COLUMNS);
 }
 
-struct estimate mean_of(const struct question_of_fleet *question, size_t row, size_t column, uint64_t hosts) {
+struct host_mean mean_of(const struct question_of_fleet *question, size_t row, size_t column,
+                         uint64_t hosts) {
   double unit = field_number(question, row, column + 1), number = (double)hosts;
   struct sum sum = field_sum(question, row, column + 2, (uint64_t)ceil(field_number(question, row, column)));
+  struct host_mean mean = {.few = hosts < HOSTS_LEAST, .freedom = INFINITY};
+  if (!hosts || row >= question->rows) return mean;
   struct estimate total = estimate_of(&sum, unit), part = {.estimate = 1 / number};
   part.low = part.high = part.estimate;
-  struct estimate mean = estimate_times(&total, &part);
-  if (hosts < HOSTS_LEAST) return mean;
+  mean.bytes = estimate_times(&total, &part);
+  mean.error = (mean.bytes.high - mean.bytes.low) / (2 * NORMAL_975);
+  if (mean.few) return mean;
   double squares = field_number(question, row, column + 8);
   double spread = fmax(squares - sum.total * sum.total / number, 0) / (number - 1);
-  double side = student_975(number - 1) * sqrt(spread / number);
-  mean.low = fmin(mean.low, fmax(mean.estimate - side, 0));
-  mean.high = fmax(mean.high, mean.estimate + side);
+  double error = sqrt(spread / number), side = student_975(number - 1) * error;
+  if (error > mean.error) mean.error = error, mean.freedom = number - 1;
+  mean.bytes.low = fmin(mean.bytes.low, fmax(mean.bytes.estimate - side, 0));
+  mean.bytes.high = fmax(mean.bytes.high, mean.bytes.estimate + side);
   return mean;
 }
 
-double difference_deviations(const struct estimate *difference) {
-  double side = difference->estimate > 0 ? difference->estimate - difference->low
-                                         : difference->high - difference->estimate;
-  return side > 0 ? NORMAL_975 * fabs(difference->estimate) / side : difference->estimate != 0 ? INFINITY : 0;
+double chance_of_change(const struct host_mean *before, const struct host_mean *after) {
+  double one = before->error * before->error, other = after->error * after->error, all = one + other;
+  if (before->few || after->few) return 1;
+  double difference = fabs(after->bytes.estimate - before->bytes.estimate);
+  if (all <= 0) return difference > 0 ? 0 : 1;
+  double parts = one * one / before->freedom + other * other / after->freedom;
+  return student_chance(difference / sqrt(all), parts > 0 ? all * all / parts : INFINITY);
 }
 
-double chance_of(double deviations) { return erfc(deviations * M_SQRT1_2); }
+double student_chance(double deviate, double freedom) {
+  double normal = fabs(deviate);
+  if (freedom < 1e9)
+    normal = (8 * freedom + 1) / (8 * freedom + 3) * sqrt(freedom * log1p(deviate * deviate / freedom));
+  return erfc(normal * M_SQRT1_2);
+}
 /* SPDX-License-Identifier: MIT */

@@ -12,14 +12,22 @@
 
 enum { HOSTS_LEAST = 5, RELEASES_MOST = 1000 };
 
-/* A release, and the number of hosts that had it. */
+/* A release, and the hosts that had it. Those with partial recordings are in no mean: what they hold
+ * is not known. */
 struct release {
   char *name;
-  uint64_t first; /* the first day of the range on which it was there, since 1970 */
-  uint64_t hosts;
+  uint64_t first; /* the begin of its first window in the range, in seconds since 1970 */
+  uint64_t hosts, partial_hosts;
 };
 
-/* Sets *releases to all of the range, the oldest first; the caller frees them by releases_free. Returns
+/* The mean of the hosts of a release. */
+struct host_mean {
+  struct estimate bytes;
+  double error, freedom; /* the standard error, and the degrees of freedom of Student's distribution */
+  bool few;              /* fewer hosts than HOSTS_LEAST */
+};
+
+/* Sets *releases to all of the range, in the order of their first windows; the caller frees them by releases_free. Returns
  * an exit code, after a message. */
 int releases_find(struct question_of_fleet *question, struct release **releases, size_t *count);
 void releases_free(struct release *releases, size_t count);
@@ -31,13 +39,18 @@ void releases_free(struct release *releases, size_t count);
 enum { MEAN_COLUMNS = 9 };
 int means_ask(struct question_of_fleet *question, const char *groups, size_t columns, const char *condition);
 
-/* The mean of so many hosts, from a column of a row on. */
-struct estimate mean_of(const struct question_of_fleet *question, size_t row, size_t column, uint64_t hosts);
+/* The mean of so many hosts, from a column of a row on; a row that is not there: they have nothing. */
+struct host_mean mean_of(const struct question_of_fleet *question, size_t row, size_t column, uint64_t hosts);
 
-/* How many deviations a difference is from 0, by its interval; and the probability that chance alone
- * does as much. */
-double difference_deviations(const struct estimate *difference);
-double chance_of(double deviations);
+/* The probability that means without a difference differ as much: of Student's distribution, with B.
+ * Welch's degrees of freedom (The generalization of Student's problem, Biometrika 34, 1947). 1 for few
+ * hosts, of which too little is known. */
+double chance_of_change(const struct host_mean *before, const struct host_mean *after);
+
+/* The probability that a deviate of Student's distribution is as far from 0: by the normal distribution, of a
+ * deviate transformed as D. Wallace proposes (Bounds on normal approximations to Student's, Annals of
+ * Mathematical Statistics 30, 1959). */
+double student_chance(double deviate, double freedom);
 
 #endif
 /* SPDX-License-Identifier: MIT */

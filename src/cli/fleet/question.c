@@ -96,7 +96,8 @@ void query_text(FILE *query, const char *text) {
 }
 
 void query_where(const struct question_of_fleet *question, FILE *query, enum clickhouse_table table) {
-  static const char *const kinds[] = {[WINDOW_HELD] = "held", [WINDOW_BORN] = "born", [WINDOW_DIED] = "died"};
+  static const char *const kinds[] = {
+      [WINDOW_HELD] = "held", [WINDOW_BORN] = "born", [WINDOW_DIED] = "died", [WINDOW_LEFT] = "left"};
   bool samples = table == CLICKHOUSE_SAMPLES;
   uint64_t since = question->since, fresh = question->newest - FRESH_SECONDS + 1;
   if (question->now && fresh > since) since = fresh;
@@ -127,6 +128,17 @@ void query_sums(FILE *query, const char *what, char letter) {
 
 void query_numbered(FILE *query, char letter, int count) {
   for (int i = 0; i < count; i++) fprintf(query, "%c%d, ", letter, i);
+}
+
+void query_hosts(const struct question_of_fleet *question, FILE *query, const char *by) {
+  fprintf(
+      query,
+      "SELECT %shost, min(at) AS first, toFloat64(count()) AS windows, sum(most) AS seconds_all, "
+      "max(part) AS is_partial FROM (SELECT %shost, time AS at, max(seconds) AS most, max(partial) AS part "
+      "FROM loads_all",
+      by, by);
+  query_where(question, query, CLICKHOUSE_LOADS);
+  fprintf(query, " GROUP BY %shost, time) GROUP BY %shost", by, by);
 }
 
 void query_names(FILE *query) {

@@ -3,7 +3,7 @@
  * HELD. What is held is not a sum over time. A question about now counts of each process its last
  * window, if that is one of the last FRESH_SECONDS before the newest window of the range. One about a
  * stretch of time counts the mean of a host's windows there. What was allocated in a stretch of time
- * is counted for each second of it.
+ * is counted for each second of it; seconds of several processes at one time are counted once.
  *
  * A mean of windows that largely have the same blocks is at least as precise as one of them: its
  * variance is taken to be the mean of theirs. */
@@ -36,8 +36,9 @@ int query_ask(struct question_of_fleet *question, FILE *query, size_t columns);
 FILE *query_begin(struct question_of_fleet *question);
 void question_forget(struct question_of_fleet *question);
 
+/* Empty, and 0, where the answer has no such row. */
 static inline const char *field_text(const struct question_of_fleet *question, size_t row, size_t column) {
-  return question->fields[row * question->columns + column];
+  return row < question->rows ? question->fields[row * question->columns + column] : "";
 }
 double field_number(const struct question_of_fleet *question, size_t row, size_t column);
 uint64_t field_integer(const struct question_of_fleet *question, size_t row, size_t column);
@@ -63,6 +64,10 @@ void query_held_now(const struct question_of_fleet *question, FILE *query);
 void query_sums(FILE *query, const char *what, char letter);
 void query_numbered(FILE *query, char letter, int count);
 void query_names(FILE *query);
+
+/* query_hosts: a table of `loads` with `host`, with the columns of `by` (each with a comma behind it), the first time of it, the
+ * windows of it, the seconds of these (of processes at one time once), and whether it is partial. */
+void query_hosts(const struct question_of_fleet *question, FILE *query, const char *by);
 
 #endif
 /* SPDX-License-Identifier: MIT */

@@ -21,8 +21,8 @@ static const struct release *find(const struct release *releases, size_t count, 
   return NULL;
 }
 
-static const char *day_text(char buffer[32], uint64_t day) {
-  time_t time = (time_t)(day * 86400);
+static const char *day_text(char buffer[32], uint64_t seconds) {
+  time_t time = (time_t)seconds;
   struct tm parts;
   strftime(buffer, 32, "%Y-%m-%d", gmtime_r(&time, &parts));
   return buffer;
@@ -55,9 +55,7 @@ static void tell_releases(const struct question_of_fleet *question, const struct
     struct fleet_cell cells[RELEASE_CELLS];
     char day[32];
     size_t row = row_of(question, releases[i].name);
-    struct estimate mean = {.estimate = 0};
-    if (row < question->rows) mean = mean_of(question, row, 1, releases[i].hosts);
-    set_release(question, &releases[i], mean, day, cells);
+    set_release(question, &releases[i], mean_of(question, row, 1, releases[i].hosts).bytes, day, cells);
     if (!i && !json) fleet_print_head(cells, RELEASE_CELLS);
     if (json)
       fleet_write_row(json, cells, RELEASE_CELLS);
@@ -113,6 +111,7 @@ struct comparing {
   struct question_of_fleet *question;
   const struct release *release[2];
   struct change all;
+  bool few; /* fewer hosts than HOSTS_LEAST: no change is called sure */
   struct changed *items;
   size_t count, capacity, sure;
 };
@@ -123,7 +122,7 @@ static const char *site_of(const struct comparing *comparing, size_t row) {
   return field_text(comparing->question, row, 1);
 }
 
-static struct estimate mean_at(const struct comparing *comparing, size_t row, int which) {
+static struct host_mean mean_at(const struct comparing *comparing, size_t row, int which) {
   return mean_of(comparing->question, row, DIFF_GROUPS, comparing->release[which]->hosts);
 }
 
@@ -131,21 +130,24 @@ static bool is_of(const struct comparing *comparing, size_t row, int which) {
   return !strcmp(field_text(comparing->question, row, 0), comparing->release[which]->name);
 }
 
-static bool add(struct comparing *comparing, size_t row, struct estimate before, struct estimate after) {
-  struct changed changed = {.row = row, .bytes = change_of(before, after, &(struct estimate){.estimate = 0})};
-  changed.chance = chance_of(difference_deviations(&changed.bytes.difference));
+static struct change change_between(const struct host_mean mean[2]) {
+  return change_of(mean[0].bytes, mean[1].bytes, &(struct estimate){.estimate = 0});
+}
+
+static bool add(struct comparing *comparing, size_t row, const struct host_mean mean[2]) {
+  struct changed changed = {
+      .row = row, .bytes = change_between(mean), .chance = chance_of_change(&mean[0], &mean[1])};
   return ARRAY_ADD(comparing->items, comparing->count, comparing->capacity, changed);
 }
 
 /* Sets `all` from an answer whose rows are the releases. */
 static void set_all(struct comparing *comparing) {
-  struct estimate mean[2] = {{.estimate = 0}, {.estimate = 0}};
-  for (int which = 0; which < 2; which++) {
-    size_t row = row_of(comparing->question, comparing->release[which]->name);
-    if (row < comparing->question->rows)
-      mean[which] = mean_of(comparing->question, row, 1, comparing->release[which]->hosts);
-  }
-  comparing->all = change_of(mean[0], mean[1], &(struct estimate){.estimate = 0});
+  struct host_mean mean[2];
+  for (int which = 0; which < 2; which++)
+    mean[which] = mean_of(comparing->question, row_of(comparing->question, comparing->release[which]->name),
+                          1, comparing->release[which]->hosts);
+  comparing->all = change_between(mean);
+  comparing->few = mean[0].few || mean[1].few;
 }
 
 /* Makes a change of each site: rows come by site, and those of one site by release. */
@@ -155,11 +157,11 @@ static bool pair_rows(struct comparing *comparing) {
   for (size_t i = 0; done && i < question->rows; i++) {
     size_t next = i + 1;
     bool both = next < question->rows && !strcmp(site_of(comparing, i), site_of(comparing, next));
-    struct estimate none = {.estimate = 0}, mean[2] = {none, none};
+    struct host_mean mean[2] = {mean_at(comparing, question->rows, 0), mean_at(comparing, question->rows, 1)};
     for (size_t row = i; row <= i + both; row++)
       for (int which = 0; which < 2; which++)
         if (is_of(comparing, row, which)) mean[which] = mean_at(comparing, row, which);
-    done = add(comparing, i, mean[0], mean[1]);
+    done = add(comparing, i, mean);
     i += both;
   }
   return done;
@@ -219,7 +221,7 @@ static void print_changes(const struct comparing *comparing) {
   char number[64];
   set_cells(&comparing->all, "in all", NULL, cells);
   fleet_print_head(cells, CHANGE_CELLS);
-  fleet_print_row(cells, CHANGE_CELLS, !difference_is_sure(&comparing->all.difference));
+  fleet_print_row(cells, CHANGE_CELLS, comparing->few || !difference_is_sure(&comparing->all.difference));
   for (size_t i = 0; i < shown; i++) print_change(comparing, i);
   text_style(stdout, STYLE_DIM);
   if (shown < comparing->sure)
@@ -240,9 +242,10 @@ static void print_diff(const struct comparing *comparing, const struct fleet_sco
       text_number_of(hosts[0], (double)comparing->release[0]->hosts, "host"), comparing->release[1]->name,
       text_number_of(hosts[1], (double)comparing->release[1]->hosts, "host"));
   scope_print(comparing->question, scope, about, false);
-  if (comparing->release[0]->hosts < HOSTS_LEAST || comparing->release[1]->hosts < HOSTS_LEAST) {
+  if (comparing->few) {
     text_style(stdout, STYLE_WARNING);
-    printf("  fewer than %d hosts: that hosts differ is not in the ranges\n", HOSTS_LEAST);
+    printf("  fewer than %d hosts with whole records: no change can be told from hosts that differ\n",
+           HOSTS_LEAST);
     text_style(stdout, STYLE_PLAIN);
   }
   putchar('\n');
@@ -268,6 +271,7 @@ static void write_diff(const struct comparing *comparing, const struct fleet_sco
   }
   json_end(&json, ']');
   json_integer(&json, "sure", comparing->sure);
+  json_bool(&json, "few_hosts", comparing->few);
   json_end(&json, '}');
 }
 
@@ -307,6 +311,9 @@ int fleet_releases(struct question_of_fleet *question) {
   if (!code) code = releases_find(question, &releases, &count);
   if (!code && !write_condition(question, &condition)) code = fail_job("not enough memory");
   if (!code) code = means_ask(question, "release", 1, condition);
+  if (!code && !question->rows && question->options->ship.site)
+    code = fail_job("no host %s anything by a function %s in that time", kind_word(question),
+                    question->options->ship.site);
   if (!code) tell_all(question, &scope, releases, count);
   releases_free(releases, count);
   free(condition);

@@ -48,12 +48,12 @@ static void write_daily(FILE *out, const char *database) {
   fprintf(out,
           "-- filled for each day by 'winnow fleet roll'\n"
           "CREATE TABLE IF NOT EXISTS %s." DAILY " (\n"
-          "  rolled DateTime,\n  day Date,\n  service String,\n  release String,\n"
-          "  kind Enum8('held' = 1, 'born' = 2, 'died' = 3),\n  site UInt64,\n"
+          "  day Date,\n  service String,\n  release String,\n"
+          "  kind " CLICKHOUSE_KINDS ",\n  site UInt64,\n"
           "  hosts UInt64,\n  runs UInt64,\n  n UInt64,\n  unit Float64" SUMS(
               DECLARE_SUM) "\n"
-                           ") ENGINE = ReplacingMergeTree(rolled) PARTITION BY toYYYYMM(day) "
-                           "ORDER BY (service, kind, site, release, day);\n\n",
+                           ") ENGINE = MergeTree PARTITION BY day "
+                           "ORDER BY (service, kind, site, release);\n\n",
           database);
 }
 
@@ -75,9 +75,10 @@ void schema_write(FILE *out, const char *database, const char *cluster) {
 
 void schema_write_roll(FILE *out, const char *database, const char *day) {
   fprintf(out,
-          "INSERT INTO %s." DAILY " (rolled,day,service,release,kind,site,hosts,runs,n,unit" SUMS(
+          "ALTER TABLE %s." DAILY " DROP PARTITION '%s';\n"
+          "INSERT INTO %s." DAILY " (day,service,release,kind,site,hosts,runs,n,unit" SUMS(
               NAME_SUM) ")\n"
-                        "SELECT now(), day, service, release, kind, site, uniqExact(host), uniqExact(run), "
+                        "SELECT day, service, release, kind, site, uniqExact(host), uniqExact(run), "
                         "sum(n), "
                         "max(unit)" SUMS(ADD_SUM) "\n"
                                                   "FROM %s.samples\n"
@@ -87,6 +88,6 @@ void schema_write_roll(FILE *out, const char *database, const char *day) {
                                                   "    (SELECT host, run, max(time) FROM %s.loads WHERE day "
                                                   "= '%s' GROUP BY host, run))\n"
                                                   "GROUP BY day, service, release, kind, site;\n",
-          database, database, day, database, day, database, day);
+          database, day, database, database, day, database, day, database, day);
 }
 /* SPDX-License-Identifier: MIT */

@@ -6,12 +6,11 @@
  *
  * DAYS. sites_daily has of each site one row a day, for questions about months; of `held` what was
  * held in the last window of each run of that day. It is filled from batches that are complete. A
- * day can be summed again: then its newer rows count. */
+ * day that is summed again is dropped first. */
 #ifndef CLI_FLEET_SCHEMA_H
 #define CLI_FLEET_SCHEMA_H
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 
 #define SCHEMA_DATABASE "winnow"
@@ -24,7 +23,7 @@ bool schema_names_cluster(const char *text);
 /* Writes the statements that make the tables which are not there yet. `cluster` NULL: one server. */
 void schema_write(FILE *out, const char *database, const char *cluster);
 
-/* Writes the statement that sums a day (YYYY-MM-DD) of one server. DAYS */
+/* Writes the statements that sum a day (YYYY-MM-DD) of one server. DAYS */
 void schema_write_roll(FILE *out, const char *database, const char *day);
 
 #endif

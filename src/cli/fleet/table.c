@@ -94,7 +94,8 @@ void fleet_write_row(struct json *json, const struct fleet_cell *cells, size_t c
       json_number(json, member, cells[i].number);
     else
       json_string(json, member, cells[i].text);
-    if (cells[i].kind == FLEET_NAME && cells[i].beside) json_string(json, "module", cells[i].beside);
+    if (cells[i].kind == FLEET_NAME && cells[i].beside)
+      json_string(json, cells[i].beside_name ? cells[i].beside_name : "module", cells[i].beside);
   }
   json_end(json, '}');
 }

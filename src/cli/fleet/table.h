@@ -23,8 +23,9 @@ struct fleet_cell {
   const char *name;         /* the head of the column, and with "_" for blanks the member in JSON */
   struct estimate estimate; /* BYTES, CHANGE */
   double number;            /* BLOCKS, COUNT, SHARE */
-  const char *text;         /* WORD, NAME; beside a NAME stands `beside`, or NULL */
-  const char *beside;
+  const char
+      *text; /* WORD, NAME; beside a NAME stands `beside`, or NULL; in JSON by this name, or as "module" */
+  const char *beside, *beside_name;
 };
 
 /* A terminal that is too narrow has not all columns. `dim`: the row says little. */

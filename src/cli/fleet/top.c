@@ -81,6 +81,11 @@ static void print(struct question_of_fleet *question, const struct fleet_scope *
   char number[40], total[32], range[64], more[64];
   struct fleet_cell cells[CELLS];
   scope_print(question, scope, question->kind == WINDOW_HELD ? "held now" : "allocated", true);
+  if (!question->rows) {
+    printf("\n  nothing%s\n",
+           question->kind == WINDOW_HELD ? ": what has ended holds nothing (--allocated)" : "");
+    return;
+  }
   printf("  %s in all (%s)\n\n", text_bytes(total, all.estimate), text_range(range, &all));
   for (size_t i = 0; i < shown; i++) {
     set_cells(question, i, all.estimate, cells, number);
