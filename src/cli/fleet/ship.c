@@ -50,6 +50,7 @@ struct ship {
   size_t count, capacity;
   sigset_t ending;
   uint64_t began_wall_ns, began_ns; /* when this process did, by both clocks */
+  uint64_t read_ns; /* when the trace that is loaded began to be read, by the monotonic clock */
   struct connection connection;
   uint64_t spread; /* seconds of this host */
   bool waits;      /* in this pass something that is due was not shipped */
@@ -102,11 +103,13 @@ static void fail_target(struct ship *ship, struct shipment *shipment) {
   if (shipment) shipment->is_failed = true;
 }
 
-/* The first window that is not over for a process that goes on: by the clock of its trace, which
- * stands still while the machine sleeps, and on which its next event will be. */
-static uint64_t first_open_of(const struct target *target, const struct clickhouse *clickhouse) {
-  uint64_t now_ns = target_now_ns(target), margin_ns = MARGIN_SECONDS * SECOND_NS;
-  return clickhouse_window_of(clickhouse, now_ns > margin_ns ? now_ns - margin_ns : 0);
+/* The first window that was not over for a process that goes on, when its trace began to be read,
+ * since that may take long: by the clock of its trace, which stands still while the machine sleeps,
+ * and on which its next event will be. */
+static uint64_t first_open_of(const struct ship *ship, const struct target *target,
+                              const struct clickhouse *clickhouse) {
+  uint64_t read_ns = target_time_of(target, ship->read_ns), margin_ns = MARGIN_SECONDS * SECOND_NS;
+  return clickhouse_window_of(clickhouse, read_ns > margin_ns ? read_ns - margin_ns : 0);
 }
 
 /* Ships what is due of a recording that is prepared. */
@@ -116,7 +119,7 @@ static void ship_due(struct ship *ship, struct target *target, struct shipment *
   struct server *server = server_of(ship->servers, ship->server_count, target->identity.host);
   struct shipper *shipper = &server->shipper;
   bool growing = target->growing || input_is_growing(target->path);
-  uint64_t last = growing ? first_open_of(target, clickhouse) - 1 : clickhouse_last(clickhouse);
+  uint64_t last = growing ? first_open_of(ship, target, clickhouse) - 1 : clickhouse_last(clickhouse);
   size_t before = shipper->windows;
   snprintf(host, sizeof host, "%s", target->identity.host);
   utf8_make_plain(host);
@@ -151,6 +154,7 @@ static void ship_target(struct ship *ship, struct target *target) {
     ship->waits = true;
     return;
   }
+  ship->read_ns = os_monotonic_ns();
   wn_status error = target_load(target, targets_options(&ship->targets));
   shipment = find_or_add(ship, &target->identity); /* another process may have begun to write the file */
   if (!error && !shipment) error = error_set(WN_ENOMEM, "not enough memory");

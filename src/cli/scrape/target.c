@@ -271,6 +271,12 @@ uint64_t target_now_ns(const struct target *target) {
   return now - began;
 }
 
+uint64_t target_time_of(const struct target *target, uint64_t monotonic_ns) {
+  const struct samples *samples = target->recording->samples;
+  uint64_t began = source_run(samples->source)->monotonic_ns;
+  return !began ? samples->end_ns : monotonic_ns > began ? monotonic_ns - began : 0;
+}
+
 void target_unload(struct target *target) {
   recording_free(target->recording);
   target->recording = NULL;

@@ -96,6 +96,10 @@ bool target_is_whole(const struct target *target);
  * nothing lately. */
 uint64_t target_now_ns(const struct target *target);
 
+/* The time of the loaded trace at a time of the monotonic clock; its end, if it does not have its
+ * begin by that clock. */
+uint64_t target_time_of(const struct target *target, uint64_t monotonic_ns);
+
 /* Drop what takes memory: the loaded trace, the ledger, or all state, as if nothing had been asked. */
 void target_unload(struct target *target);
 void target_drop_ledger(struct target *target);
