@@ -154,6 +154,7 @@ static void ship_target(struct ship *ship, struct target *target) {
     ship->waits = true;
     return;
   }
+  target_end_rest(target);
   ship->read_ns = os_monotonic_ns();
   wn_status error = target_load(target, targets_options(&ship->targets));
   shipment = find_or_add(ship, &target->identity); /* another process may have begun to write the file */

@@ -212,6 +212,8 @@ wn_status target_load(struct target *target, const struct recording_options *opt
   return error;
 }
 
+void target_end_rest(struct target *target) { target->rest_until_ns = 0; }
+
 unsigned target_rest_seconds(const struct target *target) {
   uint64_t now = os_monotonic_ns(), second = UINT64_C(1000000000);
   if (target->recording || now >= target->rest_until_ns) return 0;

@@ -78,6 +78,9 @@ bool target_is_served(const struct target *target);
 /* Loads the trace unless it is loaded as it is. wn_last_error says why not. WN_EBUSY: REST. */
 wn_status target_load(struct target *target, const struct recording_options *options);
 
+/* target_load loads the trace now, for a command that has to have it and reads it seldom. */
+void target_end_rest(struct target *target);
+
 /* In how many seconds target_load will load a trace; 0: now, or it is loaded. */
 unsigned target_rest_seconds(const struct target *target);
 
