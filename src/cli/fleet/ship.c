@@ -123,7 +123,10 @@ static void ship_due(struct ship *ship, struct target *target, struct shipment *
   size_t before = shipper->windows;
   snprintf(host, sizeof host, "%s", target->identity.host);
   utf8_make_plain(host);
-  if (last < clickhouse_first(clickhouse) || last < shipment->run.next) return;
+  if (last < clickhouse_first(clickhouse) || last < shipment->run.next) {
+    shipment->all = !growing;
+    return;
+  }
   enum http_outcome outcome = shipper_ship(shipper, &shipment->run, clickhouse, host, last);
   server_note(server, outcome, shipper->windows > before);
   shipment->has_some = shipment->has_some || shipper->windows > before;
