@@ -136,7 +136,7 @@ shipping_needs_what_it_needs() {
   refused 1 'HTTP 401: DB::Exception: Wrong password' ship --to "$url" --once --user name t
   refused 1 'HTTP 401' ship --to "$url" --once --user other --password-file password t
   : >db/log
-  ships --user name --password-file password t
+  http_proxy=http://127.0.0.1:9 no_proxy= ships --user name --password-file password t
   ! grep '^POST' db/log | grep secret || fail "the password is in a URL"
   echo x >libcurl.so.4
   cp libcurl.so.4 libcurl-gnutls.so.4

@@ -24,6 +24,10 @@ enum {
 /* Codes of ClickHouse: no such column, table or database. */
 enum { NO_COLUMN = 16, NO_TABLE = 60, NO_DATABASE = 81 };
 
+/* Of ClickHouse, too, where older versions answer 500: the user may only read, is unknown, has a
+ * wrong or no password, may not use the database, lacks a privilege, or may not come in. */
+static const int refusals[] = {164, 192, 193, 194, 291, 497, 516};
+
 struct http {
   const struct http_options *options;
   const struct curl *curl;
@@ -122,6 +126,12 @@ static bool is_passing(long status) {
   return status >= 500 || status == 408 || status == 429 || status == 200;
 }
 
+static bool is_refusal(int code) {
+  for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
+    if (refusals[i] == code) return true;
+  return false;
+}
+
 /* ClickHouse answers "Code: 60, e.displayText() = DB::Exception: Table winnow.loads doesn't exist., e.what()
  * = DB::Exception", newer ones without the words around it. */
 static enum http_outcome complain_of_answer(struct http *http, long status) {
@@ -137,7 +147,7 @@ static enum http_outcome complain_of_answer(struct http *http, long status) {
   bool no_table = code == NO_TABLE || code == NO_DATABASE || code == NO_COLUMN;
   snprintf(text, sizeof text, "HTTP %ld%s%.250s%s", status, *said ? ": " : "", said,
            no_table ? "; 'winnow fleet init' prints the tables" : "");
-  return complain(http, is_passing(status) && !no_table ? HTTP_AGAIN : HTTP_WRONG, text);
+  return complain(http, is_passing(status) && !no_table && !is_refusal(code) ? HTTP_AGAIN : HTTP_WRONG, text);
 }
 
 static enum http_outcome perform(struct http *http) {
@@ -196,6 +206,7 @@ static bool set_up(struct http *http) {
   curl->easy_setopt(http->easy, CURLOPT_SSL_VERIFYHOST, 2L);
   if (options->authorities) curl->easy_setopt(http->easy, CURLOPT_CAINFO, options->authorities);
   curl->easy_setopt(http->easy, CURLOPT_FOLLOWLOCATION, 0L);
+  curl->easy_setopt(http->easy, CURLOPT_PROXY, ""); /* SECRETS: none, not even that of the environment */
   curl->easy_setopt(http->easy, CURLOPT_NOSIGNAL, 1L);
   curl->easy_setopt(http->easy, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_SECONDS);
   curl->easy_setopt(http->easy, CURLOPT_TIMEOUT, (long)REQUEST_SECONDS);

@@ -12,8 +12,9 @@
  * answers begins within LATE_MS to execute what it has received: this is assumed, since a server
  * shows a query in system.processes only after it has read its body.
  *
- * SECRETS. The name and the password are in headers. They and the rows go in clear to an http: URL.
- * Certificates are always verified, and no redirection is followed. */
+ * SECRETS. The name and the password are in headers. They and the rows go in clear to an http: URL,
+ * and never to a proxy, whatever http_proxy and its like say. Certificates are always verified, and
+ * no redirection is followed. */
 #ifndef CLI_FLEET_HTTP_H
 #define CLI_FLEET_HTTP_H
 
