@@ -157,7 +157,7 @@ static const struct action {
     {"diff", NULL, 2, 2, "R1 R2", "what changed from one release to another, noise last"},
     {"hosts", NULL, 0, 0, "", "which hosts have more or less than is usual"},
     {"init", init, 0, 1, "[CLUSTER]", "print the statements that make the tables"},
-    {"roll", roll, 0, 1, "[DAY]", "print the statement that sums a day of a server; default: yesterday"}};
+    {"roll", roll, 0, 1, "[DAY]", "print the statements that sum a day of a server; default: yesterday"}};
 enum { ACTIONS = sizeof actions / sizeof *actions };
 
 static const struct action *find(const char *name) {

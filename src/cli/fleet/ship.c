@@ -120,6 +120,7 @@ static void ship_due(struct ship *ship, struct target *target, struct shipment *
   struct shipper *shipper = &server->shipper;
   bool growing = target->growing || input_is_growing(target->path);
   uint64_t last = growing ? first_open_of(ship, target, clickhouse) - 1 : clickhouse_last(clickhouse);
+  clickhouse_go_on(clickhouse, growing);
   size_t before = shipper->windows;
   snprintf(host, sizeof host, "%s", target->identity.host);
   utf8_make_plain(host);
