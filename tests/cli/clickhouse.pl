@@ -96,7 +96,7 @@ sub ask {
     %late = ();
     return answer(200, "$executing\n");
   }
-  if ($query =~ /^SELECT DISTINCT batch FROM (\w+) WHERE host = '[^']+' AND run = (\d+)/) {
+  if ($query =~ /^SELECT DISTINCT batch FROM (\w+)(?: PREWHERE time >= toDateTime\(\d+\) AND time <= toDateTime\(\d+\))? WHERE host = '[^']+' AND run = (\d+)/) {
     my %found = map {/-([0-9a-f]+)\.\d+$/ ? (hex($1) => 1) : ()} glob(sprintf '%s/rows/%s.%016x-*', $folder, $1, $2);
     return answer(200, "batch\n" . join('', map {"$_\n"} keys %found));
   }
