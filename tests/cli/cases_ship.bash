@@ -190,6 +190,64 @@ shipping_follows_a_process() {
   grep -aq shop.1.2.3 db/rows/samples.* || fail "no labels"
 }
 
+shipping_twice_at_once_inserts_once() {
+  make slow t 450 # 16 windows
+  begin_database
+  local try codes tries
+  for try in 1 2 3; do
+    "$winnow" ship --to "$url" --once t >out.1 2>err.1 &
+    local one=$! two
+    "$winnow" ship --to "$url" --once t >out.2 2>err.2 &
+    two=$!
+    wait $one
+    codes=$?
+    wait $two
+    codes=$codes$?
+    [ "$(cat err.1 err.2 | grep -vc '^winnow: t: another winnow ship ships it$')" = 0 ] || fail "$(cat err.1 err.2)"
+    [[ $codes == 0[01] || $codes == 10 ]] || fail "codes $codes: $(cat err.1 err.2)"
+    copy_rows "rows.$try"
+    [ "$(find db/rows -name 'loads.*' | wc -l)" = 16 ] || fail "$(ls db/rows)"
+    rm -r db/rows/*
+  done
+  # One that waits for the server has the recording until it is killed.
+  plan 'frames 503' 'frames 503' 'frames 503' 'frames 503' 'frames 503'
+  "$winnow" ship --to "$url" t >out.1 2>err.1 &
+  waiting=$!
+  trap 'kill $waiting $database 2>/dev/null; cd /; rm -rf "$work"' EXIT
+  for ((tries = 0; tries < 200; tries++)); do grep -q cannot err.1 && break; sleep 0.05; done
+  ship --once t
+  [ "$code" = 1 ] || fail "code $code"
+  grep -qx 'winnow: t: another winnow ship ships it' err && [ "$(wc -l <err)" = 1 ] || fail "$(cat err)"
+  kill -KILL $waiting
+  wait $waiting 2>/dev/null
+  : >db/plan
+  ships t
+  copy_rows rows
+  diff -r rows.1 rows >differences || fail "$(cat differences)"
+}
+
+# The lock of what writes the trace is another one.
+shipping_locks_what_is_written() {
+  need_recording
+  begin_database
+  begin_obeying
+  trap 'kill $database $program 2>/dev/null; cd /; rm -rf "$work"' EXIT
+  order alloc 10 1000 0
+  "$winnow" ship --to "$url" t >out.1 2>err.1 7>&- 8<&- &
+  shipper=$!
+  trap 'kill $database $shipper $program 2>/dev/null; cd /; rm -rf "$work"' EXIT
+  local tries
+  for ((tries = 0; tries < 200; tries++)); do grep -q ":$(stat -c %i t) $(((1 << 61) + 2)) " /proc/locks && break; sleep 0.05; done
+  ship --once t
+  [ "$code" = 1 ] && grep -qx 'winnow: t: another winnow ship ships it' err || fail "$code: $(cat err)"
+  kill $shipper
+  wait $shipper
+  [ ! -s err.1 ] || fail "$(cat err.1)"
+  end_obeying
+  ships t
+  says 'shipped [1-9] window'
+}
+
 a_signal_ends_a_wait() {
   make plain t
   begin_database

@@ -8,11 +8,19 @@
  * end of a window, on each host at another time (up to SPREAD_SECONDS later). A recording of which
  * nothing is due is not read.
  *
+ * ALONE. One command at a time ships a recording, since a batch that two insert is there twice: it
+ * has a lock of the trace until all of it is shipped. The lock is one of the file's description
+ * (F_OFD_SETLK) on a byte that no trace has, and has nothing to do with the one by which a process
+ * writes the trace. It is a shared lock, for which reading is enough: a command that has it asks
+ * whether another has one, too. What it knew of the run before it had the lock does not count. Where
+ * there are no such locks, nothing prevents two.
+ *
  * FAILURES. What could not be shipped is what is due in the next pass, so the traces are the only
  * queue. */
 #include "base/array.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/open_file.h"
 #include "base/os.h"
 #include "base/utf8.h"
 #include "cli/command.h"
@@ -24,10 +32,17 @@
 #include "cli/scrape/targets.h"
 #include "cli/serve/ending.h"
 #include "cli/text.h"
+#include <fcntl.h>
 #include <malloc.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#define SHIPPING (((off_t)1 << 61) + 2) /* ALONE: beside those of trace/history.c */
+
+enum { LOCK_TRIES = 5, LOCK_WAIT_NS = 20000000 };
 enum { SHIPPED_MOST = 4096, MARGIN_SECONDS = 10, SPREAD_SECONDS = 60 };
 #define SECOND_NS UINT64_C(1000000000)
 
@@ -39,6 +54,8 @@ struct shipment {
   bool all;       /* its process has ended, and all windows are shipped */
   bool has_some;  /* windows of it were shipped by this process */
   bool is_failed; /* it cannot be read, or has no windows, which was said */
+  int lock;       /* ALONE: a descriptor of the trace, or -1 */
+  bool is_told;   /* that another command has the lock */
 };
 
 struct ship {
@@ -54,6 +71,7 @@ struct ship {
   struct connection connection;
   uint64_t spread; /* seconds of this host */
   bool waits;      /* in this pass something that is due was not shipped */
+  bool is_locked;  /* and something is shipped by another command */
   bool is_failed;  /* something cannot be shipped at all */
 };
 
@@ -67,10 +85,19 @@ static struct shipment *find(struct ship *ship, const struct joined_identity *id
 
 /* NULL without memory. */
 static struct shipment *find_or_add(struct ship *ship, const struct joined_identity *identity) {
-  struct shipment *found = find(ship, identity), added = {.identity = *identity};
-  added.run.is_new = identity->wall_ns > ship->began_wall_ns && identity->monotonic_ns > ship->began_ns;
+  struct shipment *found = find(ship, identity), added = {.identity = *identity, .lock = -1};
   if (found || !ARRAY_ADD(ship->shipments, ship->count, ship->capacity, added)) return found;
   return &ship->shipments[ship->count - 1];
+}
+
+static void unlock(struct shipment *shipment) {
+  if (shipment->lock >= 0) close(shipment->lock);
+  shipment->lock = -1;
+}
+
+static void destroy(struct shipment *shipment) {
+  unlock(shipment);
+  shipper_run_destroy(&shipment->run);
 }
 
 static void drop_unseen(struct ship *ship) {
@@ -79,7 +106,7 @@ static void drop_unseen(struct ship *ship) {
     if (ship->shipments[i].seen)
       ship->shipments[kept++] = ship->shipments[i];
     else
-      shipper_run_destroy(&ship->shipments[i].run);
+      destroy(&ship->shipments[i]);
   }
   ship->count = kept;
   for (size_t i = 0; i < kept; i++) ship->shipments[i].seen = false;
@@ -90,9 +117,81 @@ static uint64_t first_open(void) { return (os_wall_ns() / SECOND_NS - MARGIN_SEC
 
 /* Whether a trace has to be read. */
 static bool may_be_due(const struct target *target, const struct shipment *shipment) {
-  if (!shipment) return true;
   if (!target->growing) return !shipment->all && !shipment->is_failed;
   return shipment->run.next < first_open();
+}
+
+/* ---- ALONE ---- */
+
+static bool has_another(int descriptor) {
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = SHIPPING, .l_len = 1};
+  return !fcntl(descriptor, F_OFD_GETLK, &lock) && lock.l_type != F_UNLCK;
+}
+
+static bool set_lock(int descriptor, short type) {
+  struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = SHIPPING, .l_len = 1};
+  return !fcntl(descriptor, F_OFD_SETLK, &lock);
+}
+
+/* False: another command has the lock. Two that take it at the same moment both leave it, and wait for
+ * a time by chance. */
+static bool lock_alone(int descriptor) {
+  for (int tries = 0; tries < LOCK_TRIES && !has_another(descriptor); tries++) {
+    uint32_t bits;
+    if (!set_lock(descriptor, F_RDLCK) || !has_another(descriptor)) return true;
+    set_lock(descriptor, F_UNLCK);
+    os_random_bytes(&bits, sizeof bits);
+    nanosleep(&(struct timespec){.tv_nsec = bits % LOCK_WAIT_NS}, NULL);
+  }
+  return false;
+}
+
+/* The recording of this command that has a lock of the same file: of a process that wrote it before. */
+static struct shipment *find_lock(struct ship *ship, int descriptor) {
+  struct stat wanted, found;
+  if (fstat(descriptor, &wanted)) return NULL;
+  for (size_t i = 0; i < ship->count; i++)
+    if (ship->shipments[i].lock >= 0 && !fstat(ship->shipments[i].lock, &found) &&
+        found.st_dev == wanted.st_dev && found.st_ino == wanted.st_ino)
+      return &ship->shipments[i];
+  return NULL;
+}
+
+/* Whether a recording that has just been locked began after this process, and has no window that is
+ * over: so no other command has shipped any. */
+static bool is_new(const struct ship *ship, const struct target *target) {
+  const struct joined_identity *run = &target->identity;
+  uint64_t now_ns = os_monotonic_ns(), window_ns = WINDOW_SECONDS * SECOND_NS;
+  return run->wall_ns > ship->began_wall_ns && run->monotonic_ns > ship->began_ns &&
+         now_ns >= run->monotonic_ns && input_is_growing(target->path) &&
+         (run->wall_ns + now_ns - run->monotonic_ns) / window_ns == run->wall_ns / window_ns;
+}
+
+/* False: another command ships it, which is said once. */
+static bool is_alone(struct ship *ship, const struct target *target, struct shipment *shipment) {
+  if (shipment->lock >= 0) return true;
+  int descriptor = open_file(target->path);
+  struct shipment *before = descriptor >= 0 ? find_lock(ship, descriptor) : NULL;
+  if (before) unlock(before);
+  shipment->run.known = shipment->run.is_new = false;
+  if (descriptor < 0) return true; /* reading it tells why */
+  if (!lock_alone(descriptor)) {
+    close(descriptor);
+    if (!shipment->is_told) fail_job("%s: another winnow ship ships it", target->path);
+    ship->is_locked = shipment->is_told = true;
+    return false;
+  }
+  shipment->lock = descriptor;
+  shipment->run.is_new = !shipment->run.next && is_new(ship, target);
+  return true;
+}
+
+/* Descriptors for the locks. */
+static void raise_limit(void) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit)) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 /* ---- one recording ---- */
@@ -150,23 +249,37 @@ static wn_status prepare(struct ship *ship, struct target *target, struct shipme
   return error;
 }
 
+/* Notes that a recording is there, and locks it. NULL: it cannot be shipped now. */
+static struct shipment *meet(struct ship *ship, struct target *target) {
+  struct shipment *shipment = find_or_add(ship, &target->identity);
+  if (!shipment) {
+    error_set(WN_ENOMEM, "not enough memory");
+    fail_target(ship, NULL);
+    return NULL;
+  }
+  shipment->seen = true;
+  return !may_be_due(target, shipment) || is_alone(ship, target, shipment) ? shipment : NULL;
+}
+
+static void load_and_ship(struct ship *ship, struct target *target) {
+  target_end_rest(target);
+  ship->read_ns = os_monotonic_ns();
+  wn_status error = target_load(target, targets_options(&ship->targets));
+  struct shipment *shipment = meet(ship, target); /* another process may have begun to write the file */
+  if (shipment && !error) error = prepare(ship, target, shipment);
+  if (shipment && error) fail_target(ship, shipment);
+  if (shipment && !target->growing && (shipment->all || shipment->is_failed)) unlock(shipment);
+  target_unload(target);
+}
+
 static void ship_target(struct ship *ship, struct target *target) {
-  struct shipment *shipment = find(ship, &target->identity);
-  if (shipment) shipment->seen = true;
-  if (!may_be_due(target, shipment)) return;
+  struct shipment *shipment = meet(ship, target);
+  if (!shipment || !may_be_due(target, shipment)) return;
   if (server_rests(server_of(ship->servers, ship->server_count, target->identity.host))) {
     ship->waits = true;
     return;
   }
-  target_end_rest(target);
-  ship->read_ns = os_monotonic_ns();
-  wn_status error = target_load(target, targets_options(&ship->targets));
-  shipment = find_or_add(ship, &target->identity); /* another process may have begun to write the file */
-  if (!error && !shipment) error = error_set(WN_ENOMEM, "not enough memory");
-  if (!error) error = prepare(ship, target, shipment);
-  if (error) fail_target(ship, shipment);
-  if (shipment) shipment->seen = true;
-  target_unload(target);
+  load_and_ship(ship, target);
 }
 
 /* ---- passes ---- */
@@ -200,7 +313,7 @@ static void say(struct ship *ship) {
 }
 
 static void pass(struct ship *ship) {
-  ship->waits = false;
+  ship->waits = ship->is_locked = false;
   targets_look(&ship->targets, NULL);
   for (size_t i = 0; i < ship->targets.count && !is_ended(ship); i++)
     ship_target(ship, ship->targets.items[i]);
@@ -233,7 +346,7 @@ static int ship_once(struct ship *ship) {
   if (ship->targets.left_out)
     return fail_job("there are more than %d recordings: the others are left out", SHIPPED_MOST);
   say(ship);
-  return ship->is_failed ? EXIT_JOB : 0;
+  return ship->is_failed || ship->is_locked ? EXIT_JOB : 0;
 }
 
 static int ship_on(struct ship *ship) {
@@ -270,7 +383,7 @@ static void set_clocks(struct ship *ship) {
 
 static void close_all(struct ship *ship) {
   for (size_t i = 0; i < ship->server_count; i++) server_close(&ship->servers[i]);
-  for (size_t i = 0; i < ship->count; i++) shipper_run_destroy(&ship->shipments[i].run);
+  for (size_t i = 0; i < ship->count; i++) destroy(&ship->shipments[i]);
   free(ship->shipments);
   connection_close(&ship->connection);
 }
@@ -288,6 +401,7 @@ int command_ship(int argc, char **argv) {
   if (!code) code = connection_check(&options, "--to");
   if (code) return code;
   mallopt(M_ARENA_MAX, 1);
+  raise_limit();
   set_clocks(&ship);
   ending_block(&ship.ending);
   wn_status error = open_servers(&ship);
