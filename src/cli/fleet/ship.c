@@ -8,6 +8,9 @@
  * end of a window, on each host at another time (up to SPREAD_SECONDS later). A recording of which
  * nothing is due is not read.
  *
+ * LOOKS. Without arguments the recordings are listed again every LOOK_SECONDS between passes, since
+ * a process that has ended is not found any more: what has ended is shipped at once.
+ *
  * ALONE. One command at a time ships a recording, since a batch that two insert is there twice: it
  * has a lock of the trace until all of it is shipped. The lock is one of the file's description
  * (F_OFD_SETLK) on a byte that no trace has, and has nothing to do with the one by which a process
@@ -43,7 +46,7 @@
 #define SHIPPING (((off_t)1 << 61) + 2) /* ALONE: beside those of trace/history.c */
 
 enum { LOCK_TRIES = 5, LOCK_WAIT_NS = 20000000 };
-enum { SHIPPED_MOST = 4096, MARGIN_SECONDS = 10, SPREAD_SECONDS = 60 };
+enum { SHIPPED_MOST = 4096, MARGIN_SECONDS = 10, SPREAD_SECONDS = 60, LOOK_SECONDS = 10 };
 #define SECOND_NS UINT64_C(1000000000)
 
 /* What is known of a recording. */
@@ -333,6 +336,33 @@ static unsigned pause_of(const struct ship *ship) {
   return (unsigned)seconds;
 }
 
+/* LOOKS: meets recordings that have begun, and ships those that have ended. */
+static void look(struct ship *ship) {
+  targets_look(&ship->targets, NULL);
+  for (size_t i = 0; i < ship->targets.count && !is_ended(ship); i++) {
+    struct target *target = ship->targets.items[i];
+    if (target->growing)
+      (void)meet(ship, target);
+    else
+      ship_target(ship, target);
+  }
+}
+
+/* Waits for the next pass. True: a signal came. */
+static bool wait_for_pass(struct ship *ship) {
+  uint64_t until_ns = os_monotonic_ns() + pause_of(ship) * SECOND_NS;
+  for (uint64_t now_ns; (now_ns = os_monotonic_ns()) < until_ns;) {
+    unsigned left = (unsigned)((until_ns - now_ns + SECOND_NS - 1) / SECOND_NS);
+    bool looks = !ship->targets.argument_count && left > LOOK_SECONDS;
+    if (ending_wait(&ship->ending, looks ? LOOK_SECONDS : left)) return true;
+    if (!looks) return false;
+    look(ship);
+    uint64_t again_ns = os_monotonic_ns() + pause_of(ship) * SECOND_NS; /* a server may fail now */
+    if (again_ns < until_ns) until_ns = again_ns;
+  }
+  return false;
+}
+
 static bool is_wrong(const struct ship *ship) {
   for (size_t i = 0; i < ship->server_count; i++)
     if (ship->servers[i].is_wrong) return true;
@@ -356,7 +386,7 @@ static int ship_on(struct ship *ship) {
     pass(ship);
     count(ship, &windows, &rows, &recordings);
     if (is_terminal && windows) say(ship);
-  } while (!ending_wait(&ship->ending, pause_of(ship)));
+  } while (!wait_for_pass(ship));
   return 0;
 }
 
