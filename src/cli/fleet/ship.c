@@ -35,6 +35,7 @@
 #include "cli/scrape/targets.h"
 #include "cli/serve/ending.h"
 #include "cli/text.h"
+#include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
 #include <string.h>
@@ -76,6 +77,7 @@ struct ship {
   bool waits;      /* in this pass something that is due was not shipped */
   bool is_locked;  /* and something is shipped by another command */
   bool is_failed;  /* something cannot be shipped at all */
+  bool says_left_out;
 };
 
 /* ---- what is due ---- */
@@ -315,12 +317,35 @@ static void say(struct ship *ship) {
   for (size_t i = 0; i < ship->count; i++) ship->shipments[i].has_some = false;
 }
 
+/* Whether nothing is to be shipped of a recording any more, and it is not found again. */
+static bool is_over(struct ship *ship, const struct target *target) {
+  if (target->growing) return false;
+  if (access(target->path, F_OK) && errno == ENOENT) return true;
+  const struct shipment *shipment = find(ship, &target->identity);
+  return !ship->targets.argument_count && shipment && shipment->all;
+}
+
+/* Makes room for others. */
+static void drop_over(struct ship *ship) {
+  for (size_t i = ship->targets.count; i-- > 0;)
+    if (is_over(ship, ship->targets.items[i])) targets_drop(&ship->targets, i);
+}
+
+static int say_left_out(struct ship *ship) {
+  if (ship->says_left_out) return EXIT_JOB;
+  ship->says_left_out = true;
+  return fail_job("there are more than %d recordings: the others are left out", SHIPPED_MOST);
+}
+
 static void pass(struct ship *ship) {
   ship->waits = ship->is_locked = false;
   targets_look(&ship->targets, NULL);
   for (size_t i = 0; i < ship->targets.count && !is_ended(ship); i++)
     ship_target(ship, ship->targets.items[i]);
-  if (!is_ended(ship)) drop_unseen(ship);
+  if (!is_ended(ship)) {
+    drop_unseen(ship);
+    drop_over(ship);
+  }
   malloc_trim(0);
 }
 
@@ -373,8 +398,7 @@ static int ship_once(struct ship *ship) {
   do pass(ship);
   while (!is_ended(ship) && ship->waits && !is_wrong(ship) && !ending_wait(&ship->ending, pause_of(ship)));
   if (ship->waits) return EXIT_JOB;
-  if (ship->targets.left_out)
-    return fail_job("there are more than %d recordings: the others are left out", SHIPPED_MOST);
+  if (ship->targets.left_out) return say_left_out(ship);
   say(ship);
   return ship->is_failed || ship->is_locked ? EXIT_JOB : 0;
 }
@@ -384,6 +408,7 @@ static int ship_on(struct ship *ship) {
   size_t windows, rows, recordings;
   do {
     pass(ship);
+    if (ship->targets.left_out) say_left_out(ship);
     count(ship, &windows, &rows, &recordings);
     if (is_terminal && windows) say(ship);
   } while (!wait_for_pass(ship));

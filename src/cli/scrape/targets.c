@@ -181,6 +181,12 @@ void targets_look(struct targets *targets, const struct ask *ask) {
   if (age_ms >= LOOK_MS || (ask && !is_known(targets, ask) && age_ms >= LOOK_MS / 20)) (void)look(targets);
 }
 
+void targets_drop(struct targets *targets, size_t number) {
+  target_close(targets->items[number]);
+  memmove(&targets->items[number], &targets->items[number + 1],
+          (--targets->count - number) * sizeof *targets->items);
+}
+
 bool targets_match(const struct target *target, const struct ask *ask) {
   return (!ask->pid || ask->pid == target->pid) && (!*ask->service || !strcmp(ask->service, target->service));
 }

@@ -40,6 +40,9 @@ void targets_close(struct targets *targets);
 /* LOOKING. `ask` NULL: nothing in particular is asked for. */
 void targets_look(struct targets *targets, const struct ask *ask);
 
+/* Removes a recording from the list; it comes again if it is found again. */
+void targets_drop(struct targets *targets, size_t number);
+
 /* Whether a recording is one of those that a request asks for, whether it is served or gone. */
 bool targets_match(const struct target *target, const struct ask *ask);
 
