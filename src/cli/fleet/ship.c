@@ -37,6 +37,7 @@
 #include "cli/text.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <malloc.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -191,6 +192,17 @@ static bool is_alone(struct ship *ship, const struct target *target, struct ship
   return true;
 }
 
+/* A recording into a folder becomes a file at its end: the descriptor of the lock tells where it is. */
+static void follow(struct target *target, const struct shipment *shipment) {
+  char link[40], path[PATH_MAX];
+  if (shipment->lock < 0 || !access(target->path, F_OK)) return;
+  snprintf(link, sizeof link, "/proc/self/fd/%d", shipment->lock);
+  ssize_t length = readlink(link, path, sizeof path - 1);
+  if (length <= 0) return;
+  path[length] = 0;
+  if (input_is_same_file(path, link)) target_move(target, path);
+}
+
 /* Descriptors for the locks. */
 static void raise_limit(void) {
   struct rlimit limit;
@@ -263,6 +275,7 @@ static struct shipment *meet(struct ship *ship, struct target *target) {
     return NULL;
   }
   shipment->seen = true;
+  follow(target, shipment);
   return !may_be_due(target, shipment) || is_alone(ship, target, shipment) ? shipment : NULL;
 }
 
@@ -320,7 +333,7 @@ static void say(struct ship *ship) {
 /* Whether nothing is to be shipped of a recording any more, and it is not found again. */
 static bool is_over(struct ship *ship, const struct target *target) {
   if (target->growing) return false;
-  if (access(target->path, F_OK) && errno == ENOENT) return true;
+  if (access(target->path, F_OK) && (errno == ENOENT || errno == ENOTDIR)) return true;
   const struct shipment *shipment = find(ship, &target->identity);
   return !ship->targets.argument_count && shipment && shipment->all;
 }
