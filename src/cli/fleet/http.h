@@ -18,8 +18,11 @@
 #ifndef CLI_FLEET_HTTP_H
 #define CLI_FLEET_HTTP_H
 
+#include <ctype.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <winnow/status.h>
 
 enum { LATE_MS = 1000, HTTP_BLOCK_HEAD = 25, COMPLAINT_MOST = 400 };
@@ -64,6 +67,16 @@ enum http_outcome http_insert(struct http *http, const char *query, const char *
 /* LATE: waits until the server answers, and then as long as a request of a process that has ended
  * may need to reach it. */
 enum http_outcome http_settle(struct http *http);
+
+/* Writes a text as a string of a query, between quotes, whatever is in it. */
+static inline void http_write_text(FILE *query, const char *text) {
+  fputc('\'', query);
+  for (; *text; text++) {
+    bool plain = isalnum((unsigned char)*text) || *text == '-' || *text == '.';
+    fprintf(query, plain ? "%c" : "\\x%02X", (unsigned char)*text);
+  }
+  fputc('\'', query);
+}
 
 /* What the last outcome was about, in words, unless that is HTTP_DONE. */
 const char *http_complaint(const struct http *http);

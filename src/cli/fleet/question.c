@@ -3,7 +3,6 @@
 
 #include "base/array.h"
 #include "cli/command.h"
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,15 +85,6 @@ struct sum field_sum(const struct question_of_fleet *question, size_t row, size_
                       .samples = samples};
 }
 
-void query_text(FILE *query, const char *text) {
-  fputc('\'', query);
-  for (; *text; text++) {
-    bool plain = isalnum((unsigned char)*text) || *text == '-' || *text == '.';
-    fprintf(query, plain ? "%c" : "\\x%02X", (unsigned char)*text);
-  }
-  fputc('\'', query);
-}
-
 void query_where(const struct question_of_fleet *question, FILE *query, enum clickhouse_table table) {
   static const char *const kinds[] = {
       [WINDOW_HELD] = "held", [WINDOW_BORN] = "born", [WINDOW_DIED] = "died", [WINDOW_LEFT] = "left"};
@@ -106,7 +96,7 @@ void query_where(const struct question_of_fleet *question, FILE *query, enum cli
   if (samples) fprintf(query, " AND kind = '%s'", kinds[question->kind]);
   if (question->options->ship.service) {
     fputs(" AND service = ", query);
-    query_text(query, question->options->ship.service);
+    http_write_text(query, question->options->ship.service);
   }
   fprintf(query, " %s day >= toDate(%" PRIu64 ") AND day <= toDate(%" PRIu64 ")", samples ? "WHERE" : "AND",
           since / SECONDS_A_DAY, question->until / SECONDS_A_DAY);

@@ -49,7 +49,6 @@ struct sum field_sum(const struct question_of_fleet *question, size_t row, size_
 
 /* Write parts of a query.
  *
- *   query_text      a string
  *   query_where     "WHERE ..." about the range and the service, and but for `loads` the kind. Of
  *                   samples these stand in PREWHERE: the server reads other columns only where
  *                   they are met, and by itself it moves no condition on the table's key there
@@ -58,7 +57,6 @@ struct sum field_sum(const struct question_of_fleet *question, size_t row, size_
  *   query_numbered  so many of these names, each with a comma behind it
  *   query_names     ") ANY LEFT JOIN ...": behind "SELECT ..., called, inside FROM (" and what has a
  *                   `site`: the name of the site, and its module */
-void query_text(FILE *query, const char *text);
 void query_where(const struct question_of_fleet *question, FILE *query, enum clickhouse_table table);
 void query_held_now(const struct question_of_fleet *question, FILE *query);
 void query_sums(FILE *query, const char *what, char letter);

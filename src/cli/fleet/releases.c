@@ -71,7 +71,7 @@ static bool write_condition(const struct question_of_fleet *question, char **con
   if (!out) return false;
   if (question->options->ship.site) {
     fputs(" AND site GLOBAL IN (SELECT site FROM sites_all WHERE name = ", out);
-    query_text(out, question->options->ship.site);
+    http_write_text(out, question->options->ship.site);
     fputc(')', out);
   }
   return !fclose(out);
@@ -281,9 +281,9 @@ static int compare(struct comparing *comparing, const struct fleet_scope *scope)
   FILE *out = open_memstream(&condition, &size);
   if (!out) return fail_job("not enough memory");
   fputs(" AND release IN (", out);
-  query_text(out, comparing->release[0]->name);
+  http_write_text(out, comparing->release[0]->name);
   fputc(',', out);
-  query_text(out, comparing->release[1]->name);
+  http_write_text(out, comparing->release[1]->name);
   fputc(')', out);
   fclose(out);
   int code = means_ask(comparing->question, "release", 1, condition);

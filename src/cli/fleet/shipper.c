@@ -65,14 +65,6 @@ static enum http_outcome read_batches(struct shipper *shipper, const char *answe
 
 /* ---- asking ---- */
 
-/* Between quotes. */
-static void write_text(FILE *out, const char *text) {
-  for (; *text; text++) {
-    bool plain = isalnum((unsigned char)*text) || *text == '-' || *text == '.';
-    fprintf(out, plain ? "%c" : "\\x%02X", (unsigned char)*text);
-  }
-}
-
 /* Asks the query that a stream was written to. */
 static enum http_outcome ask(struct shipper *shipper, FILE *out, char **query, const char **answer) {
   bool written = out && !fclose(out);
@@ -93,9 +85,9 @@ static enum http_outcome ask_batches(const struct shipping *shipping, enum click
     if (table == CLICKHOUSE_SAMPLES) /* the server reads other columns only where the times are met */
       fprintf(out, " PREWHERE time >= toDateTime(%" PRIu64 ") AND time <= toDateTime(%" PRIu64 ")",
               shipping->first * WINDOW_SECONDS, shipping->last * WINDOW_SECONDS);
-    fputs(" WHERE host = '", out);
-    write_text(out, shipping->host);
-    fprintf(out, "' AND run = %" PRIu64, clickhouse_run(shipping->clickhouse));
+    fputs(" WHERE host = ", out);
+    http_write_text(out, shipping->host);
+    fprintf(out, " AND run = %" PRIu64, clickhouse_run(shipping->clickhouse));
     if (table == CLICKHOUSE_SAMPLES)
       fprintf(out, " AND day >= toDate(%" PRIu64 ") AND day <= toDate(%" PRIu64 ")",
               shipping->first / WINDOWS_A_DAY, shipping->last / WINDOWS_A_DAY);
