@@ -70,14 +70,18 @@ const char *clickhouse_encoding_name(enum clickhouse_encoding encoding);
   COLUMN(real, what##_excess)                \
   COLUMN(real, what##_earlier)
 
+/* Of a batch: the first ones of its rows in both tables. */
+#define CLICKHOUSE_BATCH_COLUMNS(COLUMN) \
+  COLUMN(day, day)                       \
+  COLUMN(time, time)                     \
+  COLUMN(text, service)                  \
+  COLUMN(text, release)                  \
+  COLUMN(text, host)                     \
+  COLUMN(number, run)                    \
+  COLUMN(number, batch)
+
 #define CLICKHOUSE_SAMPLES_COLUMNS(COLUMN) \
-  COLUMN(day, day)                         \
-  COLUMN(time, time)                       \
-  COLUMN(text, service)                    \
-  COLUMN(text, release)                    \
-  COLUMN(text, host)                       \
-  COLUMN(number, run)                      \
-  COLUMN(number, batch)                    \
+  CLICKHOUSE_BATCH_COLUMNS(COLUMN)         \
   COLUMN(kind, kind)                       \
   COLUMN(number, site)                     \
   COLUMN(number, stack)                    \
@@ -87,13 +91,7 @@ const char *clickhouse_encoding_name(enum clickhouse_encoding encoding);
   CLICKHOUSE_SUM_COLUMNS(COLUMN, blocks)
 
 #define CLICKHOUSE_LOADS_COLUMNS(COLUMN) \
-  COLUMN(day, day)                       \
-  COLUMN(time, time)                     \
-  COLUMN(text, service)                  \
-  COLUMN(text, release)                  \
-  COLUMN(text, host)                     \
-  COLUMN(number, run)                    \
-  COLUMN(number, batch)                  \
+  CLICKHOUSE_BATCH_COLUMNS(COLUMN)       \
   COLUMN(number, rows)                   \
   COLUMN(real, seconds)                  \
   COLUMN(real, rate)                     \

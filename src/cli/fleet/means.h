@@ -27,8 +27,8 @@ struct host_mean {
   bool few;              /* fewer hosts than HOSTS_LEAST */
 };
 
-/* Sets *releases to all of the range, in the order of their first windows; the caller frees them by releases_free. Returns
- * an exit code, after a message. */
+/* Sets *releases to all of the range, in the order of their first windows; the caller frees them by
+ * releases_free. Returns an exit code, after a message. */
 int releases_find(struct question_of_fleet *question, struct release **releases, size_t *count);
 void releases_free(struct release *releases, size_t count);
 
@@ -47,9 +47,9 @@ struct host_mean mean_of(const struct question_of_fleet *question, size_t row, s
  * hosts, of which too little is known. */
 double chance_of_change(const struct host_mean *before, const struct host_mean *after);
 
-/* The probability that a deviate of Student's distribution is as far from 0: by the normal distribution, of a
- * deviate transformed as D. Wallace proposes (Bounds on normal approximations to Student's, Annals of
- * Mathematical Statistics 30, 1959). */
+/* The probability that a deviate of Student's distribution is as far from 0: that of a normal deviate
+ * into which D. Wallace transforms it (Bounds on normal approximations to Student's and the chi-square
+ * distributions, Annals of Mathematical Statistics 30, 1959). */
 double student_chance(double deviate, double freedom);
 
 #endif

@@ -63,8 +63,9 @@ void query_sums(FILE *query, const char *what, char letter);
 void query_numbered(FILE *query, char letter, int count);
 void query_names(FILE *query);
 
-/* query_hosts: a table of `loads` with `host`, with the columns of `by` (each with a comma behind it), the first time of it, the
- * windows of it, the seconds of these (of processes at one time once), and whether it is partial. */
+/* query_hosts: a table with the columns of `by` (each with a comma behind it) and `host`; of each the
+ * first time, the number of windows, the seconds of these (those of processes at one time once), and
+ * whether it is partial. */
 void query_hosts(const struct question_of_fleet *question, FILE *query, const char *by);
 
 #endif

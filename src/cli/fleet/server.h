@@ -5,8 +5,8 @@
  * was sent before. The hosts of a server that is down wait for it.
  *
  * BACK-PRESSURE. After a failure a server is left alone for a second, then for twice as long each
- * time that it takes nothing in between, up to REST_MOST seconds. A random part is left out of each wait, so that many machines do not
- * come at once. */
+ * time that it takes nothing in between, up to REST_MOST seconds. A random part is left out of each
+ * wait, so that many machines do not come at once. */
 #ifndef CLI_FLEET_SERVER_H
 #define CLI_FLEET_SERVER_H
 
