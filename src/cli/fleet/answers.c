@@ -64,9 +64,10 @@ void scope_print(const struct question_of_fleet *question, const struct fleet_sc
   text_style(stdout, STYLE_DIM);
   time_text(until, scope_end(question));
   if (now && question->kind == WINDOW_HELD)
-    printf("  in the last windows, until %s UTC\n", until);
+    printf("  in the last windows, until %s UTC; ± is the 95 %% range\n", until);
   else
-    printf("  in windows from %s to %s UTC\n", time_text(since, question->since), until);
+    printf("  in windows from %s to %s UTC; ± is the 95 %% range\n", time_text(since, question->since),
+           until);
   text_style(stdout, STYLE_PLAIN);
   if (!scope->partial_hosts) return;
   text_style(stdout, STYLE_WARNING);

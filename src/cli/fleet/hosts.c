@@ -146,13 +146,14 @@ static void set_cells(const struct fleet_of_hosts *fleet, const struct question_
   char number[40], most[40];
   *beside = 0;
   if (host->distance > 0)
-    snprintf(beside, 512, "%s by %.400s", text_change(most, field_number(fleet->question, host->row, MOST)),
+    snprintf(beside, 512, "most of all %s by %.400s",
+             text_change(most, field_number(fleet->question, host->row, MOST)),
              site_name(name_of(names, site), site, number));
   struct estimate away = host->bytes;
   away.estimate -= fleet->median, away.low -= fleet->median, away.high -= fleet->median;
   struct fleet_cell set[CELLS] = {{.kind = FLEET_BYTES, .name = "bytes", .estimate = host->bytes},
                                   {.kind = FLEET_SHARE,
-                                   .name = "usual",
+                                   .name = "of usual",
                                    .number = fleet->median > 0 ? host->bytes.estimate / fleet->median : 0},
                                   {.kind = FLEET_CHANGE, .name = "more", .estimate = away},
                                   {.kind = FLEET_NAME,
