@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #endif
 
-enum { LARGE_PAGES_LEAST = 4 << 20, SMALL_PAGE = 4096 };
+enum { LARGE_PAGES_LEAST = 16 << 20, SMALL_PAGE = 4096 };
 
 /* Asks the system for large pages in a large block of malloc's that was not written yet. A report of a
  * large trace is some passes over all of it, and with small pages half of its time was page faults.

@@ -61,6 +61,7 @@ fleet_prints_its_tables() {
 fleet_says_what_the_joined_report_says() {
   need_servers
   need_recording
+  need_many_blocks
   local shard table trace key
   mkdir traces
   for shard in 0 1 2; do

@@ -338,7 +338,7 @@ import os, signal, sys
 held = []
 for i in range(200000): held.append('item %d' % i)
 $way"
-    says 'Never freed .* was +freed +only +at +the +exit .* STILL GROWING .* a +leak, +or +data +that +it +collects'
+    says 'Never freed .* was +freed +only +at +the +exit.* STILL GROWING .* a +leak, +or +data +that +it +collects'
   done
 }
 
