@@ -3,7 +3,8 @@
  * The processor itself interrupts: with its trap flag set it raises SIGTRAP after each instruction.
  * Each time a child is forked, in which the handler acts, the work goes on to its end, and what
  * came of it is checked; the parent goes on to the next one. AddressSanitizer adds many instructions
- * that change nothing of the program's, and its fork is slow: there, one of SKIPPED + 1 is interrupted. */
+ * that change nothing of the program's, and its fork is slow: there, one of NOT_INTERRUPTED + 1 is
+ * interrupted. */
 #ifndef TESTS_SUPPORT_INTERRUPTED_H
 #define TESTS_SUPPORT_INTERRUPTED_H
 
@@ -28,9 +29,9 @@ struct interruptions {
 
 enum { CAN_INTERRUPT = true };
 #ifdef __SANITIZE_ADDRESS__
-enum { SKIPPED = 12 };
+enum { NOT_INTERRUPTED = 12 };
 #else
-enum { SKIPPED = 0 };
+enum { NOT_INTERRUPTED = 0 };
 #endif
 
 static struct {
@@ -48,7 +49,7 @@ static void await(pid_t child) {
 
 static void on_trap(int number, siginfo_t *info, void *context) {
   (void)number, (void)info;
-  if (interruption.found.points++ % (SKIPPED + 1)) return;
+  if (interruption.found.points++ % (NOT_INTERRUPTED + 1)) return;
   pid_t child = (pid_t)syscall(SYS_fork); /* without the handlers of fork */
   if (child) return await(child);
   ((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
