@@ -5,14 +5,12 @@
  * It stops at a frame that must be looked up or unwound slowly, at the end, and at a step of the
  * thread's last walk that has the same caller (memo.h).
  *
- * A language's frames are merged in while walking. A native frame ends at the stack pointer of its
- * caller, which is known when the frame is unwound. So before the walk writes down a native frame,
- * it writes down the language's next frames, as long as their addresses lie below the stack pointer
- * of the native frame's caller. */
+ * A language's frames are merged in while walking (language.h). */
 #include "callstack/capture.h"
 
 #include "base/check.h"
 #include "base/metadata.h"
+#include "callstack/language.h"
 #include "callstack/memo.h"
 #include "callstack/places.h"
 #include "callstack/unwind.h"
@@ -94,37 +92,6 @@ static inline uint32_t look_up(struct callstacks *callstacks, uintptr_t pc, uint
   *rule = slot ? atomic_load_explicit(&((struct slot *)slot)->value, memory_order_acquire) : 0;
   if (__builtin_expect(*rule != 0, 1)) return id;
   return walk_lookup(&callstacks->modules, pc, &id, rule) ? id : 0;
-}
-
-/* Frames written down so far. `count` is SIZE_MAX if there was no room. */
-struct frames {
-  uint32_t *frame;
-  size_t count;
-  bool native; /* a native frame was written down */
-  /* Used as in memo.h, for stacks without a language's frames. */
-  struct memo *memo; /* of the thread; NULL: none */
-  /* `left`: how many of the memo's steps the walk has not passed. `kept`: how many of them are the
-   * outer part of this stack, and so are not in `frame`. */
-  uint32_t left, kept;
-  struct trail *trail;
-};
-
-/* The language's frames that are still to be written down, and the address in the stack of the last
- * one. */
-struct language {
-  const wn_language_frame *frame, *end;
-  uintptr_t stands;
-};
-
-/* Writes down the language's next frames whose addresses are below `end`. */
-static void put_language(const struct callstacks *callstacks, struct language *language,
-                         struct frames *frames, size_t depth, uintptr_t end) {
-  for (; language->frame < language->end && frames->count < depth; language->frame++) {
-    if (language->frame->native) language->stands = (uintptr_t)language->frame->native;
-    if (language->stands >= end) return;
-    wn_place place = language->frame->place;
-    if (places_get(&callstacks->places, place)) frames->frame[frames->count++] = FRAME_PLACE | place;
-  }
 }
 
 /* The walk is at the memo's step `from`. STEP_END: all callers are the same as before, and `depth`
@@ -227,8 +194,12 @@ static inline __attribute__((always_inline)) enum step_result collect(struct cal
     if (!rule) break;
     if (walk->pc - options->skip_begin >= options->skip_end - options->skip_begin) frames->native = true;
     if (!language && frames->native) trail_note(frames->trail, walk, frame, rule);
+    uintptr_t pc = walk->pc;
     step = walk_step(walk, &callstacks->modules, rule);
-    if (language) put_language(callstacks, language, frames, depth, walk->sp);
+    if (language && language->interpreter)
+      put_calls_at(language, frames, depth, pc, walk);
+    else if (language)
+      put_language(&callstacks->places, language, frames, depth, walk->sp);
     if (frames->native && frames->count < depth) frames->frame[frames->count++] = frame;
   }
   if (step == STEP_LOST) count_one(&callstacks->truncated);
@@ -341,19 +312,48 @@ static inline const wn_callstack *capture(struct callstacks *callstacks, uintptr
   return capture_by(memo_begin(callstacks), callstacks, pc, sp, bp, depth);
 }
 
-/* `walk` is NULL for the language's frames alone. */
-static __attribute__((noinline)) const wn_callstack *
-capture_with(struct callstacks *callstacks, struct walk *walk, const struct callstack_wish *wish) {
-  struct language language = {.frame = wish->language, .end = wish->language + wish->language_count};
-  size_t depth = wish->depth < CALLSTACK_DEPTH_MOST ? wish->depth : CALLSTACK_DEPTH_MOST;
-  uint32_t frame[CALLSTACK_DEPTH_MOST];
-  struct frames frames = {.frame = frame};
-  enum step_result step = walk ? collect(callstacks, walk, &frames, depth, &language) : STEP_END;
-  if (walk) walk_end(walk);
+/* Where the walk with a language's frames begins. */
+struct beginning {
+  uintptr_t pc, sp, bp;
+};
+
+/* Makes the stack of at most `depth` frames, for which there is room. If there are more, and it must not
+ * be cut, NULL. */
+static const wn_callstack *capture_up_to(struct callstacks *callstacks, const struct callstack_wish *wish,
+                                         const struct beginning *from, uint32_t *room, size_t depth,
+                                         bool may_cut) {
+  struct language language = {.frame = wish->language,
+                              .end = wish->language + wish->language_count,
+                              .interpreter = wish->interpreter};
+  struct frames frames = {.frame = room};
+  enum step_result step = STEP_END;
+  struct walk walk;
+  if (!wish->language_only) {
+    walk_begin(&walk, from->pc, from->sp, from->bp);
+    step = collect(callstacks, &walk, &frames, depth, &language);
+    walk_end(&walk);
+  }
   if (frames.count == SIZE_MAX) return give_up(callstacks);
-  put_language(callstacks, &language, &frames, depth, UINTPTR_MAX);
-  bool is_cut = step == STEP_CALLER || language.frame < language.end;
+  bool is_cut = put_rest(&callstacks->places, &language, &frames, depth, step) || step == STEP_CALLER;
+  if (is_cut && !may_cut) return NULL;
   return make_stack(callstacks, memo_borrow(callstacks), 0, frames.frame, frames.count, is_cut);
+}
+
+/* A function of its own for the same reason as capture_deep. */
+static __attribute__((noinline)) const wn_callstack *capture_deep_with(struct callstacks *callstacks,
+                                                                       const struct callstack_wish *wish,
+                                                                       const struct beginning *from) {
+  uint32_t room[CALLSTACK_DEPTH_MOST];
+  size_t depth = wish->depth < CALLSTACK_DEPTH_MOST ? wish->depth : CALLSTACK_DEPTH_MOST;
+  return capture_up_to(callstacks, wish, from, room, depth, true);
+}
+
+static __attribute__((noinline)) const wn_callstack *
+capture_with(struct callstacks *callstacks, const struct callstack_wish *wish, const struct beginning *from) {
+  uint32_t room[SHALLOW];
+  if (wish->depth <= SHALLOW) return capture_up_to(callstacks, wish, from, room, wish->depth, true);
+  const wn_callstack *stack = capture_up_to(callstacks, wish, from, room, SHALLOW, false);
+  return stack ? stack : capture_deep_with(callstacks, wish, from);
 }
 
 static bool create_tables(struct callstacks *callstacks) {
@@ -370,8 +370,7 @@ struct callstacks *callstacks_create(const struct callstacks_options *options) {
   struct callstacks *callstacks = metadata_map(sizeof *callstacks);
   if (!callstacks) return NULL;
   callstacks->options = *options;
-  snprintf(callstacks->language, sizeof callstacks->language, "[%.60s]",
-           options->language ? options->language : "language");
+  callstacks_set_language(callstacks, options->language);
   places_create(&callstacks->places, &callstacks->modules, callstacks->language);
   callstacks->empty = (struct wn_callstack){.owner = callstacks, .where = STACK_IS_EMPTY};
   if (create_tables(callstacks)) return callstacks;
@@ -386,6 +385,10 @@ void callstacks_destroy(struct callstacks *callstacks) {
   levels_destroy(&callstacks->pcs);
   stack_store_close(&callstacks->kept);
   metadata_unmap(callstacks, sizeof *callstacks);
+}
+
+void callstacks_set_language(struct callstacks *callstacks, const char *name) {
+  snprintf(callstacks->language, sizeof callstacks->language, "[%.60s]", name ? name : "language");
 }
 
 struct lock *callstacks_places_lock(struct callstacks *callstacks) {
@@ -427,13 +430,11 @@ void memo_destroy(struct memo *memo) { metadata_unmap(memo, sizeof *memo); }
 __attribute__((noinline)) const wn_callstack *callstack_capture_with(struct callstacks *callstacks,
                                                                      const struct callstack_wish *wish) {
   uintptr_t frame = (uintptr_t)(wish->from ? wish->from : __builtin_frame_address(0));
-  struct walk walk;
   if (!wish->depth) return &callstacks->empty;
-  if (wish->language_only) return capture_with(callstacks, NULL, wish);
-  uintptr_t pc = stack_word(frame + 8), sp = frame + 16, bp = stack_word(frame);
-  if (!wish->language_count) return capture(callstacks, pc, sp, bp, wish->depth);
-  walk_begin(&walk, pc, sp, bp);
-  return capture_with(callstacks, &walk, wish);
+  struct beginning from = {.pc = stack_word(frame + 8), .sp = frame + 16, .bp = stack_word(frame)};
+  if (!wish->language_only && !wish->language_count && !wish->interpreter)
+    return capture(callstacks, from.pc, from.sp, from.bp, wish->depth);
+  return capture_with(callstacks, wish, &from);
 }
 
 const wn_callstack *callstack_of_places(struct callstacks *callstacks, const wn_place *places, size_t count,

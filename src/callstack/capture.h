@@ -23,7 +23,7 @@ struct callstacks_options {
   uint32_t kept_most, frames_most;
   /* Innermost frames in this range of addresses are left out: Winnow's own code. */
   uintptr_t skip_begin, skip_end;
-  /* The name of the language that callstacks_place is for, up to 60 bytes; NULL is "language". */
+  /* The name of the language that callstacks_place is for, as for callstacks_set_language. */
   const char *language;
   /* Find modules through /proc/self/maps even if the loader can find them. */
   bool without_loader;
@@ -32,6 +32,10 @@ struct callstacks_options {
 /* NULL if memory is exhausted. */
 struct callstacks *callstacks_create(const struct callstacks_options *options);
 void callstacks_destroy(struct callstacks *callstacks);
+
+/* Names the language that callstacks_place is for, in up to 60 bytes; NULL is "language". Before the first
+ * place. */
+void callstacks_set_language(struct callstacks *callstacks, const char *name);
 
 /* The lock of callstacks_place (rank PLACES), for a host that takes it around a fork. */
 struct lock *callstacks_places_lock(struct callstacks *callstacks);
@@ -74,6 +78,27 @@ struct callstack_place {
  * not for signal handlers. */
 wn_place callstacks_place(struct callstacks *callstacks, const struct callstack_place *place);
 
+/* A call of a language's function, which an interpreter runs. */
+struct callstack_call {
+  wn_place place; /* 0: unknown, or no call that a reader knows of; it is left out */
+  bool is_first;  /* the outermost one that this activation of the interpreter's loop runs */
+};
+
+/* An interpreter that keeps its calls in a chain of its own, from which no call leads to a native frame.
+ * A native frame in the code of its loop runs the chain's next calls, up to the one that is the first of
+ * its activation. */
+struct callstack_interpreter {
+  uintptr_t loop_begin, loop_end; /* code addresses */
+  /* The innermost call of the calling thread; 0: there is none. Called when the walk comes to the first
+   * native frame of the loop, but not if it passed a frame that a signal interrupted: then the chain may
+   * be half written. */
+  uintptr_t (*innermost)(const struct callstack_interpreter *interpreter);
+  /* Describes a call and returns the one that is further out; 0: there is none. May take the lock of
+   * callstacks_place. */
+  uintptr_t (*describe)(const struct callstack_interpreter *interpreter, uintptr_t call,
+                        struct callstack_call *out);
+};
+
 /* Which stack callstack_capture_with is to return. */
 struct callstack_wish {
   size_t depth; /* frames at most, the innermost ones */
@@ -86,10 +111,12 @@ struct callstack_wish {
    * are put outermost. A frame without a place is left out. */
   const wn_language_frame *language;
   size_t language_count;
-  bool language_only; /* no native frames: nothing is walked */
+  bool language_only;                              /* no native frames: nothing is walked */
+  const struct callstack_interpreter *interpreter; /* NULL: none; else there is no `language` */
 };
 
-/* The caller's stack with a language's frames in it. Needs some 5 KiB of stack. */
+/* The caller's stack with a language's frames in it. Stacks of more than 64 frames need some 5 KiB of
+ * stack, others 1 KiB. */
 const wn_callstack *callstack_capture_with(struct callstacks *callstacks, const struct callstack_wish *wish);
 
 /* The stack of these places of the language, innermost first, and no others; of the first `depth`.

@@ -96,6 +96,7 @@ enum step_result rule_step_special(struct walk *walk, const struct cfi_section *
   walk->pc = caller.value[CFI_RETURN];
   if (walk->pc == 0) return STEP_END;
   if (row.signal) {
+    walk->interrupted = true;
     walk->pc++;
     walk_move(walk, caller.value[CFI_RSP]);
   } else {

@@ -22,6 +22,7 @@ struct walk {
    * frame pointer. */
   uintptr_t pc, sp, bp;
   uintptr_t low, high;
+  bool interrupted; /* it has passed a frame that a signal interrupted */
   /* All registers that a step by RULE_SPECIAL found; valid while the walk is at the stack pointer
    * registers_sp. */
   uintptr_t registers_sp;
@@ -64,6 +65,7 @@ static inline void walk_begin(struct walk *walk, uintptr_t pc, uintptr_t sp, uin
   walk->pc = pc;
   walk->bp = bp;
   walk->registers_sp = 0;
+  walk->interrupted = false;
   walk_move(walk, sp);
 }
 

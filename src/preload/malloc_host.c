@@ -30,12 +30,12 @@
 #include "base/error.h"
 #include "base/os.h"
 #include "base/words.h"
-#include "callstack/capture.h"
 #include "memprof/host.h"
 #include "preload/addresses.h"
 #include "preload/commands.h"
 #include "preload/cost.h"
 #include "preload/info_calls.h"
+#include "preload/interpreters.h"
 #include "preload/mappings.h"
 #include "preload/process.h"
 #include "preload/real.h"
@@ -131,7 +131,7 @@ static void unmute(struct muted saved) {
 
 static const wn_callstack *capture(struct memprof_thread *thread, size_t depth) {
   (void)thread;
-  return callstack_capture(callstacks, depth);
+  return interpreters_capture(callstacks, depth);
 }
 
 /* Nothing to do: each thread looks for a profile itself, at the latest after PIECE words. */

@@ -10,7 +10,7 @@
 #include "preload/map_calls.h"
 
 #include "base/os.h"
-#include "callstack/capture.h"
+#include "preload/interpreters.h"
 #include "preload/malloc_host.h"
 #include "preload/mappings.h"
 #include "preload/process.h"
@@ -65,7 +65,7 @@ static enum recorder_map_kind kind_of(int flags) {
 }
 
 static const wn_callstack *capture(void) {
-  return callstack_keep(callstack_capture(host_callstacks(), process_stack_depth()));
+  return callstack_keep(interpreters_capture(host_callstacks(), process_stack_depth()));
 }
 
 static void measure(void) {

@@ -47,6 +47,7 @@
 #include "preload/exec.h"
 #include "preload/exit_calls.h"
 #include "preload/info_calls.h"
+#include "preload/interpreters.h"
 #include "preload/limits.h"
 #include "preload/malloc_host.h"
 #include "preload/map_calls.h"
@@ -112,6 +113,14 @@ static void tell(const char *what, const char *detail) {
   int length = snprintf(line, sizeof line - 1, "winnow: %s%s%s; going on unprofiled", what,
                         *detail ? ": " : "", detail);
   if (length < 0) return;
+  utf8_make_plain(line);
+  strcat(line, "\n");
+  os_write_all(2, line, strlen(line));
+}
+
+static void tell_briefly(const char *what) {
+  char line[256];
+  snprintf(line, sizeof line - 1, "winnow: %s; its callstacks have C functions only", what);
   utf8_make_plain(line);
   strcat(line, "\n");
   os_write_all(2, line, strlen(line));
@@ -433,6 +442,7 @@ static void start_within_limits(void) {
 
 /* Does the work that may take locks, once, when the profile has started. */
 static void settle(void) {
+  char reason[INTERPRETER_REASON_BYTES];
   if (!has_host) return;
   exec_resolve();
   exit_calls_resolve();
@@ -448,6 +458,7 @@ static void settle(void) {
     environment_mark_followers();
   else
     environment_clean();
+  if (wanted && !interpreters_find(host_callstacks(), reason)) tell_briefly(reason);
   if (wanted) on_exit(at_exit, NULL);
 }
 

@@ -4,7 +4,7 @@
 #include "base/lock.h"
 #include "base/metadata.h"
 #include "base/os.h"
-#include "callstack/capture.h"
+#include "preload/interpreters.h"
 #include "preload/malloc_host.h"
 #include "preload/mappings.h"
 #include "preload/pagemap.h"
@@ -37,7 +37,7 @@ static uintptr_t page_behind(uintptr_t address) {
 }
 
 static const wn_callstack *capture(void) {
-  return callstack_keep(callstack_capture(host_callstacks(), process_stack_depth()));
+  return callstack_keep(interpreters_capture(host_callstacks(), process_stack_depth()));
 }
 
 /* The size of a new thread's stack. 0 if it is not known, or if the program provides the stack. */

@@ -1,0 +1,90 @@
+/* How a language's frames come among the native ones, while a walk goes outwards.
+ *
+ * A native frame ends at the stack pointer of its caller, which is known when the frame is unwound. So
+ * before the walk writes down a native frame, it writes down the language's next frames, as long as their
+ * addresses lie below the stack pointer of the native frame's caller. Calls of an interpreter (struct
+ * callstack_interpreter) are written down before the native frames of its loop. What is left of them
+ * where the walk ends is put outermost: the compiler may have split the loop's code, and a walk may not
+ * get through code made at run time. */
+#ifndef CALLSTACK_LANGUAGE_H
+#define CALLSTACK_LANGUAGE_H
+
+#include "callstack/capture.h"
+#include "callstack/memo.h"
+#include "callstack/places.h"
+#include "callstack/unwind.h"
+
+/* Frames written down so far. `count` is SIZE_MAX if there was no room. */
+struct frames {
+  uint32_t *frame;
+  size_t count;
+  bool native; /* a native frame was written down */
+  /* Used as in memo.h, for stacks without a language's frames. */
+  struct memo *memo; /* of the thread; NULL: none */
+  /* `left`: how many of the memo's steps the walk has not passed. `kept`: how many of them are the
+   * outer part of this stack, and so are not in `frame`. */
+  uint32_t left, kept;
+  struct trail *trail;
+};
+
+/* The language's frames that are still to be written down, and the address in the stack of the last
+ * one. */
+struct language {
+  const wn_language_frame *frame, *end;
+  uintptr_t stands;
+  /* Or the calls of an interpreter, from `call` on; 0: there are none left. */
+  const struct callstack_interpreter *interpreter;
+  uintptr_t call;
+  bool begun, interrupted; /* asked for the innermost call; a signal's frame was passed before */
+};
+
+/* Calls that are passed over at most: those without a place. */
+enum { CALLS_MOST = 1 << 16 };
+
+/* Writes down the language's next frames whose addresses are below `end`. */
+static inline void put_language(const struct places *places, struct language *language, struct frames *frames,
+                                size_t depth, uintptr_t end) {
+  for (; language->frame < language->end && frames->count < depth; language->frame++) {
+    if (language->frame->native) language->stands = (uintptr_t)language->frame->native;
+    if (language->stands >= end) return;
+    wn_place place = language->frame->place;
+    if (places_get(places, place)) frames->frame[frames->count++] = FRAME_PLACE | place;
+  }
+}
+
+/* Writes down the calls of one activation of the interpreter's loop; of all that are left if `all`. */
+static inline void put_calls(struct language *language, struct frames *frames, size_t depth, bool all) {
+  const struct callstack_interpreter *interpreter = language->interpreter;
+  struct callstack_call call = {.place = 0};
+  if (!language->begun && !language->interrupted) language->call = interpreter->innermost(interpreter);
+  language->begun = true;
+  for (unsigned i = 0; language->call && frames->count < depth && i < CALLS_MOST; i++) {
+    language->call = interpreter->describe(interpreter, language->call, &call);
+    if (call.place) frames->frame[frames->count++] = FRAME_PLACE | call.place;
+    if (call.is_first && !all) return;
+  }
+}
+
+/* The walk has stepped from the native frame at `pc`. */
+static inline void put_calls_at(struct language *language, struct frames *frames, size_t depth, uintptr_t pc,
+                                const struct walk *walk) {
+  const struct callstack_interpreter *interpreter = language->interpreter;
+  if (pc - 1 - interpreter->loop_begin < interpreter->loop_end - interpreter->loop_begin)
+    put_calls(language, frames, depth, false);
+  else if (walk->interrupted)
+    language->interrupted = true;
+}
+
+/* Puts what is left of the language's frames outermost. True if some did not find room. */
+static inline bool put_rest(const struct places *places, struct language *language, struct frames *frames,
+                            size_t depth, enum step_result step) {
+  if (!language->interpreter) {
+    put_language(places, language, frames, depth, UINTPTR_MAX);
+    return language->frame < language->end;
+  }
+  if (step != STEP_CALLER && (language->begun || step == STEP_LOST)) put_calls(language, frames, depth, true);
+  return language->call;
+}
+
+#endif
+/* SPDX-License-Identifier: MIT */

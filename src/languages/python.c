@@ -1,0 +1,151 @@
+/* Finds the interpreter, and describes its calls. */
+#include "languages/python.h"
+
+#include "languages/python_lines.h"
+#include "languages/python_text.h"
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- objects ---- */
+
+static uintptr_t word_at(uintptr_t object, size_t offset) {
+  uintptr_t word;
+  memcpy(&word, (const void *)(object + offset), sizeof word);
+  return word;
+}
+
+static int32_t int_at(uintptr_t object, size_t offset) {
+  int32_t number;
+  memcpy(&number, (const void *)(object + offset), sizeof number);
+  return number;
+}
+
+static bool is_of(uintptr_t object, uintptr_t type) { return object && word_at(object, PYTHON_TYPE) == type; }
+
+/* NULL if there is none that can be read. */
+static const char *text_at(const struct python *python, uintptr_t code, size_t offset,
+                           char buffer[PYTHON_TEXT_BYTES]) {
+  uintptr_t text = word_at(code, offset);
+  return is_of(text, python->str_type) ? python_text(&python->layout, (const void *)text, buffer) : NULL;
+}
+
+/* ---- calls ---- */
+
+/* The position of a frame's call in its code, in bytes. */
+static int64_t position_of(const struct python_layout *layout, uintptr_t frame, uintptr_t code) {
+  enum { UNIT = 2 };
+  int64_t index;
+  switch (layout->lines) {
+  case PYTHON_LNOTAB: return int_at(frame, layout->position);
+  case PYTHON_LINETABLE: index = int_at(frame, layout->position); return index < 0 ? index : index * UNIT;
+  case PYTHON_LOCATIONS: break;
+  }
+  return (int64_t)(word_at(frame, layout->position) - (code + layout->instructions));
+}
+
+static uint32_t line_of(const struct python *python, uintptr_t frame, uintptr_t code) {
+  const struct python_layout *layout = &python->layout;
+  int32_t first = int_at(code, layout->first_line);
+  uintptr_t table = word_at(code, layout->line_table);
+  if (!is_of(table, python->bytes_type)) return first > 0 ? (uint32_t)first : 0;
+  return python_line(layout->lines, (const uint8_t *)(table + PYTHON_BYTES), word_at(table, PYTHON_SIZE),
+                     first, position_of(layout, frame, code));
+}
+
+static wn_place place_of(const struct python *python, uintptr_t frame, uintptr_t code) {
+  const struct python_layout *layout = &python->layout;
+  char function_buffer[PYTHON_TEXT_BYTES], file_buffer[PYTHON_TEXT_BYTES];
+  struct callstack_place place = {
+      .function =
+          text_at(python, code, layout->qualified ? layout->qualified : layout->name, function_buffer),
+      .file = text_at(python, code, layout->file, file_buffer)};
+  if (!place.function || !place.file) return 0;
+  place.line = line_of(python, frame, code);
+  return callstacks_place(python->callstacks, &place);
+}
+
+static uintptr_t innermost(const struct callstack_interpreter *interpreter) {
+  const struct python *python = (const struct python *)(const void *)interpreter;
+  uintptr_t thread = (uintptr_t)python->thread_state();
+  if (!thread) return 0;
+  uintptr_t found = word_at(thread, python->layout.thread_frame);
+  return found && python->layout.has_c_frame ? word_at(found, python->layout.c_frame_frame) : found;
+}
+
+static uintptr_t describe(const struct callstack_interpreter *interpreter, uintptr_t frame,
+                          struct callstack_call *out) {
+  const struct python *python = (const struct python *)(const void *)interpreter;
+  const struct python_layout *layout = &python->layout;
+  uint8_t mark = layout->mark ? *(const uint8_t *)(frame + layout->mark) : 0;
+  bool is_shim = layout->marks == PYTHON_SHIMS && mark >= PYTHON_SHIM;
+  uintptr_t code = word_at(frame, layout->code);
+  if (layout->tagged) code &= ~(uintptr_t)7;
+  out->place = !is_shim && is_of(code, python->code_type) ? place_of(python, frame, code) : 0;
+  out->is_first =
+      layout->marks == PYTHON_EACH_IS_FIRST || (layout->marks == PYTHON_MARKS_ENTRY && mark) || is_shim;
+  return word_at(frame, layout->previous);
+}
+
+/* ---- finding ---- */
+
+static void *symbol(const char *name) { return dlsym(RTLD_DEFAULT, name); }
+
+/* As PY_VERSION_HEX; 0 if it cannot be told. */
+static uint32_t version_of_interpreter(void) {
+  const unsigned long *number = symbol("Py_Version");
+  const char *(*text)(void) = (const char *(*)(void))symbol("Py_GetVersion");
+  unsigned major, minor;
+  if (number) return (uint32_t)*number;
+  if (!text || sscanf(text(), "%u.%u", &major, &minor) != 2) return 0;
+  return major << 24 | minor << 16;
+}
+
+static bool find_loop(struct python *python) {
+  Dl_info info;
+  ElfW(Sym) *found = NULL;
+  const void *loop = symbol("_PyEval_EvalFrameDefault");
+  if (!loop || !dladdr1(loop, &info, (void **)&found, RTLD_DL_SYMENT) || !found || !found->st_size)
+    return false;
+  python->interpreter.loop_begin = (uintptr_t)loop;
+  python->interpreter.loop_end = (uintptr_t)loop + found->st_size;
+  return true;
+}
+
+static bool find_symbols(struct python *python) {
+  python->thread_state = (void *(*)(void))symbol("PyGILState_GetThisThreadState");
+  python->code_type = (uintptr_t)symbol("PyCode_Type");
+  python->str_type = (uintptr_t)symbol("PyUnicode_Type");
+  python->bytes_type = (uintptr_t)symbol("PyBytes_Type");
+  return python->thread_state && python->code_type && python->str_type && python->bytes_type &&
+         find_loop(python);
+}
+
+/* NULL: it can be read. */
+static const char *reason_against(struct python *python, uint32_t version, const void *runtime) {
+  const char *why;
+  if (!python_layout_of(version, runtime, &python->layout, &why)) return why;
+  if (!find_symbols(python)) return "it exports too few symbols";
+  return python_layout_agrees(&python->layout, (const void *)python->code_type)
+             ? NULL
+             : "its code objects are laid out in another way";
+}
+
+/* ---- shared ---- */
+
+enum python_found python_find(struct python *python, struct callstacks *callstacks,
+                              char reason[PYTHON_REASON_BYTES]) {
+  const void *runtime = symbol("_PyRuntime");
+  if (!runtime) return PYTHON_NONE;
+  uint32_t version = version_of_interpreter();
+  *python = (struct python){.interpreter = {.innermost = innermost, .describe = describe},
+                            .callstacks = callstacks};
+  const char *why = reason_against(python, version, runtime);
+  if (!why) return PYTHON_FOUND;
+  snprintf(reason, PYTHON_REASON_BYTES, "Python %u.%u: %s", (unsigned)(version >> 24),
+           (unsigned)(version >> 16 & 0xff), why);
+  return PYTHON_REFUSED;
+}
+/* SPDX-License-Identifier: MIT */
