@@ -1,0 +1,33 @@
+/* A library whose signal handler maps memory, at any instruction of the program. */
+#include <signal.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+
+static _Atomic(int) handled;
+
+static void handle(int number) {
+  (void)number;
+  void *mapped = mmap(NULL, 77 << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped != MAP_FAILED && handled % 100) munmap(mapped, 77 << 20); /* a few stay */
+  handled++;
+}
+
+static void set(int microseconds) {
+  struct itimerval every = {{0, microseconds}, {0, microseconds}};
+  setitimer(ITIMER_REAL, &every, NULL);
+}
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT void begin(void) {
+  const struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART};
+  sigaction(SIGALRM, &action, NULL);
+  set(100);
+}
+
+EXPORT int count(void) { return handled; }
+
+EXPORT void end(void) { set(0); }
+/* SPDX-License-Identifier: MIT */
