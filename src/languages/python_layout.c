@@ -107,6 +107,7 @@ static bool read_debug_offsets(const void *runtime, unsigned minor, struct pytho
   const struct debug_places *at = &places[minor - DEBUG_MINOR_LEAST];
   bool good = true;
   *layout = (struct python_layout){.minor = (uint16_t)minor,
+                                   .pool_bytes = 16384,
                                    .thread_frame = offset_at(runtime, at->current_frame, &good),
                                    .tagged = minor >= 14,
                                    .code = offset_at(runtime, at->executable, &good),
@@ -164,6 +165,7 @@ bool python_layout_of(uint32_t version, const void *runtime, struct python_layou
   if (version >> 24 != 3 || minor < PYTHON_MINOR_LEAST || minor > PYTHON_MINOR_MOST) return false;
   if (minor >= DEBUG_MINOR_LEAST) return layout_of_debug_offsets(version, runtime, layout, why);
   *layout = tables[minor - PYTHON_MINOR_LEAST];
+  layout->pool_bytes = minor < 10 ? 4096 : 16384;
   return true;
 }
 

@@ -29,7 +29,7 @@ enum python_lines {
 
 /* Offsets in bytes. */
 struct python_layout {
-  uint16_t minor;
+  uint16_t minor, pool_bytes;
   uint16_t thread_frame;  /* in the thread's state: its innermost frame */
   uint16_t c_frame_frame; /* 3.11 and 3.12: the thread has a C frame there, and this has the frame */
   bool has_c_frame;

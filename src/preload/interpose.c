@@ -38,7 +38,7 @@ static bool valid_alignment(size_t alignment) {
  * wrong with the request. */
 static void *allocate(size_t bytes, size_t alignment, bool zero, size_t hits) {
   if (!valid_alignment(alignment)) return NULL;
-  return host_allocate(bytes, alignment < 16 ? 16 : alignment, zero, hits);
+  return host_allocate(bytes, alignment < 16 ? 16 : alignment, zero, hits, WN_SOURCE_NORMAL);
 }
 
 /* How many samples fell into a request that exhausted the count. A request that can only fail is
@@ -101,8 +101,9 @@ SLOW void *realloc_other(void *block, size_t bytes) {
   size_t before = real.usable_size(block);
   void *grown = real.realloc(block, bytes);
   if (!grown || bytes <= before) return grown;
-  size_t gained = malloc_words(real.usable_size(grown)) - malloc_words(before);
-  return count_words(gained) ? grown : host_follow_grown(grown, bytes, before);
+  const struct host_growth growth = {.before = before, .after = real.usable_size(grown)};
+  size_t gained = malloc_words(growth.after) - malloc_words(before);
+  return count_words(gained) ? grown : host_follow_grown(grown, bytes, &growth);
 }
 
 /* ---- what the program calls ---- */

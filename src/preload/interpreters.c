@@ -1,7 +1,7 @@
 /* The interpreter that was found. */
 #include "preload/interpreters.h"
 
-#include "languages/python.h"
+#include "preload/python_objects.h"
 #include <stdatomic.h>
 
 static struct python python;
@@ -16,6 +16,7 @@ bool interpreters_find(struct callstacks *callstacks, char reason[INTERPRETER_RE
   enum python_found result = python_find(&python, callstacks, reason);
   if (result != PYTHON_FOUND) return result == PYTHON_NONE;
   callstacks_set_language(callstacks, "python");
+  python_objects_begin(&python);
   atomic_store_explicit(&found, &python.interpreter, memory_order_release);
   return true;
 }

@@ -66,12 +66,6 @@
  * before would be 8 bytes too large. */
 #define SLACK_BEFORE_GROWTH ((size_t)8)
 
-/* SPARE: a program may have made ready for its confinement by what it allocated before, and frees
- * before or afterwards. Where that was sampled, the real allocator has it neither in use nor free,
- * and would call brk, which the program does without. So it gets as much free memory as the region
- * has used, in pieces that glibc does not map, and a piece more. */
-#define SPARE_BYTES ((size_t)100 << 10)
-
 #define HUGE_BYTES    ((size_t)1 << 30)
 #define LARGEST_BYTES ((size_t)1 << 46)
 
@@ -246,7 +240,7 @@ static void check_live(struct sampled_place place, const char *complaint) {
 /* Follows a block, which is new or has just grown from `previous_bytes`. `trials`: how many of its
  * words were counted for sampling. The thread is muted. */
 static void follow(struct sampled_place place, size_t bytes, size_t trials, size_t previous_bytes,
-                   size_t hits) {
+                   size_t hits, wn_alloc_source source) {
   struct sampled_block *block = place.block;
   block->bytes = bytes;
   block->trials = trials;
@@ -260,7 +254,7 @@ static void follow(struct sampled_place place, size_t bytes, size_t trials, size
       .bytes = bytes,
       .previous_bytes = previous_bytes,
       .n_samples = hits,
-      .source = WN_SOURCE_NORMAL,
+      .source = source,
   };
   struct memprof_entry *entry = memprof_allocated(&self.engine, &birth);
   if (!entry && memprof_is_sampling(&self.engine)) process_lost_block();
@@ -274,7 +268,7 @@ static void follow_real(void *block, size_t bytes, size_t trials, size_t previou
   struct sampled_place place = {.address = block};
   if (!has_region) place.block = addresses_insert(block);
   if (place.block)
-    follow(place, bytes, trials, previous_bytes, hits);
+    follow(place, bytes, trials, previous_bytes, hits, WN_SOURCE_NORMAL);
   else
     process_lost_block();
 }
@@ -406,14 +400,14 @@ bool host_can_have(size_t bytes) {
   return tried != MAP_FAILED;
 }
 
-void *host_allocate(size_t bytes, size_t alignment, bool zero, size_t hits) {
+void *host_allocate(size_t bytes, size_t alignment, bool zero, size_t hits, wn_alloc_source source) {
   if (!has_region || atomic_load_explicit(&confined, memory_order_relaxed)) return NULL;
   struct muted saved = mute();
   bool zeroed;
   struct sampled_place place = region_allocate(bytes, alignment, &zeroed);
   if (place.address) {
     if (zero && !zeroed) memset(place.address, 0, bytes);
-    follow(place, bytes, malloc_words(bytes), 0, hits);
+    follow(place, bytes, malloc_words(bytes), 0, hits, source);
   }
   unmute(saved);
   return place.address;
@@ -466,20 +460,25 @@ static size_t likely_bytes(size_t usable, size_t bytes) {
   return usable > slack ? usable - slack : 1;
 }
 
-void *host_follow_grown(void *block, size_t bytes, size_t before) {
-  size_t usable = malloc_words(real.usable_size(block)), hits = host_hits(usable - malloc_words(before));
+void *host_follow_grown(void *block, size_t bytes, const struct host_growth *growth) {
+  size_t usable = malloc_words(growth->after), hits = host_hits(usable - malloc_words(growth->before));
   if (!hits) return block;
   struct muted saved = mute();
-  size_t trials = usable - SLACK_AT_BIRTH;
+  bool is_real = !growth->free; /* else there is no slack at birth, since requests are classes mostly */
+  size_t trials = is_real ? usable - SLACK_AT_BIRTH : usable;
+  size_t previous = is_real ? likely_bytes(growth->before, bytes) : growth->before;
   struct sampled_place moved = {0};
   bool zeroed;
   if (has_region) moved = region_allocate(bytes, 16, &zeroed);
   if (moved.address) {
     memcpy(moved.address, block, bytes);
-    real.free(block);
-    follow(moved, bytes, trials, likely_bytes(before, bytes), hits);
+    if (is_real)
+      real.free(block);
+    else
+      growth->free(growth->context, block);
+    follow(moved, bytes, trials, previous, hits, growth->source);
   } else {
-    follow_real(block, bytes, trials, likely_bytes(before, bytes), hits);
+    follow_real(block, bytes, trials, previous, hits);
   }
   unmute(saved);
   return moved.address ? moved.address : block;
@@ -544,28 +543,11 @@ wn_status host_discard(wn_profile *profile) {
   return status;
 }
 
-/* SPARE */
-static void make_spare(size_t bytes) {
-  void **last = NULL, **piece;
-  for (size_t made = 0; made <= bytes + SPARE_BYTES && (piece = real.malloc(SPARE_BYTES));
-       made += SPARE_BYTES) {
-    *piece = last;
-    last = piece;
-  }
-  if (!last) return;
-  piece = *last;
-  real.realloc(last, 1); /* stays: glibc gives free memory behind the last block back to the system */
-  while ((last = piece)) {
-    piece = *last;
-    real.free(last);
-  }
-}
-
 void host_confine(wn_profile *profile) {
   host_stop();
   host_discard(profile);
   atomic_store_explicit(&confined, true, memory_order_relaxed);
-  make_spare(has_region ? region_confine() : 0);
+  real_make_spare(has_region ? region_confine() : 0);
 }
 
 uint32_t host_thread_number(wn_domain *domain) {

@@ -24,7 +24,7 @@ bool host_can_have(size_t bytes);
 
 /* Allocates and follows a block that took `hits` samples. NULL: the caller takes a block of the
  * real allocator instead. */
-void *host_allocate(size_t bytes, size_t alignment, bool zero, size_t hits);
+void *host_allocate(size_t bytes, size_t alignment, bool zero, size_t hits, wn_alloc_source source);
 
 /* Follows a block of the real allocator that took `hits` samples. Does nothing if the block is
  * NULL, or if it is sampled already, since operator new may have got it from malloc. */
@@ -40,10 +40,18 @@ void host_free(void *block);
 void *host_realloc(void *block, size_t bytes);
 size_t host_usable_size(void *block);
 
+/* The usable sizes that an unsampled block had and has, and what frees it: `free`, or if that is NULL the
+ * real allocator. */
+struct host_growth {
+  size_t before, after;
+  void (*free)(void *context, void *block);
+  void *context;
+  wn_alloc_source source;
+};
+
 /* Called after realloc grew an unsampled block, if the words that the block gained exhausted the
- * count. `before` is the usable size that the block had. Follows the block if these words took
- * samples. Returns the block, which may have moved. */
-void *host_follow_grown(void *block, size_t bytes, size_t before);
+ * count. Follows the block if these words took samples. Returns the block, which may have moved. */
+void *host_follow_grown(void *block, size_t bytes, const struct host_growth *growth);
 
 /* Prepares the engine, and the region or the table of addresses. Called once, before anything is
  * sampled. False if there is no memory. */

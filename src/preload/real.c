@@ -30,6 +30,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#define SPARE_BYTES ((size_t)100 << 10)
+
 static const char *const new_names[NEW_FORMS] = {
     "_Znwm", "_ZnwmRKSt9nothrow_t", "_ZnwmSt11align_val_t", "_ZnwmSt11align_val_tRKSt9nothrow_t",
     "_Znam", "_ZnamRKSt9nothrow_t", "_ZnamSt11align_val_t", "_ZnamSt11align_val_tRKSt9nothrow_t"};
@@ -267,4 +269,20 @@ bool real_realloc_zero_frees(void) {
   if (after) real.free(after);
   return !after;
 }
+void real_make_spare(size_t bytes) {
+  void **last = NULL, **piece;
+  for (size_t made = 0; made <= bytes + SPARE_BYTES && (piece = real.malloc(SPARE_BYTES));
+       made += SPARE_BYTES) {
+    *piece = last;
+    last = piece;
+  }
+  if (!last) return;
+  piece = *last;
+  real.realloc(last, 1); /* stays: glibc gives free memory behind the last block back to the system */
+  while ((last = piece)) {
+    piece = *last;
+    real.free(last);
+  }
+}
+
 /* SPDX-License-Identifier: MIT */

@@ -178,6 +178,10 @@ static void take_apart(const struct samples *samples, const struct memory_point 
       parts->stack_bytes += resident;
       continue;
     }
+    if (row->source == TRACE_MAP_ARENA) {
+      parts->arena_bytes += resident;
+      continue;
+    }
     if (touch) add_resident(parts, touch, resident);
     parts->mapped_bytes += (double)row->size;
   }
@@ -245,6 +249,12 @@ void mapped_destroy(struct mapped *mapped) {
   free(mapped->touches);
   free(mapped->sizes);
   *mapped = (struct mapped){0};
+}
+
+bool mapped_has_arenas(const struct samples *samples) {
+  for (size_t i = 0; i < samples->mapped.count; i++)
+    if (samples->mapped.rows[i].source == TRACE_MAP_ARENA) return true;
+  return false;
 }
 
 double mapped_resident(const struct samples *samples, const struct row *row, uint64_t time_ns) {

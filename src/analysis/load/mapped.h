@@ -35,6 +35,9 @@ bool mapped_keep(struct mapped *mapped, const struct trace_event *event);
 bool mapped_complete(struct mapped *mapped);
 void mapped_destroy(struct mapped *mapped);
 
+/* Whether there is an arena in a trace: then an interpreter's small objects are among its blocks. */
+bool mapped_has_arenas(const struct samples *samples);
+
 /* How many bytes of a mapping were resident at the last measurement at or before a time. */
 double mapped_resident(const struct samples *samples, const struct row *row, uint64_t time_ns);
 
@@ -50,6 +53,7 @@ struct resident {
   double mapped_private; /* of these: resident private memory */
   double mapped_files;   /* of these: resident pages of files, or shared */
   double stack_bytes;    /* resident memory of thread stacks */
+  double arena_bytes;    /* of arenas, in which blocks lie */
   double files_bytes;    /* resident pages of other files, mostly code */
   double private_bytes;  /* all private memory: malloc's blocks, mapped_private, stacks, and the rest */
   double own_bytes;      /* estimate of the recorder's own memory, within the rest */

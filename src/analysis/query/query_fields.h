@@ -27,7 +27,7 @@ struct field {
   uint32_t (*text)(const struct frame *frame); /* FRAME_TEXT, HIDDEN, FROM: the number of a string */
   double (*number)(const struct samples *samples, const struct row *row); /* BYTES, TIME, CHOICE */
   bool needs_lives;       /* only where it is known which block was freed: no_lives of sources/source.h */
-  const char *choices[5]; /* CHOICE: the word for each number; a number with "" has no word */
+  const char *choices[6]; /* CHOICE: the word for each number; a number with "" has no word */
 };
 
 /* Ends with a field without a name. */

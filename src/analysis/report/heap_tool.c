@@ -29,7 +29,8 @@ static const char *tool_of(const char *name) {
 
 const char *heap_tool_of(const struct recording *recording) {
   const struct names *names = &recording->names;
-  uint32_t found[FOUND_MOST]; /* strings that would be such a file */
+  if (mapped_has_arenas(recording->samples)) return NULL; /* its objects are in the report */
+  uint32_t found[FOUND_MOST];                             /* strings that would be such a file */
   size_t count = 0;
   for (uint32_t i = 1; i < names->strings->count && count < FOUND_MOST; i++)
     if (tool_of(strings_text(names->strings, i))) found[count++] = i;

@@ -14,6 +14,9 @@
  * A collected heap tells the size of its major heap. What the samples do not find there is free. A dead
  * block is garbage for certain from the begin of the cycle on that found it.
  *
+ * ARENAS: CPython's small objects lie in arenas that it maps, of which malloc knows nothing. What the samples
+ * find in them is in use, as far as it has room there, and the rest is free.
+ *
  * Without an answer the rest is what remains of private memory after the blocks, mappings and stacks, and
  * what the recorder needs. The blocks are an estimate, so the rest has an interval too. A block that
  * was never written is held but not resident. Where even the low end of what is held exceeds the room
@@ -31,9 +34,17 @@
 
 /* ---- blocks ---- */
 
-/* What glibc's malloc takes for a block beyond its size. */
-static double header_bytes(uint64_t size) {
-  const uint64_t header = 8, unit = 16, least = 32;
+/* Whether a block lies in an arena of CPython's, which serves only small ones; others that were small at
+ * first lie in malloc's heap. */
+static bool is_in_arena(const struct row *row) {
+  enum { SMALL_MOST = 512 };
+  return row->source == TRACE_SOURCE_PYTHON && row->size <= SMALL_MOST;
+}
+
+/* What malloc takes for a block beyond its size: glibc's a header too. */
+static double header_bytes(const struct row *row) {
+  const uint64_t unit = 16, header = is_in_arena(row) ? 0 : 8, least = is_in_arena(row) ? unit : 32;
+  uint64_t size = row->size;
   uint64_t taken = (size + header + unit - 1) / unit * unit;
   return (double)((taken < least ? least : taken) - size);
 }
@@ -44,7 +55,7 @@ struct blocks {
   uint64_t time_ns;
   struct sums held;
   struct estimate bytes;
-  double headers, garbage, major; /* major: with headers */
+  double headers, garbage, major, pooled; /* major, and pooled: in arenas, with headers */
 };
 
 static bool is_major_at(const struct row *row, uint64_t time_ns) {
@@ -61,8 +72,9 @@ static bool adds(const struct row *row, void *context) {
   struct blocks *blocks = context;
   const struct samples *samples = blocks->samples;
   double size = (double)row->size / row->probability;
-  double header = (samples->collected ? samples->word_bytes : header_bytes(row->size)) / row->probability;
+  double header = (samples->collected ? samples->word_bytes : header_bytes(row)) / row->probability;
   blocks->headers += header;
+  if (is_in_arena(row)) blocks->pooled += size + header;
   if (samples->collected && is_major_at(row, blocks->time_ns)) blocks->major += size + header;
   if (samples->collected && is_garbage(&samples->life, row, blocks->time_ns)) blocks->garbage += size;
   return true;
@@ -88,7 +100,8 @@ static bool mapped_then(const struct row *row, struct share *share, void *contex
   const struct asked *asked = context;
   double bytes = asked->resident ? mapped_resident(asked->samples, row, asked->time_ns) : (double)row->size;
   *share = (struct share){.bytes = bytes, .blocks = (double)row->size};
-  return row_is_live_at(row, asked->time_ns) && (row->source == TRACE_MAP_STACK) == asked->stacks;
+  return row_is_live_at(row, asked->time_ns) && row->source != TRACE_MAP_ARENA &&
+         (row->source == TRACE_MAP_STACK) == asked->stacks;
 }
 
 /* ---- which moment ---- */
@@ -150,12 +163,21 @@ static double grown_since(const struct report *report, uint64_t time_ns, const s
   return now->bytes.estimate + now->headers - then.bytes.estimate - then.headers;
 }
 
+/* ARENAS: adds them to what malloc said. */
+static struct resident answer_of(const struct report *report, struct resident answer) {
+  if (!answer.asked || !(answer.arena_bytes > 0)) return answer;
+  double in_use = fmin(blocks_at(report, answer.time_ns).pooled, answer.arena_bytes);
+  answer.in_use += in_use;
+  answer.free += answer.arena_bytes - in_use;
+  return answer;
+}
+
 /* ANSWER: what the allocator held and kept free at the moment of `resident`. Of the answers before and
  * after it, that one counts since which the blocks have changed less. `asked` 0: there is none. */
 static struct resident answer_at(const struct report *report, const struct resident *resident,
                                  const struct blocks *now) {
-  struct resident answer = mapped_when_asked(report->samples, resident->time_ns, true);
-  struct resident after = mapped_when_asked(report->samples, resident->time_ns, false);
+  struct resident answer = answer_of(report, mapped_when_asked(report->samples, resident->time_ns, true));
+  struct resident after = answer_of(report, mapped_when_asked(report->samples, resident->time_ns, false));
   double grown = answer.asked ? grown_since(report, answer.time_ns, now) : INFINITY;
   double later = after.asked ? grown_since(report, after.time_ns, now) : INFINITY;
   if (fabs(later) < fabs(grown)) answer = after, grown = later;

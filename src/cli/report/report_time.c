@@ -161,7 +161,7 @@ static double mapped_then(const struct samples *samples, uint64_t time_ns) {
   double bytes = 0;
   for (size_t i = 0; i < samples->mapped.count; i++) {
     const struct row *row = &samples->mapped.rows[i];
-    if (row->source != TRACE_MAP_STACK && row_is_live_at(row, time_ns))
+    if (row->source != TRACE_MAP_STACK && row->source != TRACE_MAP_ARENA && row_is_live_at(row, time_ns))
       bytes += mapped_resident(samples, row, time_ns);
   }
   return bytes;

@@ -1,0 +1,113 @@
+/* The tables of functions, and the set of arenas.
+ *
+ * ARENAS. All arenas have one size, a power of two, and each begins at some page. So in each stretch of
+ * that size at most one arena begins, and a table of the pages where they begin tells whether an address is
+ * in one: it is the arena that begins in the same stretch, or the one before. The table has two levels, and
+ * its lower parts are mapped when they are needed. Nobody waits. */
+#include "languages/python_allocator.h"
+
+#include "base/metadata.h"
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <string.h>
+
+enum { DOMAIN_RAW, DOMAIN_MEM, DOMAIN_OBJECT };
+
+typedef void get_function(int domain, struct python_functions *functions);
+typedef void set_function(int domain, struct python_functions *functions);
+typedef void arenas_function(struct python_arena_functions *functions);
+
+/* ---- arenas ---- */
+
+enum { ADDRESS_BITS = 47, STRETCH_BITS_LEAST = 18, STRETCH_BITS_MOST = 24, PAGE_BITS = 12, LOWER_BITS = 14 };
+enum { UPPER = 1 << (ADDRESS_BITS - STRETCH_BITS_LEAST - LOWER_BITS), LOWER = 1 << LOWER_BITS };
+
+static _Atomic(uint32_t) stretch_bits; /* of the arenas' size; 0: there was none yet */
+static _Atomic(_Atomic(uint16_t) *)
+    tables[UPPER]; /* of LOWER stretches: 1 + the page of it where one begins */
+
+/* NULL: there is none; with `make`, no memory for it. */
+static _Atomic(uint16_t) *entry_of(uintptr_t stretch, bool make) {
+  if (stretch >> LOWER_BITS >= UPPER) return NULL;
+  _Atomic(_Atomic(uint16_t) *) *at = &tables[stretch >> LOWER_BITS];
+  _Atomic(uint16_t) *table = atomic_load_explicit(at, memory_order_acquire), *made;
+  if (!table && make && (made = metadata_map(LOWER * sizeof *made))) {
+    if (atomic_compare_exchange_strong(at, &table, made))
+      table = made;
+    else
+      metadata_unmap((void *)made, LOWER * sizeof *made);
+  }
+  return table ? &table[stretch & (LOWER - 1)] : NULL;
+}
+
+static void note(uintptr_t arena, uint32_t bits, bool begins) {
+  _Atomic(uint16_t) *entry = entry_of(arena >> bits, begins);
+  uintptr_t page = (arena & (((uintptr_t)1 << bits) - 1)) >> PAGE_BITS;
+  if (entry) atomic_store_explicit(entry, begins ? (uint16_t)(page + 1) : 0, memory_order_relaxed);
+}
+
+/* Whether an arena that begins in the stretch has the address. */
+static bool has(uintptr_t stretch, uint32_t bits, uintptr_t address) {
+  const _Atomic(uint16_t) *entry = entry_of(stretch, false);
+  uint32_t page = entry ? atomic_load_explicit(entry, memory_order_relaxed) : 0;
+  uintptr_t begin = (stretch << bits) + ((uintptr_t)(page - 1) << PAGE_BITS);
+  return page && address - begin < (uintptr_t)1 << bits;
+}
+
+static bool is_in_arena(uintptr_t address) {
+  uint32_t bits = atomic_load_explicit(&stretch_bits, memory_order_relaxed);
+  uintptr_t stretch = address >> bits;
+  return bits && (has(stretch, bits, address) || has(stretch - 1, bits, address));
+}
+
+/* ---- shared ---- */
+
+bool python_allocator_get(struct python_functions *functions, struct python_arena_functions *arenas) {
+  get_function *get = (get_function *)dlsym(RTLD_DEFAULT, "PyMem_GetAllocator");
+  arenas_function *get_arenas = (arenas_function *)dlsym(RTLD_DEFAULT, "PyObject_GetArenaAllocator");
+  struct python_functions raw = {0}, object = {0};
+  if (!get || !get_arenas || !dlsym(RTLD_DEFAULT, "PyMem_SetAllocator") ||
+      !dlsym(RTLD_DEFAULT, "PyObject_SetArenaAllocator"))
+    return false;
+  get(DOMAIN_RAW, &raw);
+  get(DOMAIN_MEM, functions);
+  get(DOMAIN_OBJECT, &object);
+  get_arenas(arenas);
+  return functions->malloc && functions->malloc != raw.malloc && functions->malloc == object.malloc &&
+         functions->context == object.context && arenas->alloc;
+}
+
+void python_allocator_set(const struct python_functions *functions,
+                          const struct python_arena_functions *arenas) {
+  set_function *set = (set_function *)dlsym(RTLD_DEFAULT, "PyMem_SetAllocator");
+  arenas_function *set_arenas = (arenas_function *)dlsym(RTLD_DEFAULT, "PyObject_SetArenaAllocator");
+  struct python_functions copy = *functions;
+  struct python_arena_functions arenas_copy = *arenas;
+  set_arenas(&arenas_copy);
+  set(DOMAIN_MEM, &copy);
+  set(DOMAIN_OBJECT, &copy);
+}
+
+void python_arena_begins(uintptr_t arena, size_t bytes) {
+  uint32_t bits = (uint32_t)__builtin_ctzll(bytes | (size_t)1 << 63), known = 0;
+  if (bits < STRETCH_BITS_LEAST || bits > STRETCH_BITS_MOST || bytes != (size_t)1 << bits) return;
+  if (!atomic_compare_exchange_strong(&stretch_bits, &known, bits) && known != bits) return;
+  note(arena, bits, true);
+}
+
+void python_arena_ends(uintptr_t arena) {
+  uint32_t bits = atomic_load_explicit(&stretch_bits, memory_order_relaxed);
+  if (bits) note(arena, bits, false);
+}
+
+/* struct pool_header of obmalloc.c: five words and counts before it, the same in all versions. */
+enum { POOL_CLASS_AT = 36, CLASS_BYTES = 16, CLASSES = PYTHON_SMALL_MOST / CLASS_BYTES };
+
+size_t python_block_bytes(const struct python *python, const void *block) {
+  uintptr_t address = (uintptr_t)block, pool = address & -(uintptr_t)python->layout.pool_bytes;
+  uint32_t class;
+  if (!is_in_arena(address) || !is_in_arena(pool)) return 0;
+  memcpy(&class, (const void *)(pool + POOL_CLASS_AT), sizeof class);
+  return class < CLASSES ? ((size_t) class + 1) * CLASS_BYTES : 0;
+}
+/* SPDX-License-Identifier: MIT */

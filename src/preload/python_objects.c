@@ -1,0 +1,130 @@
+/* Wrappers of pymalloc's functions.
+ *
+ * A small request subtracts its words from the thread's count, as malloc does. One that exhausts the count
+ * is served by malloc, and its block is followed like any sampled block: pymalloc passes its free and its
+ * realloc on to ours, since it lies in no arena. So nothing is done in free, and the other blocks are
+ * pymalloc's as without us. A large request is passed on: pymalloc calls malloc, which counts it.
+ *
+ * GROWTH. A block that grows counts the words that it gains, as in realloc_other of interpose.c, so that
+ * equal blocks are in the sample with equal probabilities whatever their history; the sizes that are compared
+ * are those of pymalloc's classes. Where a block becomes large, malloc counts all of its words, so those that
+ * it had are taken out before.
+ *
+ * ARENAS are noted as mappings of their own kind: a reader must not count them besides the objects that lie
+ * in them.
+ *
+ * The tables of functions are read without a lock while they are written, so `context` stays what it was,
+ * and each function works with either table. */
+#include "preload/python_objects.h"
+
+#include "base/words.h"
+#include "languages/python_allocator.h"
+#include "preload/interpreters.h"
+#include "preload/malloc_host.h"
+#include "preload/mappings.h"
+#include "preload/process.h"
+#include "preload/real.h"
+#include "record/recorder.h"
+#include <string.h>
+
+#define LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define SLOW              static __attribute__((noinline, cold))
+
+static const struct python *python;
+static struct python_functions pymalloc;
+static struct python_arena_functions arenas;
+
+static inline bool is_small(size_t bytes) { return bytes - 1 < PYTHON_SMALL_MOST; }
+static inline bool count_words(size_t words) { return LIKELY((words_left -= (int64_t)words) >= 0); }
+
+/* ---- blocks ---- */
+
+SLOW void *malloc_slow(void *context, size_t bytes) {
+  size_t hits = host_hits(malloc_words(bytes));
+  void *block = hits ? host_allocate(bytes, 16, false, hits, WN_SOURCE_PYTHON) : NULL;
+  if (block) return block;
+  block = pymalloc.malloc(context, bytes);
+  if (hits) host_follow(block, bytes, hits);
+  return block;
+}
+
+SLOW void *calloc_slow(void *context, size_t count, size_t bytes) {
+  size_t hits = host_hits(malloc_words(count * bytes));
+  void *block = hits ? host_allocate(count * bytes, 16, true, hits, WN_SOURCE_PYTHON) : NULL;
+  if (block) return block;
+  block = pymalloc.calloc(context, count, bytes);
+  if (hits) host_follow(block, count * bytes, hits);
+  return block;
+}
+
+static void *small_malloc(void *context, size_t bytes) {
+  return !is_small(bytes) || count_words(malloc_words(bytes)) ? pymalloc.malloc(context, bytes)
+                                                              : malloc_slow(context, bytes);
+}
+
+static void *small_calloc(void *context, size_t count, size_t bytes) {
+  size_t total;
+  if (__builtin_mul_overflow(count, bytes, &total) || !is_small(total) || count_words(malloc_words(total)))
+    return pymalloc.calloc(context, count, bytes);
+  return calloc_slow(context, count, bytes);
+}
+
+static void release(void *context, void *block) { pymalloc.free(context, block); }
+
+/* GROWTH. A block of pymalloc's; `before` is the size of its class. */
+static void *resize(void *context, void *block, size_t bytes, size_t before) {
+  if (!is_small(bytes)) {
+    words_left += (int64_t)malloc_words(before);
+    void *moved = pymalloc.realloc(context, block, bytes);
+    if (!moved) words_left -= (int64_t)malloc_words(before);
+    return moved;
+  }
+  void *grown = pymalloc.realloc(context, block, bytes);
+  size_t after = grown ? python_block_bytes(python, grown) : 0;
+  if (after <= before || count_words(malloc_words(after) - malloc_words(before))) return grown;
+  const struct host_growth growth = {before, after, release, context, WN_SOURCE_PYTHON};
+  return host_follow_grown(grown, bytes, &growth);
+}
+
+static void *small_realloc(void *context, void *block, size_t bytes) {
+  if (!block) return small_malloc(context, bytes);
+  size_t before = python_block_bytes(python, block);
+  return before && bytes > before ? resize(context, block, bytes, before)
+                                  : pymalloc.realloc(context, block, bytes);
+}
+
+static void small_free(void *context, void *block) { pymalloc.free(context, block); }
+
+/* ---- arenas ---- */
+
+static void *arena_alloc(void *context, size_t bytes) {
+  bool noted = mappings_wanted();
+  struct host_visit visit = host_enter(); /* so that mmap does not note it */
+  void *arena = arenas.alloc(context, bytes);
+  if (arena) python_arena_begins((uintptr_t)arena, bytes);
+  if (arena && noted) {
+    const wn_callstack *stack = interpreters_capture(host_callstacks(), process_stack_depth());
+    mappings_add((uintptr_t)arena, bytes, RECORDER_MAP_ARENA, callstack_keep(stack));
+    if (process_recorder()) recorder_memory(process_recorder());
+  }
+  host_leave(visit);
+  return arena;
+}
+
+static void arena_free(void *context, void *arena, size_t bytes) {
+  python_arena_ends((uintptr_t)arena);
+  arenas.free(context, arena, bytes); /* munmap notes that the mapping ends */
+}
+
+/* ---- shared ---- */
+
+void python_objects_begin(const struct python *found) {
+  bool has_region = real.sampled.span != SIZE_MAX;
+  if (!has_region || !python_allocator_get(&pymalloc, &arenas)) return;
+  python = found;
+  const struct python_functions functions = {pymalloc.context, small_malloc, small_calloc, small_realloc,
+                                             small_free};
+  const struct python_arena_functions arena_functions = {arenas.context, arena_alloc, arena_free};
+  python_allocator_set(&functions, &arena_functions);
+}
+/* SPDX-License-Identifier: MIT */
