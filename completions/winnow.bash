@@ -24,6 +24,7 @@ _winnow() {
         -r | --rate) mapfile -t COMPREPLY < <(compgen -W "1e-5 1e-4 1e-3 1e-2 1" -- "$current"); return ;;
         -b | --budget) mapfile -t COMPREPLY < <(compgen -W "1% 2% 5%" -- "$current"); return ;;
         -m | --max-trace) mapfile -t COMPREPLY < <(compgen -W "16M 64M 256M 1G" -- "$current"); return ;;
+        -p | --python-allocator) mapfile -t COMPREPLY < <(compgen -W "yes no" -- "$current"); return ;;
         -e | --every) mapfile -t COMPREPLY < <(compgen -W "8K 64K 512K 1M" -- "$current"); return ;;
       esac
       [[ $valued = *" $previous "* ]] && return

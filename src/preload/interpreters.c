@@ -11,12 +11,12 @@ static const struct callstack_interpreter *_Atomic found;
 
 /* ---- shared ---- */
 
-bool interpreters_find(struct callstacks *callstacks, char reason[INTERPRETER_REASON_BYTES]) {
+bool interpreters_find(struct callstacks *callstacks, bool objects, char reason[INTERPRETER_REASON_BYTES]) {
   _Static_assert((int)INTERPRETER_REASON_BYTES >= (int)PYTHON_REASON_BYTES, "a reason has room");
   enum python_found result = python_find(&python, callstacks, reason);
   if (result != PYTHON_FOUND) return result == PYTHON_NONE;
   callstacks_set_language(callstacks, "python");
-  python_objects_begin(&python);
+  if (objects) python_objects_begin(&python);
   atomic_store_explicit(&found, &python.interpreter, memory_order_release);
   return true;
 }

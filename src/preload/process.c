@@ -94,6 +94,7 @@ static struct {
   uint64_t seed;
   uint64_t bound_bytes;
   uint32_t depth;
+  bool python_allocator;
 } settings;
 
 static bool has_host, requested, wanted; /* found by start, read by settle */
@@ -150,6 +151,7 @@ static bool read_settings(void) {
   if (!(settings.usual.rate > 0)) settings.usual.rate = settings_initial().of[SETTING_RATE].fraction;
   if (asked.of[SETTING_ASLEEP].whole) settings.first = (struct control_sampling){0, 0};
   settings.depth = (uint32_t)asked.of[SETTING_DEPTH].whole;
+  settings.python_allocator = asked.of[SETTING_PYTHON_ALLOCATOR].whole;
   settings.seed = settings_seed(&asked);
   ASSERT(setting_rows[SETTING_MAX_TRACE].least == TRACE_BOUND_LEAST);
   settings.bound_bytes = trace_bound_trace_most(asked.of[SETTING_MAX_TRACE].whole);
@@ -458,7 +460,8 @@ static void settle(void) {
     environment_mark_followers();
   else
     environment_clean();
-  if (wanted && !interpreters_find(host_callstacks(), reason)) tell_briefly(reason);
+  if (wanted && !interpreters_find(host_callstacks(), settings.python_allocator, reason))
+    tell_briefly(reason);
   if (wanted) on_exit(at_exit, NULL);
 }
 

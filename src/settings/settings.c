@@ -52,6 +52,9 @@ static bool read_value(const struct setting_row *row, struct setting_value *valu
   case SETTING_WHOLE:
     return is_short && decimal_whole(value->text, &value->whole) && is_within(value->whole, row);
   case SETTING_SIZE: return true;
+  case SETTING_SWITCH:
+    value->whole = !strcmp(value->text, "yes");
+    return value->whole || !strcmp(value->text, "no");
   case SETTING_SPACE:
     return is_short && decimal_bytes(value->text, &value->whole) && is_within(value->whole, row);
   }
@@ -64,6 +67,7 @@ static void describe(char form[64], const struct setting_row *row) {
   switch (row->kind) {
   case SETTING_NAMED: snprintf(form, 64, "a file's name of %llu to %llu bytes", least, most); return;
   case SETTING_FRACTION: strcpy(form, "a number from 1e-9 to 1, such as 1e-4, or 0"); return;
+  case SETTING_SWITCH: strcpy(form, "yes or no"); return;
   case SETTING_SHARE: strcpy(form, "a part of the processor time up to 50%, such as 1%"); return;
   case SETTING_SPACE: snprintf(form, 64, "a size of at least %llu bytes, such as 64M", least); return;
   case SETTING_SIZE: snprintf(form, 64, "a size of %llu to %llu bytes, such as 512K", least, most); return;

@@ -44,6 +44,7 @@ enum setting_kind {
   SETTING_SHARE,
   SETTING_WHOLE,
   SETTING_SIZE,
+  SETTING_SWITCH, /* "yes" is 1, "no" 0 */
   SETTING_SPACE
 };
 enum setting_scope { SETTING_RECORDING, SETTING_PROGRAM };
@@ -67,7 +68,7 @@ struct setting_value {
   bool given;       /* an option or a variable set it */
   const char *text; /* as the user wrote it, in the caller's memory; NULL: not set, and no default */
   double fraction;  /* for a FRACTION, or a SHARE */
-  uint64_t whole;   /* for a WHOLE, or a SPACE */
+  uint64_t whole;   /* for a WHOLE, a SWITCH or a SPACE */
 };
 
 struct settings {

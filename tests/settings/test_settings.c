@@ -47,6 +47,9 @@ static struct values values_of(const struct setting_row *row) {
       values.wrong[8] = "18446744073709551616";
     }
     break;
+  case SETTING_SWITCH:
+    values = (struct values){{"yes", "no"}, {"Yes", "1", "true", "on", "y", " no", "no "}};
+    break;
   case SETTING_SIZE: break; /* the command's */
   case SETTING_SPACE:
     values = (struct values){{"4000000", "4M", "64MB", "64Mi", "1GiB"},
@@ -79,7 +82,7 @@ static void every_variable_takes_what_its_row_says(void **state) {
       if (settings_read(&settings, getenv) != i) fail_msg("%s=%s", setting_rows[i].variable, *text);
       setting_complain_of_variable(complaint, i, *text);
       snprintf(beginning, sizeof beginning, "%s=%.20s", setting_rows[i].variable, *text);
-      if (strncmp(complaint, beginning, strlen(beginning)) != 0 || !strstr(complaint, ": it must be a"))
+      if (strncmp(complaint, beginning, strlen(beginning)) != 0 || !strstr(complaint, ": it must be "))
         fail_msg("%s", complaint);
     }
   }

@@ -296,11 +296,15 @@ static int write_out(const struct plan *plan) {
 
 /* ---- the command line ---- */
 
-static const struct option known[] = {
-    {"output", required_argument, NULL, 'o'},    {"traces", required_argument, NULL, 't'},
-    {"rate", required_argument, NULL, 'r'},      {"budget", required_argument, NULL, 'b'},
-    {"max-trace", required_argument, NULL, 'm'}, {"asleep", no_argument, NULL, 'a'},
-    {"follow-children", no_argument, NULL, 'f'}, {0}};
+static const struct option known[] = {{"output", required_argument, NULL, 'o'},
+                                      {"traces", required_argument, NULL, 't'},
+                                      {"rate", required_argument, NULL, 'r'},
+                                      {"budget", required_argument, NULL, 'b'},
+                                      {"max-trace", required_argument, NULL, 'm'},
+                                      {"asleep", no_argument, NULL, 'a'},
+                                      {"follow-children", no_argument, NULL, 'f'},
+                                      {"python-allocator", required_argument, NULL, 'p'},
+                                      {0}};
 
 static int set(struct plan *plan, enum setting setting, const char *text) {
   char complaint[SETTING_COMPLAINT_BYTES];
@@ -321,6 +325,7 @@ static int parse_option(struct plan *plan, int option, char **argv) {
   case 'r': return set(plan, SETTING_RATE, optarg);
   case 'b': return set(plan, SETTING_BUDGET, optarg);
   case 'm': return set(plan, SETTING_MAX_TRACE, optarg);
+  case 'p': return set(plan, SETTING_PYTHON_ALLOCATOR, optarg);
   case 'a': return set(plan, SETTING_ASLEEP, "1");
   case 'f': return set(plan, SETTING_FOLLOW, "1");
   default: return fail_option("unit", option, argv, known);

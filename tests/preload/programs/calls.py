@@ -192,7 +192,7 @@ def unlocked():
 
 
 def in_threads():
-    threads = [threading.Thread(target=everything, args=(False,)) for _ in range(4)]
+    threads = [threading.Thread(target=everything, args=(False,)) for _ in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:
