@@ -12,6 +12,7 @@ static struct shown shown_at(const struct report *report, const struct stack_vie
   struct shown shown = {0, 0};
   for (size_t i = frames.count; i-- > 0;) {
     if (!stack_view_shows(view, first + i, &begun) || i >= SHOWN_MOST) continue;
+    if (frames.frame[i].between && (owned || shown.all)) continue;
     shown.all |= UINT64_C(1) << i;
     if (!frames.frame[i].wrapper || !(owned || shown.owned)) shown.owned = shown.all;
   }

@@ -1,5 +1,6 @@
 /* The frames that a report shows of the trace's stacks, for exports that keep code addresses:
- * without wrappers beyond the function that has the row, and without what the query hides. */
+ * without wrappers beyond the function that has the row, without what is between languages, and without what
+ * the query hides. */
 #ifndef EXPORT_SHOWN_H
 #define EXPORT_SHOWN_H
 

@@ -1,7 +1,6 @@
 /* The sections of a container with names and stacks. */
 #include "page/container_names.h"
 
-#include "analysis/load/cgo.h"
 #include "base/error.h"
 #include "page/ranks.h"
 #include <stdlib.h>
@@ -87,7 +86,8 @@ static uint32_t add_frame(struct gathering *gathering, const struct frame *frame
   return add(&gathering->frames, (uint64_t)string[frame->function] << 32 | string[frame->module],
              (uint64_t)string[frame->file] << 32 | frame->line,
              (uint64_t)frame->first_column << 32 | frame->last_column,
-             (uint64_t)string[frame->place] << 32 | (uint64_t)frame->inlined << 1 | frame->wrapper);
+             (uint64_t)string[frame->place] << 32 | (uint64_t)frame->between << 2 |
+                 (uint64_t)frame->inlined << 1 | frame->wrapper);
 }
 
 /* The index of a list; UINT32_MAX without memory. */
@@ -110,6 +110,7 @@ static struct frame frame_of(const struct rank_key *key) {
                         .first_column = (uint32_t)(key->part[2] >> 32),
                         .last_column = (uint32_t)key->part[2],
                         .place = (uint32_t)(key->part[3] >> 32),
+                        .between = key->part[3] & 4,
                         .inlined = key->part[3] & 2,
                         .wrapper = key->part[3] & 1};
 }
@@ -209,7 +210,7 @@ void write_strings(struct coding *coding, const struct recording *recording,
 
 void code_frames(struct coding *coding, struct stored_stacks *stacks) {
   struct frame_lists *lists = &stacks->lists;
-  ARRAY(coding, lists->frames, lists->frame_count, 9);
+  ARRAY(coding, lists->frames, lists->frame_count, 10);
   CODE_COLUMN(coding, lists->frames, lists->frame_count, function, COLUMN_DELTA);
   CODE_COLUMN(coding, lists->frames, lists->frame_count, module, COLUMN_PLAIN);
   CODE_COLUMN(coding, lists->frames, lists->frame_count, file, COLUMN_DELTA);
@@ -219,6 +220,7 @@ void code_frames(struct coding *coding, struct stored_stacks *stacks) {
   CODE_COLUMN(coding, lists->frames, lists->frame_count, place, COLUMN_DELTA);
   CODE_COLUMN(coding, lists->frames, lists->frame_count, inlined, COLUMN_FLAG);
   CODE_COLUMN(coding, lists->frames, lists->frame_count, wrapper, COLUMN_FLAG);
+  CODE_COLUMN(coding, lists->frames, lists->frame_count, between, COLUMN_FLAG);
   ARRAY(coding, lists->lengths, lists->list_count, 1);
   code_column(coding, lists->lengths, lists->list_count, 4, 0, 4, COLUMN_PLAIN);
   ARRAY(coding, lists->members, lists->member_count, 1);
@@ -365,9 +367,8 @@ wn_status stacks_give(struct stored_stacks *stacks, struct recording *recording,
   if (fault) return error_set(WN_EINVAL, "%s", fault);
   if (!give_nodes(stacks, &recording->names, source) || !give_builds(stacks, &recording->names))
     return error_set(WN_ENOMEM, "not enough memory for the stacks");
-  cgo_mark(&recording->names, stacks->lists.member_count);
   recording->names.hint = stacks->hint;
-  recording->wrappers = (struct wrappers){stacks->wrappers, stacks->wrapper_count};
+  recording->wrappers = (struct wrappers){.functions = stacks->wrappers, .count = stacks->wrapper_count};
   stacks->hint = NULL;
   stacks->wrappers = NULL;
   return WN_OK;

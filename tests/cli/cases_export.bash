@@ -109,6 +109,10 @@ rows_agree() { # OPTION...
 
 exports_have_the_rows_of_the_report() {
   need jq
+  make python t.trace
+  rows_agree
+  ! grep -qE 'Py[A-Z_]|list_resize' shown || fail "the interpreter's functions: $(grep -m 1 ^sample shown)"
+  rows_agree --by line
   make build_1 t.trace # names without blanks and what is replaced
   rows_agree
   rows_agree --at end

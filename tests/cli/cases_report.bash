@@ -105,11 +105,37 @@ functions_of_one_name_have_rows_of_their_own() {
   need_recording
   "$winnow" record -q --rate 1 -o t -- "$build/tests/cli/programs/namesakes" || fail "no trace"
   succeeds report t
-  says ' 1[.]00 MB .* grow [(]namesakes[.]c[)]  namesakes[.]c:[0-9]+ '
-  says ' 500 kB .* grow [(]namesakes_other[.]c[)]  namesakes_other[.]c:[0-9]+ '
+  says ' 1[.]00 MB .* grow  namesakes[.]c:[0-9]+ '
+  says ' 500 kB .* grow  namesakes_other[.]c:[0-9]+ '
   says ' 2[.]00 MB .* keep  namesakes[.]h:[0-9]+ '
+  succeeds report --tree t
+  says ' 500 kB .* grow [(]namesakes_other[.]c[)]'
+  succeeds report --by line t
+  says ' 500 kB .* grow [(]namesakes_other[.]c:[0-9]+[)]'
   succeeds report --where 'fn = "grow (namesakes.c)"' t
   says 'Held at the peak +1[.]00 MB '
+  succeeds report --where 'fn = grow' t
+  says 'Held at the peak +1[.]50 MB '
+}
+
+# And not the interpreter's functions of C. Functions of one name are told apart by their files.
+functions_lines_and_files_of_python_are_shown() {
+  make python t
+  succeeds report t
+  says ' remember  cache[.]py:12'
+  says ' < run __main__[.]py:31 < <module> __main__[.]py:40 < main'
+  says ' run  worker[.]py:7'
+  says ' alloc_cache  alloc[.]c:5'
+  says ' < array_new:99 < run worker[.]py:7 '
+  says " Python's C functions are counted for the lines that call them [(]--show-wrappers[)]"
+  ! grep -Eq '[[]python]|Py[A-Z_]|list_resize' out || fail "$(cat out)"
+  succeeds report --by line --sort total t
+  says ' run [(]__main__[.]py:31[)]'
+  succeeds report --sort total t
+  says ' run  __main__[.]py'
+  ! grep -q '[[]python]' out || fail "$(cat out)"
+  succeeds report --show-wrappers t
+  says ' list_resize'
 }
 
 rows_of_wide_ranges_look_uncertain() {

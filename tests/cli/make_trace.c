@@ -21,6 +21,7 @@
  *              mappings of the program's own
  *   named_larger  the same, and once its mappings were not measured it was more than twice as large
  *   hostile    a command line, thread, function, file and module that would break out of an HTML page
+ *   python     a program in Python, with an extension module
  *   odd        functions with what the formats of exports use themselves: semicolons, quotes, line feeds
  *   build_1, build_2  the same program and library without symbols, of two builds
  *   many N     N samples, for speed
@@ -100,6 +101,55 @@ static bool named_place(void *context, uint32_t module, uint64_t offset, struct 
   *out = (struct trace_place){.function = trace_text_of(function), .line = (uint32_t)offset};
   out->file =
       trace_text_of("/nowhere/a/folder/with\xff/a\x1b[7m/long/name/and_a_file_with_a_name_of_one_word.cc");
+  return true;
+}
+
+/* ---- a program in Python ---- */
+
+enum { PYTHON_NODES = 15, PYTHON_ENDS = 6 };
+static const struct {
+  uint32_t caller;
+  const char *module, *function, *file;
+  uint32_t line;
+} python[PYTHON_NODES] = {{.caller = 0},
+                          {0, "python3.12", "main", "", 0},
+                          {1, "python3.12", "Py_RunMain", "", 0},
+                          {2, "python3.12", "_PyEval_EvalFrameDefault", "", 0},
+                          {3, "[python]", "<module>", "/srv/app/__main__.py", 40},
+                          {4, "[python]", "run", "/srv/app/__main__.py", 31},
+                          {5, "[python]", "remember", "/srv/app/cache.py", 12},
+                          {6, "python3.12", "list_resize", "", 0}, /* an end */
+                          {5, "[python]", "run", "/srv/app/worker.py", 7},
+                          {8, "python3.12", "PyUnicode_New", "", 0}, /* an end */
+                          {8, "_multiarray.so", "array_new", "array.c", 99},
+                          {10, "_multiarray.so", "alloc_cache", "alloc.c", 5}, /* an end */
+                          {6, "python3.12", "PyObject_Malloc", "", 0},         /* an end */
+                          {2, "python3.12", "pycore_init", "", 0},             /* an end */
+                          {4, "python3.12", "PyDict_New", "", 0}};             /* an end */
+
+static void python_node(void *context, uint32_t number, uint32_t *parent, uint32_t *module,
+                        uint64_t *offset) {
+  static const uint32_t ends[PYTHON_ENDS] = {7, 9, 11, 12, 13, 14};
+  (void)context;
+  if (number >= PYTHON_NODES) number = ends[number % PYTHON_ENDS];
+  *parent = python[number].caller;
+  *offset = number;
+  *module = 1;
+  while (strcmp(python[*module].module, python[number].module) != 0) ++*module;
+}
+
+/* Also those of C are a language's, so that the trace has their names. */
+static void python_module(void *context, uint32_t number, struct trace_module *out) {
+  (void)context;
+  *out = (struct trace_module){
+      .base = TRACE_LANGUAGE_BASE, .size = 4096, .path = trace_text_of(python[number].module)};
+}
+
+static bool python_place(void *context, uint32_t module, uint64_t offset, struct trace_place *out) {
+  (void)context, (void)module;
+  *out = (struct trace_place){.function = trace_text_of(python[offset].function),
+                              .file = trace_text_of(python[offset].file),
+                              .line = python[offset].line};
   return true;
 }
 
@@ -300,6 +350,8 @@ int main(int argc, char **argv) {
   if (named) source = (struct tree_source){.node = named_node, .module = named_module, .place = named_place};
   if (hostile)
     source = (struct tree_source){.node = named_node, .module = hostile_module, .place = hostile_place};
+  if (!strcmp(kind, "python"))
+    source = (struct tree_source){.node = python_node, .module = python_module, .place = python_place};
   if (odd) source = (struct tree_source){.node = named_node, .module = named_module, .place = odd_place};
   if (!strncmp(kind, "build_", 6)) {
     build = (uint8_t)atoi(kind + 6);

@@ -5,6 +5,7 @@
 #include "analysis/compare/pair.h"
 #include "analysis/load/memory_limit.h"
 #include "analysis/load/reduce.h"
+#include "analysis/python_story.h"
 #include "export/report_json.h"
 #include "packed.h"
 #include "sources/processes.h"
@@ -151,6 +152,38 @@ static struct recording *through_container(const struct recording *recording) {
   struct recording *read = unpack(&packed);
   packed_free(&packed);
   return read;
+}
+
+/* ---- languages ---- */
+
+/* What is between Python or Go and C is hidden in the page as in the report. */
+static void frames_between_languages_stay_hidden(void **state) {
+  (void)state;
+  static const struct python_node nodes[] = {{0},
+                                             NATIVE("main.main", 0, "shop"),
+                                             NATIVE("runtime.cgocall", 1, "shop"),
+                                             NATIVE("read_row", 2, "shop"),
+                                             NATIVE("Py_RunMain", 3, "python3.12"),
+                                             PYTHON("<module>", 4, "/src/shop.py", 3),
+                                             NATIVE("_PyEval_EvalFrameDefault", 5, "python3.12"),
+                                             PYTHON("run", 6, "/src/shop.py", 7),
+                                             NATIVE("PyUnicode_New", 7, "python3.12")};
+  struct trace_writer *writer = python_story_begin(0.01, nodes);
+  struct recording *recording;
+  for (uint64_t i = 1; i <= 60; i++) story_alloc(writer, i, i * 1000, 64, i % 2 ? 8 : 6);
+  trace_writer_close(writer);
+  assert_int_equal(recording_load(story_path(), &(struct recording_options){0}, &recording), WN_OK);
+  unlink(story_path());
+  struct recording *read = through_container(recording);
+  for (int grouping = 0; grouping < GROUPINGS; grouping++)
+    assert_same_answer(recording, read, &(struct question){.at = AT_END}, (enum grouping)grouping);
+  char *json = json_of(read, &(struct question){.at = AT_END}, BY_FUNCTION);
+  assert_non_null(strstr(json, "\"<module> (shop.py)\""));
+  assert_null(strstr(json, "Py"));
+  assert_null(strstr(json, "cgocall"));
+  free(json);
+  recording_free(recording);
+  recording_free(read);
 }
 
 /* By it the page knows that a program without an end was not killed. */
@@ -440,6 +473,7 @@ int main(void) {
                                      cmocka_unit_test(an_empty_recording_can_be_stored),
                                      cmocka_unit_test(a_large_recording_needs_several_blocks),
                                      cmocka_unit_test(a_thinned_recording_can_be_stored),
+                                     cmocka_unit_test(frames_between_languages_stay_hidden),
                                      cmocka_unit_test(addresses_keep_their_builds),
                                      cmocka_unit_test(a_process_that_still_writes_is_known),
                                      cmocka_unit_test(rounded_times_are_ordered),

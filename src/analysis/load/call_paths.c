@@ -9,10 +9,11 @@
  * stack belongs to the node of its innermost frame that is no wrapper. A stack that has only
  * wrappers belongs to its outermost frame.
  *
- * What is between Go and C (cgo.h) is left out unless nothing is known to call it.
+ * What is between languages (cgo.h, interpreter.h) is left out unless nothing is known to call it.
  */
 #include "analysis/load/call_paths.h"
 
+#include "analysis/load/namesakes.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "base/hash.h"
@@ -197,11 +198,16 @@ static bool add_places(struct building *building) {
 static void write_place(char *buffer, size_t size, const char *function, const char *file,
                         const struct label *label) {
   char columns[32] = "";
+  struct namesake_parts parts = {file, (int)strlen(function), (int)strlen(file)};
+  namesake_split(function, file, &parts);
   if (label->first_column) snprintf(columns, sizeof columns, ":%u", label->first_column);
   if (label->first_column && label->last_column > label->first_column)
     snprintf(columns, sizeof columns, ":%u-%u", label->first_column, label->last_column);
-  int place = snprintf(NULL, 0, " (%s:%u%s)", file, label->line, columns), room = (int)size - 1 - place;
-  snprintf(buffer, size, "%.*s (%s:%u%s)", room > 0 ? room : 0, function, file, label->line, columns);
+  int place = snprintf(NULL, 0, " (%.*s:%u%s)", parts.home_length, parts.home, label->line, columns);
+  int room = (int)size - 1 - place;
+  if (room < 0) room = 0;
+  snprintf(buffer, size, "%.*s (%.*s:%u%s)", room < parts.name_length ? room : parts.name_length, function,
+           parts.home_length, parts.home, label->line, columns);
 }
 
 /* ---- shared ---- */

@@ -41,7 +41,7 @@ static size_t gather(const struct recording *recording, const double *weights, u
   for (uint32_t node = 1; node <= nodes; node++) {
     struct frames frames = names_of(&recording->names, node);
     for (size_t i = 0; i < frames.count && weights[node] > 0; i++)
-      if (frames.frame[i].file && frames.frame[i].line)
+      if (frames.frame[i].file && frames.frame[i].line && !frames.frame[i].between)
         places[count++] =
             (struct place){frames.frame[i].file, frames.frame[i].line,
                            source_stack(recording->samples->source, node).module, weights[node]};

@@ -1,14 +1,17 @@
 /* Two passes over the frames: the first finds which names have several homes, the second renames. Paths of one
  * header differ between the units that include it, so homes are names without folders; two files of one name
- * stay one row. Where the home of a function is not known, it keeps its name. */
+ * stay one row. Where the home of a function is not known, it keeps its name. Homes of Python's functions tell
+ * files apart, with folders where they must (interpreter.h). */
 #include "analysis/load/namesakes.h"
 
 #include "base/array.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/index.h"
+#include "base/text.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct namesake {
   uint32_t function, module, home; /* numbers of strings; the home that was seen first */
@@ -43,6 +46,11 @@ static bool note(struct namesakes *namesakes, const struct frame *frame) {
          index_add(&namesakes->by_name, hash_of(frame), (uint32_t)namesakes->count);
 }
 
+/* The code of a Python file outside its functions: each file has it. */
+static bool is_module(const struct names *names, const struct frame *frame) {
+  return !strcmp(strings_text(names->strings, frame->function), "<module>");
+}
+
 /* False without memory. */
 static bool rename_frame(struct names *names, struct frame *frame) {
   char *text;
@@ -56,6 +64,18 @@ static bool rename_frame(struct names *names, struct frame *frame) {
 
 /* ---- shared ---- */
 
+bool namesake_split(const char *name, const char *file, struct namesake_parts *parts) {
+  size_t length = strlen(name), last = strlen(path_name(file)), begin = length - last - 1;
+  if (!last || length < last + 4 || name[length - 1] != ')' ||
+      memcmp(name + begin, path_name(file), last) != 0)
+    return false;
+  while (begin > 2 && !text_begins(name + begin - 2, " (")) begin--;
+  bool whole = begin == length - last - 1 || name[length - last - 2] == '/';
+  if (begin <= 2 || !whole) return false;
+  *parts = (struct namesake_parts){name + begin, (int)begin - 2, (int)(length - begin) - 1};
+  return true;
+}
+
 wn_status namesakes_rename(struct names *names, uint32_t nodes) {
   struct namesakes namesakes = {.count = 0};
   size_t frames = 0;
@@ -66,7 +86,8 @@ wn_status namesakes_rename(struct names *names, uint32_t nodes) {
     if (names->frame[i].home) done = note(&namesakes, &names->frame[i]);
   for (size_t i = 0; i < frames && done; i++) {
     const struct namesake *found = names->frame[i].home ? find(&namesakes, &names->frame[i]) : NULL;
-    if (found && found->several) done = rename_frame(names, &names->frame[i]);
+    if (found && (found->several || is_module(names, &names->frame[i])))
+      done = rename_frame(names, &names->frame[i]);
   }
   free(namesakes.list);
   free(namesakes.by_name.slots);

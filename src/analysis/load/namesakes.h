@@ -10,5 +10,13 @@
  * compares names with lists that have no file names. WN_ENOMEM. */
 wn_status namesakes_rename(struct names *names, uint32_t nodes);
 
+/* Whether a name has this file behind it: sets *home to the file as the name has it, with its folder if that
+ * stands there, and both lengths. */
+struct namesake_parts {
+  const char *home;
+  int name_length, home_length;
+};
+bool namesake_split(const char *name, const char *file, struct namesake_parts *parts);
+
 #endif
 /* SPDX-License-Identifier: MIT */

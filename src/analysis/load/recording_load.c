@@ -2,6 +2,7 @@
  * left. */
 #include "analysis/load/recording.h"
 
+#include "analysis/load/interpreter.h"
 #include "analysis/load/nameless.h"
 #include "analysis/load/namesakes.h"
 #include "analysis/load/reduce.h"
@@ -37,7 +38,9 @@ static wn_status name_rows(struct recording *recording, const struct recording_o
   if (error) return error;
   error = wrappers_find(recording->samples, &recording->names, &options->wrappers, &recording->wrappers);
   if (!error) error = nameless_split(recording->samples, &recording->names);
-  if (!error) error = namesakes_rename(&recording->names, source_stack_count(recording->samples->source));
+  uint32_t nodes = source_stack_count(recording->samples->source);
+  if (!error) error = interpreter_set_homes(&recording->names, nodes);
+  if (!error) error = namesakes_rename(&recording->names, nodes);
   if (error || !options->lines || listing_read(recording, options->names.search)) return error;
   return error_set(WN_ENOMEM, "not enough memory for the source lines");
 }

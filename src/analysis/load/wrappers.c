@@ -34,10 +34,14 @@
  * of them is of a library that calls functions of the program, as Rust's runtime calls main. Each
  * wrapper that is found exposes its callers as innermost, so the search repeats until a round finds
  * none. The report names the functions that it passed over.
+ *
+ * PYTHON. A function of a Python program is a wrapper only if the user names it. Its allocations belong to its
+ * lines, and its name, "resize" or "alloc_rows", says nothing about an allocator of C.
  */
 #include "analysis/load/wrappers.h"
 
 #include "analysis/load/cgo.h"
+#include "analysis/load/interpreter.h"
 #include "base/error.h"
 #include "base/text.h"
 #include <ctype.h>
@@ -82,14 +86,18 @@ struct own {
   uint32_t frame; /* index among the frames of that node */
 };
 
+/* GIVEN: the user named it. */
+enum standing { NO_WRAPPER, FOUND, GIVEN };
+
 struct finding {
   const struct samples *samples;
   struct names *names;
-  uint32_t nodes;
-  struct shape *shapes; /* index: string of the names */
-  struct own *owns;     /* index: node */
-  bool *calls;          /* index: node; it is further out than the own frame of some stack */
-  uint64_t *ends;       /* index: string; samples whose stacks end in that wrapper */
+  uint32_t nodes, python; /* the module of Python's frames; 0: there are none */
+  struct shape *shapes;   /* index: string of the names */
+  struct own *owns;       /* index: node */
+  bool *calls;            /* index: node; it is further out than the own frame of some stack */
+  uint64_t *ends;         /* index: string; samples whose stacks end in that wrapper */
+  uint8_t *is;            /* index: string; an enum standing */
 };
 
 /* ---- names ---- */
@@ -237,21 +245,27 @@ static void find_owns(struct finding *finding) {
   }
 }
 
-/* The frame that calls the own frame; NULL if that is the outermost. */
+/* The frame that calls the own frame, without those between languages; NULL if that is the outermost. */
 static const struct frame *caller_of(const struct finding *finding, struct own own) {
-  struct frames frames = names_of(finding->names, own.node);
-  if (own.frame + 1 < frames.count) return frames.frame + own.frame + 1;
-  uint32_t parent = source_stack(finding->samples->source, own.node).parent;
-  if (!parent || parent >= own.node) return NULL;
-  return names_of(finding->names, parent).frame;
+  size_t at = own.frame + 1;
+  for (uint32_t node = own.node, parent; node; at = 0, node = parent) {
+    struct frames frames = names_of(finding->names, node);
+    while (at < frames.count && frames.frame[at].between) at++;
+    if (at < frames.count) return frames.frame + at;
+    parent = source_stack(finding->samples->source, node).parent;
+    if (parent >= node) break;
+  }
+  return NULL;
 }
 
-/* Counts a sample for each wrapper inside the own frame of a stack. */
+/* Counts a sample for each wrapper inside the own frame of a stack, but for those between languages: no line
+ * of the program calls them. */
 static void count_ends(struct finding *finding, uint32_t stack, struct own own) {
   for (uint32_t node = stack; node; node = source_stack(finding->samples->source, node).parent) {
     struct frames frames = names_of(finding->names, node);
     size_t count = node == own.node ? own.frame : frames.count;
-    for (size_t i = 0; i < count; i++) finding->ends[frames.frame[i].function]++;
+    for (size_t i = 0; i < count; i++)
+      if (!frames.frame[i].between) finding->ends[frames.frame[i].function]++;
     if (node == own.node) return;
   }
 }
@@ -282,6 +296,7 @@ static void see_row(struct finding *finding, const struct row *row) {
   shape->samples++;
   if (frame->bytes > shape->bytes) shape->bytes = frame->bytes;
   if (!row->first) shape->grows = true;
+  if (frame->module && frame->module == finding->python) shape->calls_others = true; /* PYTHON */
   for (size_t i = own.frame + 1; i < frames.count; i++)
     finding->shapes[frames.frame[i].function].calls_others = true;
   finding->calls[source_stack(finding->samples->source, own.node).parent] = true;
@@ -318,13 +333,16 @@ static bool has_shape(const struct finding *finding, uint32_t function) {
 }
 
 /* By its place a call of a function without a name: nameless.h. */
-static void mark(struct names *names, size_t frame_count, const bool *is) {
-  for (size_t i = 0; i < frame_count; i++)
-    if (is[names->frame[i].function] || is[names->frame[i].place]) names->frame[i].wrapper = true;
+static void mark(const struct finding *finding, size_t frame_count) {
+  for (size_t i = 0; i < frame_count; i++) {
+    struct frame *frame = &finding->names->frame[i];
+    enum standing least = frame->module && frame->module == finding->python ? GIVEN : FOUND; /* PYTHON */
+    if (finding->is[frame->function] >= least || finding->is[frame->place] >= least) frame->wrapper = true;
+  }
 }
 
 /* One round of the search by shape. Returns the number of wrappers that it found. */
-static size_t find_by_shape(struct finding *finding, bool *is) {
+static size_t find_by_shape(struct finding *finding) {
   uint32_t strings = finding->names->strings->count;
   size_t found = 0;
   memset(finding->shapes, 0, strings * sizeof *finding->shapes);
@@ -334,7 +352,7 @@ static size_t find_by_shape(struct finding *finding, bool *is) {
   for (size_t i = 0; i < finding->samples->row_count; i++) see_row(finding, &finding->samples->rows[i]);
   see_callers(finding);
   for (uint32_t function = 0; function < strings; function++)
-    if (!is[function] && has_shape(finding, function)) is[function] = true, found++;
+    if (!finding->is[function] && has_shape(finding, function)) finding->is[function] = FOUND, found++;
   return found;
 }
 
@@ -344,14 +362,12 @@ static int by_samples(const void *a, const void *b, void *context) {
   return (left < right) - (left > right);
 }
 
-/* Not those between Go and C, which nobody wrote. */
 static bool list(const struct finding *finding, struct wrappers *wrappers) {
   uint32_t strings = finding->names->strings->count;
   wrappers->functions = malloc((strings + 1) * sizeof *wrappers->functions);
   if (!wrappers->functions) return false;
   for (uint32_t function = 0; function < strings; function++)
-    if (finding->ends[function] && !cgo_is_between(strings_text(finding->names->strings, function)))
-      wrappers->functions[wrappers->count++] = function;
+    if (finding->ends[function]) wrappers->functions[wrappers->count++] = function;
   qsort_r(wrappers->functions, wrappers->count, sizeof *wrappers->functions, by_samples, finding->ends);
   return true;
 }
@@ -363,7 +379,7 @@ static bool is_named(const char *name, const char *reduced, const char *given) {
   return !strcmp(name, given) || !strcmp(reduced, given);
 }
 
-static wn_status know_names(const struct names *names, const struct wrappers_options *options, bool *is) {
+static wn_status know_names(const struct names *names, const struct wrappers_options *options, uint8_t *is) {
   char reduced[NAME_MOST];
   size_t named = 0;
   for (const char *const *given = options->named; given && *given; given++) named++;
@@ -371,10 +387,10 @@ static wn_status know_names(const struct names *names, const struct wrappers_opt
   if (!used) return error_set(WN_ENOMEM, "not enough memory for the wrappers");
   for (uint32_t i = 0; i < names->strings->count; i++) {
     const char *name = strings_text(names->strings, i);
-    is[i] = wrapper_is_known(name);
+    is[i] = wrapper_is_known(name) ? FOUND : NO_WRAPPER;
     if (named) reduce(name, reduced);
     for (size_t j = 0; j < named; j++)
-      if (is_named(name, reduced, options->named[j])) is[i] = used[j] = true;
+      if (is_named(name, reduced, options->named[j])) is[i] = GIVEN, used[j] = true;
   }
   size_t unused = 0;
   while (unused < named && used[unused]) unused++;
@@ -390,7 +406,8 @@ static bool prepare(struct finding *finding) {
   finding->owns = calloc(nodes, sizeof *finding->owns);
   finding->calls = malloc(nodes * sizeof *finding->calls);
   finding->ends = malloc((strings + 1) * sizeof *finding->ends);
-  return finding->shapes && finding->owns && finding->calls && finding->ends;
+  finding->is = calloc(strings + 1, sizeof *finding->is);
+  return finding->shapes && finding->owns && finding->calls && finding->ends && finding->is;
 }
 
 static size_t frames_in(const struct names *names, uint32_t nodes) {
@@ -456,15 +473,18 @@ wn_status wrappers_find(const struct samples *samples, struct names *names,
                         const struct wrappers_options *options, struct wrappers *wrappers) {
   *wrappers = (struct wrappers){0};
   if (options->none) return WN_OK;
-  struct finding finding = {.samples = samples, .names = names, .nodes = source_stack_count(samples->source)};
+  struct finding finding = {.samples = samples,
+                            .names = names,
+                            .nodes = source_stack_count(samples->source),
+                            .python = interpreter_module(names)};
   size_t frames = frames_in(names, finding.nodes);
-  bool *is = calloc((size_t)names->strings->count + 1, sizeof *is);
-  wn_status error = is && prepare(&finding) ? know_names(names, options, is) : WN_ENOMEM;
-  if (!error) mark(names, frames, is), mark_containers(samples, names, frames), cgo_mark(names, frames);
-  for (int round = 0; !error && round < ROUNDS_MOST && find_by_shape(&finding, is); round++)
-    mark(names, frames, is);
+  wn_status error = prepare(&finding) ? know_names(names, options, finding.is) : WN_ENOMEM;
+  if (!error) mark(&finding, frames), mark_containers(samples, names, frames), cgo_mark(names, frames);
+  if (!error) error = interpreter_mark(samples, names, &wrappers->interpreter);
+  for (int round = 0; !error && round < ROUNDS_MOST && find_by_shape(&finding); round++)
+    mark(&finding, frames);
   if (!error && !list(&finding, wrappers)) error = WN_ENOMEM;
-  free(is);
+  free(finding.is);
   free(finding.shapes);
   free(finding.owns);
   free(finding.calls);

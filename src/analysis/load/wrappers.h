@@ -20,6 +20,7 @@ struct wrappers {
    * of the names. */
   uint32_t *functions;
   size_t count;
+  bool interpreter; /* those of Python's interpreter are wrappers, too, and not among them */
 };
 
 /* Sets `wrapper` in each frame of the names. WN_EINVAL: no function has a name that the user gave.

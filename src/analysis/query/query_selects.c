@@ -5,6 +5,7 @@
  * row then needs one look-up of its stack's node. */
 #include "analysis/query/query_tree.h"
 
+#include "analysis/load/namesakes.h"
 #include "analysis/load/timeline.h"
 #include "base/error.h"
 #include <stdio.h>
@@ -18,6 +19,20 @@ static bool text_matches(const struct condition *condition, const char *text) {
   return !strcmp(condition->text, text);
 }
 
+/* A function of one name with others is found by its name alone, too. */
+static bool text_of_frame_matches(const struct condition *condition, const struct names *names,
+                                  const struct frame *frame, uint32_t text) {
+  struct namesake_parts parts;
+  const char *name = strings_text(names->strings, text);
+  if (text_matches(condition, name)) return true;
+  if (text != frame->function || !namesake_split(name, strings_text(names->strings, frame->file), &parts))
+    return false;
+  char *alone = strndup(name, (size_t)parts.name_length);
+  bool matches = alone && text_matches(condition, alone);
+  free(alone);
+  return matches;
+}
+
 /* Which frames match. Each string is compared once, since a regular expression is slow. */
 static bool *match_frames(const struct condition *condition, const struct names *names, size_t frame_count) {
   enum { UNKNOWN, NO, YES };
@@ -26,7 +41,7 @@ static bool *match_frames(const struct condition *condition, const struct names 
   for (size_t i = 0; known && matches && i < frame_count; i++) {
     uint32_t text = condition->field->text(&names->frame[i]);
     if (known[text] == UNKNOWN)
-      known[text] = text_matches(condition, strings_text(names->strings, text)) ? YES : NO;
+      known[text] = text_of_frame_matches(condition, names, &names->frame[i], text) ? YES : NO;
     matches[i] = known[text] == YES;
   }
   if (!known) free(matches), matches = NULL;

@@ -107,6 +107,7 @@ static wn_status fit_rows(struct shown_table *shown, size_t count) {
     bool code = shown->diff->options->grouping <= BY_LINE;
     table_name(table, group, name, sizeof name);
     write_suffix(shown, row, &view, suffix, sizeof suffix);
+    if (strstr(suffix, "  ")) place_cut_name(name, strstr(suffix, "  ") + 2);
     error = name_rows_add(
         &shown->texts, name, suffix,
         code && !strchr(suffix, ':') ? report_module_worth_naming(&view, table_label(table, group)) : "");

@@ -3,9 +3,11 @@
  * outside the first function of a thread, are left out. */
 #include "cli/report/report_callers.h"
 
+#include "analysis/load/namesakes.h"
 #include "base/text.h"
 #include "cli/report/report_name.h"
 #include "cli/text.h"
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -70,8 +72,9 @@ static void say_parts(struct paragraph *paragraph, const struct view *view, cons
 /* ---- shared ---- */
 
 bool report_is_beginning(const char *function) {
-  static const char *const names[] = {"main",     "_start",  "start_thread", "thread_start", "clone3",
-                                      "__clone3", "__clone", "clone",        "runtime.main"};
+  static const char *const names[] = {"main",         "_start",       "start_thread", "thread_start",
+                                      "clone3",       "__clone3",     "__clone",      "clone",
+                                      "runtime.main", "Py_BytesMain", "Py_Main"};
   static const char *const starts[] = {"__libc_start_",
                                        "runtime.goexit",
                                        "std::rt::",
@@ -121,13 +124,17 @@ static void name_function(char name[REPORT_NAME_MOST], const struct view *view, 
   if (place && place > name && place[-1] == ' ' && strstr(place, "+0x")) place[-1] = 0;
 }
 
-/* "insert:12" */
+/* "insert:12", or "insert map.c:12" if several files have such a function. */
 static void say_brief_label(struct paragraph *paragraph, const struct view *view,
                             const struct call_tree *tree, uint32_t number) {
   char name[REPORT_NAME_MOST], fitted[FITTED_MOST];
   const struct label *label = &tree->labels[number];
   name_function(name, view, label);
-  say(paragraph, "%s", name_fit_paragraph(fitted, FITTED_MOST, name, CALLER_COLUMNS, CALLERS_INDENT));
+  struct namesake_parts parts = {"", 0, 0};
+  const char *file = strings_text(view->report->names->strings, label->file);
+  if (label->line && namesake_split(name, file, &parts)) name[parts.name_length] = 0;
+  say(paragraph, "%s%s%.*s", name_fit_paragraph(fitted, FITTED_MOST, name, CALLER_COLUMNS, CALLERS_INDENT),
+      parts.home_length ? " " : "", parts.home_length, parts.home);
   if (label->line) say(paragraph, ":%u", label->line);
 }
 
@@ -185,11 +192,13 @@ static void write_frame(char *text, size_t size, const struct view *view, const 
   const struct strings *strings = view->report->names->strings;
   const char *file = strings_text(strings, frame->file);
   char name[REPORT_NAME_MOST], fitted[FITTED_MOST], line[16] = "";
+  struct namesake_parts parts = {path_name(file), 0, INT_MAX};
   name_function(name, view, frame);
+  if (frame->line && namesake_split(name, file, &parts)) name[parts.name_length] = 0;
   bool named = frame->line && !(before && before->line && before->file == frame->file);
   if (frame->line) snprintf(line, sizeof line, ":%u", frame->line);
-  snprintf(text, size, "< %s%s%s%s", name_fit(fitted, sizeof fitted, name, CALLER_COLUMNS), named ? " " : "",
-           named ? path_name(file) : "", line);
+  snprintf(text, size, "< %s%s%.*s%s", name_fit(fitted, sizeof fitted, name, CALLER_COLUMNS),
+           named ? " " : "", named ? parts.home_length : 0, parts.home, line);
   for (char *at = text; (at = strchr(at, '\n'));) *at = '?'; /* which ends a line of the stack */
 }
 

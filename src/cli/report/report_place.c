@@ -1,7 +1,10 @@
 /* Finds the lines of functions, and the code that has no names. */
 #include "cli/report/report_place.h"
 
+#include "analysis/load/interpreter.h"
+#include "analysis/load/namesakes.h"
 #include "base/text.h"
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,6 +23,10 @@ static bool is_file(const struct view *view, uint32_t module) {
 
 static bool is_of_function(const struct label *line, const struct label *function) {
   return line->function == function->function && line->module == function->module;
+}
+
+static bool is_python(const struct view *view, const struct label *label) {
+  return label->module && label->module == interpreter_module(view->report->names);
 }
 
 /* ---- shared ---- */
@@ -41,10 +48,33 @@ const struct group *place_main_line(const struct call_tree *lines, const struct 
 void place_write(const struct view *view, const struct call_tree *lines, const struct group *line,
                  size_t count, char *buffer, size_t size) {
   const struct label *label = &lines->labels[line->label];
-  const char *file = strings_text(view->report->names->strings, label->file);
-  int length = snprintf(buffer, size, "%s:%u", path_name(file), label->line);
+  const struct strings *strings = view->report->names->strings;
+  struct namesake_parts parts;
+  const char *file = strings_text(strings, label->file);
+  bool several = namesake_split(strings_text(strings, label->function), file, &parts);
+  int length = snprintf(buffer, size, "%.*s:%u", several ? parts.home_length : INT_MAX,
+                        several ? parts.home : path_name(file), label->line);
   if (count > 1 && length > 0 && (size_t)length < size)
     snprintf(buffer + length, size - (size_t)length, " +%zu line%s", count - 1, count > 2 ? "s" : "");
+}
+
+void place_of_python(const struct view *view, const struct label *label, char *buffer, size_t size) {
+  const struct strings *strings = view->report->names->strings;
+  struct namesake_parts parts;
+  const char *file = strings_text(strings, label->source);
+  *buffer = 0;
+  if (!is_python(view, label) || !*file) return;
+  bool several = namesake_split(strings_text(strings, label->function), file, &parts);
+  snprintf(buffer, size, "%.*s", several ? parts.home_length : INT_MAX,
+           several ? parts.home : path_name(file));
+}
+
+void place_cut_name(char *name, const char *place) {
+  size_t length = strlen(name), file = 0;
+  while (place[file] && !(place[file] == ':' && place[file + 1] >= '0' && place[file + 1] <= '9')) file++;
+  if (length < file + 4 || name[length - 1] != ')') return;
+  char *at = name + length - file - 3;
+  if (text_begins(at, " (") && !strncmp(at + 2, place, file)) *at = 0;
 }
 
 /* The program's own file is the one that is no library. It may have another name than the command, as behind
@@ -53,6 +83,7 @@ const char *report_module_worth_naming(const struct view *view, const struct lab
   const struct strings *strings = view->report->names->strings;
   const char *module = strings_text(strings, label->module),
              *function = strings_text(strings, label->function);
+  if (is_python(view, label) && (label->file || label->source)) return "";
   bool own = view->report->samples->process_count < 2 && *module != '[' && !strstr(module, ".so");
   return own || text_begins(function, module) ? "" : module;
 }

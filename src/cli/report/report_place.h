@@ -15,6 +15,12 @@ const struct group *place_main_line(const struct call_tree *lines, const struct 
 void place_write(const struct view *view, const struct call_tree *lines, const struct group *line,
                  size_t count, char *buffer, size_t size);
 
+/* Of a function of Python its file; of any other nothing. */
+void place_of_python(const struct view *view, const struct label *label, char *buffer, size_t size);
+
+/* Takes the file off a function's name, "grow (queue.c)", if its place begins with that file. */
+void place_cut_name(char *name, const char *place);
+
 /* The module of a function, if that is news: not the program's own file, nor what the name begins with. */
 const char *report_module_worth_naming(const struct view *view, const struct label *label);
 

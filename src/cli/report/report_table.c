@@ -256,6 +256,7 @@ static void describe(struct shown_table *table, const struct shown_row *row, str
     if (line) place_write(view, &table->lines.tree, line, count, what->place, sizeof what->place);
     if (line && line->self.bytes.total >= ONE_LINE * group->self.bytes.total) of = &table->line, group = line;
   }
+  if (!*what->place && grouping == BY_FUNCTION) place_of_python(view, label, what->place, sizeof what->place);
   bool code = grouping == BY_FUNCTION || grouping == BY_LINE;
   if (code && !*what->place) what->module = report_module_worth_naming(view, label);
   if (!strcmp(what->name, "main") || view->options->order == SITES_BY_TOTAL ||
@@ -298,6 +299,7 @@ static void print_stack(const char *lines) {
 static void write_suffix(const struct shown_row *row, int room, struct described *what) {
   bool brief = room < SUFFIX_LEAST;
   if ((int)text_columns(what->place) > room - NAME_LEAST) *what->place = 0;
+  if (*what->place) place_cut_name(what->name, what->place);
   int length = snprintf(what->suffix, sizeof what->suffix, *what->place ? "  %s" : "%s", what->place);
   if (row->callers)
     snprintf(what->suffix + length, sizeof what->suffix - (size_t)length, " < +%zu%s%s", row->callers,

@@ -105,10 +105,12 @@ void report_print_wrappers(const struct view *view) {
     else
       more += same == named;
   }
-  if (!named) return;
+  bool python = view->report->recording->wrappers.interpreter;
+  if (!named && !python) return;
   say(&paragraph, "Passed over, since they only allocate for their callers: ");
   for (size_t i = 0; i < named; i++) say(&paragraph, "%s%s", i ? ", " : "", fitted[i]);
   if (more) say(&paragraph, " and %zu more", more);
+  if (python) say(&paragraph, "%sPython's own C functions", named ? "; " : "");
   say(&paragraph, " (--show-wrappers gives them rows).");
   putchar('\n');
   text_paragraph(stdout, paragraph.text, 0);

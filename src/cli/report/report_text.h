@@ -39,7 +39,7 @@ wn_status report_print_tree(const struct view *view);
 /* What the program calls itself, or is called. */
 void say_program_name(struct paragraph *paragraph, const struct view *view);
 
-/* Names the wrappers at the ends of stacks, which have no rows. Instances of one template are named
+/* Names the wrappers at the ends of stacks, which have no rows; Python's own all at once. Instances of one template are named
  * once. */
 void report_print_wrappers(const struct view *view);
 

@@ -428,16 +428,20 @@ void screen_print_foot(const struct view *view) {
   putchar('\n');
   text_style(stdout, STYLE_DIM);
   if (*note) text_paragraph(stdout, note, 2);
+  bool python = view->report->recording->wrappers.interpreter;
   if (wrappers)
     say(&text,
-        wrappers > 1 ? "Wrappers, counted for their callers: %s and %zu more (--show-wrappers)."
-                     : "Wrapper, counted for its callers: %s (--show-wrappers).",
+        wrappers > 1 ? "Wrappers, counted for their callers: %s and %zu more"
+                     : "Wrapper, counted for its callers: %s",
         name_fit_paragraph(
             fitted, FITTED_MOST,
             strings_text(view->report->names->strings, view->report->recording->wrappers.functions[0]),
             WRAPPER_COLUMNS, 2),
         wrappers - 1);
-  if (wrappers) text_paragraph(stdout, text.text, 2);
+  if (python)
+    say(&text, wrappers ? "; Python's C functions, for the lines that call them"
+                        : "Python's C functions are counted for the lines that call them");
+  if (wrappers || python) say(&text, " (--show-wrappers)."), text_paragraph(stdout, text.text, 2);
   print_names_hint(view);
   print_command(view, "  In a browser: winnow view", "");
   print_command(view, "  Next: winnow report --tree", "   (or --at end, --by stack, --all)");

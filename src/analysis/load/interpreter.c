@@ -1,0 +1,192 @@
+/* Finds the modules that have an interpreter, then marks the frames in them. Callers have smaller
+ * numbers than the nodes that they call. */
+#include "analysis/load/interpreter.h"
+
+#include "base/error.h"
+#include "base/text.h"
+#include <stdlib.h>
+#include <string.h>
+
+static const char language[] = "[python]", importing[] = "<frozen importlib.";
+
+/* What stands further out than a node: no Python; functions that import a module; others, too. */
+enum within { NOTHING, IMPORT, PROGRAM };
+
+struct marking {
+  const struct samples *samples;
+  struct names *names;
+  uint32_t nodes, python; /* python: the module of its frames */
+  bool *runs;             /* index: string; the module has the interpreter */
+  uint8_t *within;        /* index: node; an enum within */
+  bool *calls;            /* index: node; a frame of Python is further in on some stack */
+};
+
+static uint32_t parent_of(const struct marking *marking, uint32_t node) {
+  uint32_t parent = source_stack(marking->samples->source, node).parent;
+  return parent < node ? parent : 0;
+}
+
+/* The innermost frame; NULL: there is none. */
+static struct frame *frame_of(const struct marking *marking, uint32_t node) {
+  return node && marking->names->count[node] ? &marking->names->frame[marking->names->first[node]] : NULL;
+}
+
+static bool is_python(const struct marking *marking, const struct frame *frame) {
+  return frame && frame->module == marking->python;
+}
+
+static bool imports(const struct marking *marking, const struct frame *frame) {
+  return text_begins(strings_text(marking->names->strings, frame->file), importing);
+}
+
+static void see_stacks(struct marking *marking) {
+  for (uint32_t node = 1; node <= marking->nodes; node++) {
+    uint32_t parent = parent_of(marking, node);
+    const struct frame *caller = frame_of(marking, parent);
+    uint8_t within = marking->within[parent];
+    if (is_python(marking, caller) && within < PROGRAM) within = imports(marking, caller) ? IMPORT : PROGRAM;
+    marking->within[node] = within;
+    if (caller && is_python(marking, frame_of(marking, node))) marking->runs[caller->module] = true;
+  }
+  for (uint32_t node = marking->nodes; node; node--)
+    if (marking->calls[node] || is_python(marking, frame_of(marking, node)))
+      marking->calls[parent_of(marking, node)] = true;
+}
+
+/* "python3.12", "libpython3.12.so.1.0" */
+static bool is_named_python(const char *module) {
+  const char *name = module + (text_begins(module, "lib") ? 3 : 0);
+  return text_begins(name, "python") && (!name[6] || (name[6] >= '0' && name[6] <= '9'));
+}
+
+static bool is_of_interpreter(const struct marking *marking, const struct frame *frame) {
+  if (!frame->module) return false;
+  if (is_named_python(strings_text(marking->names->strings, frame->module))) return true;
+  const char *function = strings_text(marking->names->strings, frame->function);
+  return marking->runs[frame->module] && (text_begins(function, "Py") || text_begins(function, "_Py"));
+}
+
+/* Whether the frame is the program's main, or the function that a stripped file has in its place. */
+static bool is_main(const struct marking *marking, uint32_t node, const struct frame *frame) {
+  const struct strings *strings = marking->names->strings;
+  const struct frame *caller = frame_of(marking, parent_of(marking, node));
+  if (frame + 1 < frame_of(marking, node) + marking->names->count[node]) return false; /* inlined there */
+  return !strcmp(strings_text(strings, frame->function), "main") ||
+         (caller && text_begins(strings_text(strings, caller->function), "__libc_start_"));
+}
+
+static bool is_hidden(const struct marking *marking, uint32_t node, const struct frame *frame) {
+  uint8_t within = marking->within[node];
+  if (is_python(marking, frame)) return within == PROGRAM && imports(marking, frame);
+  return (within || (marking->calls[node] && !is_main(marking, node, frame))) &&
+         is_of_interpreter(marking, frame);
+}
+
+static bool mark(struct marking *marking) {
+  bool found = false;
+  for (uint32_t node = 1; node <= marking->nodes; node++)
+    for (uint32_t i = 0; i < marking->names->count[node]; i++) {
+      struct frame *frame = frame_of(marking, node) + i;
+      if (is_hidden(marking, node, frame)) found = frame->wrapper = frame->between = true;
+    }
+  return found;
+}
+
+/* ---- homes ---- */
+
+struct files {
+  struct strings *strings;
+  uint32_t *file, *home; /* home: of each file, by its string */
+  size_t count;
+};
+
+/* A folder's end comes first, so that "x.py" stands beside "a/x.py". */
+static int from_the_end(const void *a, const void *b, void *context) {
+  const struct strings *strings = context;
+  const char *left = strings_text(strings, *(const uint32_t *)a),
+             *right = strings_text(strings, *(const uint32_t *)b);
+  size_t i = strlen(left), j = strlen(right);
+  while (i && j && left[i - 1] == right[j - 1]) i--, j--;
+  if (!i || !j) return (i > j) - (i < j);
+  if (left[i - 1] == '/' || right[j - 1] == '/') return left[i - 1] == '/' ? -1 : 1;
+  return (unsigned char)left[i - 1] < (unsigned char)right[j - 1] ? -1 : 1;
+}
+
+/* How many of the last parts of two paths are the same. */
+static size_t same_parts(const char *left, const char *right) {
+  size_t i = strlen(left), j = strlen(right), parts = 0;
+  while (i && j && left[i - 1] == right[j - 1]) parts += left[i - 1] == '/', i--, j--;
+  bool whole = (!i || left[i - 1] == '/') && (!j || right[j - 1] == '/');
+  return parts + whole;
+}
+
+static const char *last_parts(const char *path, size_t parts) {
+  const char *at = path + strlen(path);
+  while (at > path && (at[-1] != '/' || --parts)) at--;
+  return at;
+}
+
+/* Files with the same end stand together. False without memory. */
+static bool name_files(struct files *files) {
+  qsort_r(files->file, files->count, sizeof *files->file, from_the_end, files->strings);
+  for (size_t i = 0; i < files->count; i++) {
+    const char *path = strings_text(files->strings, files->file[i]);
+    size_t before = i ? same_parts(path, strings_text(files->strings, files->file[i - 1])) : 0,
+           after =
+               i + 1 < files->count ? same_parts(path, strings_text(files->strings, files->file[i + 1])) : 0;
+    uint32_t home = strings_intern(files->strings, last_parts(path, (before > after ? before : after) + 1));
+    files->home[files->file[i]] = home;
+    if (!home && *path) return false;
+  }
+  return true;
+}
+
+/* ---- shared ---- */
+
+uint32_t interpreter_module(const struct names *names) {
+  uint32_t number;
+  return strings_find(names->strings, language, &number) ? number : 0;
+}
+
+wn_status interpreter_mark(const struct samples *samples, struct names *names, bool *found) {
+  struct marking marking = {.samples = samples,
+                            .names = names,
+                            .nodes = source_stack_count(samples->source),
+                            .python = interpreter_module(names)};
+  *found = false;
+  if (!marking.python) return WN_OK;
+  size_t nodes = (size_t)marking.nodes + 1;
+  marking.runs = calloc((size_t)names->strings->count + 1, sizeof *marking.runs);
+  marking.within = calloc(nodes, sizeof *marking.within);
+  marking.calls = calloc(nodes, sizeof *marking.calls);
+  bool done = marking.runs && marking.within && marking.calls;
+  if (done) see_stacks(&marking), *found = mark(&marking);
+  free(marking.runs);
+  free(marking.within);
+  free(marking.calls);
+  return done ? WN_OK : error_set(WN_ENOMEM, "not enough memory for the wrappers");
+}
+
+wn_status interpreter_set_homes(struct names *names, uint32_t nodes) {
+  uint32_t python = interpreter_module(names);
+  if (!python) return WN_OK;
+  size_t strings = names->strings->count;
+  struct files files = {names->strings, malloc(strings * sizeof *files.file),
+                        calloc(strings, sizeof *files.home), 0};
+  bool done = files.file && files.home;
+  for (int pass = 0; pass < 2 && done; pass++) {
+    for (uint32_t node = 1; node <= nodes; node++)
+      for (uint32_t i = 0; i < names->count[node]; i++) {
+        struct frame *frame = &names->frame[names->first[node] + i];
+        if (frame->module != python || !frame->file) continue;
+        if (pass) frame->home = files.home[frame->file];
+        if (!pass && !files.home[frame->file])
+          files.file[files.count++] = frame->file, files.home[frame->file] = UINT32_MAX;
+      }
+    if (!pass) done = name_files(&files);
+  }
+  free(files.file);
+  free(files.home);
+  return done ? WN_OK : error_set(WN_ENOMEM, "not enough memory for the names");
+}
+/* SPDX-License-Identifier: MIT */
