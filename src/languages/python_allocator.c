@@ -106,7 +106,7 @@ enum { POOL_CLASS_AT = 36, CLASS_BYTES = 16, CLASSES = PYTHON_SMALL_MOST / CLASS
 size_t python_block_bytes(const struct python *python, const void *block) {
   uintptr_t address = (uintptr_t)block, pool = address & -(uintptr_t)python->layout.pool_bytes;
   uint32_t class;
-  if (!is_in_arena(address) || !is_in_arena(pool)) return 0;
+  if (!is_in_arena(address)) return 0; /* then the pool is there too */
   memcpy(&class, (const void *)(pool + POOL_CLASS_AT), sizeof class);
   return class < CLASSES ? ((size_t) class + 1) * CLASS_BYTES : 0;
 }

@@ -93,8 +93,6 @@ static void *small_realloc(void *context, void *block, size_t bytes) {
                                   : pymalloc.realloc(context, block, bytes);
 }
 
-static void small_free(void *context, void *block) { pymalloc.free(context, block); }
-
 /* ---- arenas ---- */
 
 static void *arena_alloc(void *context, size_t bytes) {
@@ -123,7 +121,7 @@ void python_objects_begin(const struct python *found) {
   if (!has_region || !python_allocator_get(&pymalloc, &arenas)) return;
   python = found;
   const struct python_functions functions = {pymalloc.context, small_malloc, small_calloc, small_realloc,
-                                             small_free};
+                                             pymalloc.free};
   const struct python_arena_functions arena_functions = {arenas.context, arena_alloc, arena_free};
   python_allocator_set(&functions, &arena_functions);
 }
