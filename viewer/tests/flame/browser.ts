@@ -2,6 +2,7 @@
 
 import { build } from 'esbuild';
 import { type Browser, chromium, type Page } from 'playwright-core';
+import { executablePath } from '../browser.ts';
 
 const HERE = process.cwd().endsWith('viewer') ? process.cwd() : `${process.cwd()}/viewer`;
 
@@ -16,7 +17,6 @@ export interface Look {
 }
 
 export async function launch(): Promise<Browser> {
-  const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
   return await chromium.launch({ executablePath, args: ['--no-sandbox', '--headless'] });
 }
 

@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:f
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { executablePath } from '../browser.ts';
 import { program, without } from '../engine/page.ts';
 
 export interface Look {
@@ -51,7 +52,7 @@ export function shopPage(words = '', options: string[] = []): string {
 }
 
 export const launch = (): Promise<Browser> =>
-  chromium.launch({ executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
+  chromium.launch({ executablePath, args: ['--no-sandbox'] });
 
 /** How long is waited for anything: a machine may be busy with much else. */
 const PATIENCE = 30_000; // ms
