@@ -131,8 +131,8 @@ endfunction()
 
 # STATISTICS: the test computes figures from fixed seeds and opens no trace. The figures are equal
 # in each build, so the tiny build leaves the test out.
-# ONE_RUN_IN: sanitizers look at memory alone, so under them the test makes one run in n
-# (support/runs.h). `make soak` makes all runs under AddressSanitizer.
+# ONE_RUN_IN: sanitizers look at memory alone, and the tiny build at tables, so there the test makes
+# one run in n (support/runs.h) and judges no figures. `make soak` makes all runs under AddressSanitizer.
 function(winnow_test name)
   cmake_parse_arguments(TEST "STATISTICS" "TIMEOUT;ONE_RUN_IN" "PARTS;LIBRARIES;LABELS" ${ARGN})
   add_executable(${name} ${TEST_UNPARSED_ARGUMENTS})
@@ -159,8 +159,10 @@ function(winnow_test name)
   if("threads" IN_LIST TEST_LABELS)
     winnow_threads(${name})
   endif()
-  if(TEST_ONE_RUN_IN AND WINNOW_SANITIZE)
+  if(TEST_ONE_RUN_IN AND (WINNOW_SANITIZE OR WINNOW_TINY))
     set_tests_properties(${name} PROPERTIES ENVIRONMENT TEST_ONE_RUN_IN=${TEST_ONE_RUN_IN})
+  endif()
+  if(TEST_ONE_RUN_IN AND WINNOW_SANITIZE)
     add_test(NAME soak_${name} COMMAND ${name})
     set_tests_properties(soak_${name} PROPERTIES TIMEOUT 1200 LABELS "soak;all_runs")
   endif()

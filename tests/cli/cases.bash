@@ -657,7 +657,7 @@ completion_completes() {
   [ -z "$(complete_words winnow report --wrapper '')" ] || fail "the value of --wrapper"
   [ "$(complete_words winnow help inf)" = info ] || fail "help info"
   [ "$(complete_words winnow record --follow)" = --follow-children ] || fail "--follow-children"
-  local command option words
+  local command option words offered
   mkdir folder
   touch some.trace "a blank.trace"
   for command in report html view export diff info dump; do
@@ -677,18 +677,20 @@ completion_completes() {
   [ "$words" = "$(complete_words winnow help "" | sort | tr '\n' ' ')" ] || fail "help: commands"
   for command in $words; do
     succeeds help $command
+    offered=$'\n'$(complete_words winnow $command --)$'\n'
     for option in $(grep -Eo '^ +(-., )? *--[a-z-]+' out | grep -o -- '--[a-z-]*'); do
-      complete_words winnow $command "$option" | grep -qx -- "$option" || fail "$command $option is not completed"
+      [[ $offered = *$'\n'"$option"$'\n'* ]] || fail "$command $option is not completed"
     done
   done
 }
 
 the_manual_page_is_complete() {
-  local page=$source/docs/winnow.1 command option
+  local page=$source/docs/winnow.1 command option text
+  text=$(sed 's/\\-/-/g' "$page")
   for command in record report html view serve ship fleet export diff info dump compact status start stop rate unit; do
     succeeds help $command
     for option in $(grep -Eo '^ +(-., )? *--[a-z-]+' out | grep -o -- '--[a-z-]*'); do
-      sed 's/\\-/-/g' "$page" | grep -q -- "$option" || fail "docs/winnow.1 does not mention $command $option"
+      [[ $text = *"$option"* ]] || fail "docs/winnow.1 does not mention $command $option"
     done
   done
   # Of the settings of a recording, the variables that a user may set.
@@ -706,6 +708,12 @@ fits() { # COLUMNS: all that was printed
   [ "$(LC_ALL=C.UTF-8 wc -L <out)" -le "$1" ] || fail "lines longer than $1 columns: $2: $(cat out)"
 }
 
+append() { # FILE TITLE: what was printed, without another process
+  local lines
+  mapfile -t lines <out
+  printf '%s\n' "$2" "${lines[@]}" >>"$1"
+}
+
 narrow_terminals_are_respected() {
   make named named
   make exact_named exact
@@ -719,9 +727,11 @@ narrow_terminals_are_respected() {
       for by in function line file module stack; do
         for sort in self total blocks samples; do
           succeeds report --by $by --sort $sort --tree --show-wrappers $kind
-          fits "$COLUMNS" "$kind by $by, $sort"
+          append all "$by, $sort"
         done
       done
+      mv all out
+      fits "$COLUMNS" "$kind"
     done
     for kind in named exact; do
       for sort in self total; do

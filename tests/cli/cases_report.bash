@@ -38,18 +38,19 @@ reports_account_for_all_bytes() {
     for by in function line file module stack; do
       for sort in self total blocks samples; do
         for top in 3 1000; do
-          succeeds report --json --no-symbols --by $by --sort $sort --top $top t
-          jq -e 'def all($table): (([.[$table][].self_bytes.estimate] | add // 0) + .[$table + "_rest"].self_bytes.estimate);
-                 def is($total): . - $total | fabs < 1;
-                 (.tree.total_bytes.estimate as $total | all("sites") | is($total)) and
-                 (.totals.allocated_bytes.estimate as $total | all("allocated") | is($total)) and
-                 (.totals.brief_bytes.estimate as $total | all("churn") | is($total)) and
-                 (.totals.live_at_end_bytes.estimate as $total | all("alive") | is($total))' out >/dev/null ||
-            fail "$kind by $by sort $sort top $top"
+          "$winnow" report --json --no-symbols --by $by --sort $sort --top $top t >"$kind by $by sort $sort top $top" 2>err || fail "$(cat err)"
         done
       done
     done
   done
+  [ "$(jq -n '[inputs | .tree.total_bytes.estimate] | length' ./*\ top\ *)" = 80 ] || fail "not 80 reports"
+  jq -r 'def all($table): (([.[$table][].self_bytes.estimate] | add // 0) + .[$table + "_rest"].self_bytes.estimate);
+         def is($total): . - $total | fabs < 1;
+         select(((.tree.total_bytes.estimate as $total | all("sites") | is($total)) and
+                 (.totals.allocated_bytes.estimate as $total | all("allocated") | is($total)) and
+                 (.totals.brief_bytes.estimate as $total | all("churn") | is($total)) and
+                 (.totals.live_at_end_bytes.estimate as $total | all("alive") | is($total))) | not) | input_filename' ./*\ top\ * >wrong || fail "no sums"
+  [ ! -s wrong ] || fail "the rows do not add up: $(cat wrong)"
   make exact t
   for by in function line file module stack; do
     COLUMNS=160 "$winnow" report --all --no-symbols --by $by --top 7 t | sed -n '/^Held/,/^$/p' | awk -v unit="B kB MB" '

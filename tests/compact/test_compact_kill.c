@@ -3,6 +3,7 @@
  * calls it changes nothing that another process sees but the new history, which has no name yet
  * that a reader knows. The compactor is traced (ptrace) and killed before its first call, then
  * before its second, and so on. */
+#include "support/runs.h"
 #include "support/test.h"
 
 #include "base/words.h"
@@ -104,8 +105,8 @@ static uint64_t disk_bytes(const char *name) {
 static void a_kill_at_any_call_leaves_a_whole_trace(void **state) {
   (void)state;
   bool before = false, after = false, ended = false;
-  int number = 0;
-  for (; !ended && number < CALLS_MOST; number += 1 + number / 50) {
+  int number = 0, one_in = 1000 / runs_of(1000);
+  for (; !ended && number < CALLS_MOST; number += one_in * (1 + number / 50)) {
     struct compact_result result;
     record();
     uint64_t bytes = disk_bytes(path);

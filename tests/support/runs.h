@@ -1,6 +1,6 @@
 /* How many runs a statistical test makes. Its seeds are fixed and its figures the same in each
- * build, so under sanitizers, which look at memory alone, the variable TEST_ONE_RUN_IN asks for
- * fewer. */
+ * build, so under sanitizers, which look at memory alone, and in the tiny build the variable
+ * TEST_ONE_RUN_IN asks for fewer. */
 #ifndef TESTS_SUPPORT_RUNS_H
 #define TESTS_SUPPORT_RUNS_H
 

@@ -1,8 +1,9 @@
 /* Opens the test page in Chromium. */
 
 import { build } from 'esbuild';
-import { type Browser, chromium, type Page } from 'playwright-core';
-import { executablePath } from '../browser.ts';
+import type { Browser, Page } from 'playwright-core';
+
+export { launch } from '../browser.ts';
 
 const HERE = process.cwd().endsWith('viewer') ? process.cwd() : `${process.cwd()}/viewer`;
 
@@ -14,10 +15,6 @@ export interface Look {
   forced?: boolean;
   still?: boolean;
   touch?: boolean;
-}
-
-export async function launch(): Promise<Browser> {
-  return await chromium.launch({ executablePath, args: ['--no-sandbox', '--headless'] });
 }
 
 let script: string | null = null;

@@ -4,9 +4,10 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import { executablePath } from '../browser.ts';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { program, without } from '../engine/page.ts';
+
+export { launch } from '../browser.ts';
 
 export interface Look {
   /** Words for make_shop: "few collected"; or "family": three processes. */
@@ -50,9 +51,6 @@ export function shopPage(words = '', options: string[] = []): string {
   rmSync(folder, { recursive: true });
   return file;
 }
-
-export const launch = (): Promise<Browser> =>
-  chromium.launch({ executablePath, args: ['--no-sandbox'] });
 
 /** How long is waited for anything: a machine may be busy with much else. */
 const PATIENCE = 30_000; // ms
