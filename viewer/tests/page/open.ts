@@ -53,7 +53,7 @@ export function shopPage(words = '', options: string[] = []): string {
 }
 
 /** How long is waited for anything: a machine may be busy with much else. */
-const PATIENCE = 30_000; // ms
+export const PATIENCE = 30_000; // ms
 
 /** Waits until the page has an answer to everything that it asked. Where there was none before, a text that ends with
  *  dots stands for it; kinds of block are asked for only in sight. */

@@ -10,7 +10,7 @@ import type { Browser, Page } from 'playwright-core';
 import { inFolder, makePage, program, without } from '../engine/page.ts';
 import { decodeAnswer, type Flame, type Head, stateOf, type Table, type Totals } from '../../src/engine/answers.ts';
 import { amount, bytes, duration, numberOf, shortCount, withError } from '../../src/numbers.ts';
-import { launch, settled } from './open.ts';
+import { PATIENCE, launch, settled } from './open.ts';
 
 let browser: Browser;
 before(async () => {
@@ -42,7 +42,7 @@ async function serve(options: string[], use: (url: string, server: ChildProcess)
 /** Opens an address, and notes what the console complains of. `prepare` is called before anything is asked. */
 async function openAt(url: string, prepare: (page: Page) => unknown = () => {}): Promise<{ page: Page; faults: string[] }> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 1400 }, reducedMotion: 'reduce' });
-  context.setDefaultTimeout(10000);
+  context.setDefaultTimeout(PATIENCE);
   const page = await context.newPage();
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(String(error)));
