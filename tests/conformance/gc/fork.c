@@ -11,8 +11,8 @@
 
 /* ---- all at work ---- */
 
-#ifdef __SANITIZE_THREAD__
-enum { FORKS = 100 }; /* each copies ThreadSanitizer's shadow memory: 20 ms */
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+enum { FORKS = 100 }; /* each copies a sanitizer's shadow memory: 20 ms */
 #else
 enum { FORKS = TINY ? 100 : 1000 };
 #endif
