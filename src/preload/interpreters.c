@@ -1,23 +1,24 @@
 /* The interpreter that was found. */
 #include "preload/interpreters.h"
 
-#include "preload/python_objects.h"
 #include <stdatomic.h>
 
-static struct python python;
+static struct python found_python;
 
 /* Set once it has been found. */
 static const struct callstack_interpreter *_Atomic found;
 
 /* ---- shared ---- */
 
-bool interpreters_find(struct callstacks *callstacks, bool objects, char reason[INTERPRETER_REASON_BYTES]) {
+bool interpreters_find(struct callstacks *callstacks, const struct python **python,
+                       char reason[INTERPRETER_REASON_BYTES]) {
+  *python = NULL;
   _Static_assert((int)INTERPRETER_REASON_BYTES >= (int)PYTHON_REASON_BYTES, "a reason has room");
-  enum python_found result = python_find(&python, callstacks, reason);
+  enum python_found result = python_find(&found_python, callstacks, reason);
   if (result != PYTHON_FOUND) return result == PYTHON_NONE;
   callstacks_set_language(callstacks, "python");
-  if (objects) python_objects_begin(&python);
-  atomic_store_explicit(&found, &python.interpreter, memory_order_release);
+  *python = &found_python;
+  atomic_store_explicit(&found, &found_python.interpreter, memory_order_release);
   return true;
 }
 

@@ -53,6 +53,7 @@
 #include "preload/map_calls.h"
 #include "preload/mappings.h"
 #include "preload/pagemap.h"
+#include "preload/python_objects.h"
 #include "preload/question.h"
 #include "preload/real.h"
 #include "preload/stacks.h"
@@ -442,9 +443,15 @@ static void start_within_limits(void) {
   program_errors_restore(saved);
 }
 
+static void look_for_interpreter(void) {
+  char reason[INTERPRETER_REASON_BYTES];
+  const struct python *python;
+  if (!interpreters_find(host_callstacks(), &python, reason)) tell_briefly(reason);
+  if (python && settings.python_allocator) python_objects_begin(python);
+}
+
 /* Does the work that may take locks, once, when the profile has started. */
 static void settle(void) {
-  char reason[INTERPRETER_REASON_BYTES];
   if (!has_host) return;
   exec_resolve();
   exit_calls_resolve();
@@ -460,8 +467,7 @@ static void settle(void) {
     environment_mark_followers();
   else
     environment_clean();
-  if (wanted && !interpreters_find(host_callstacks(), settings.python_allocator, reason))
-    tell_briefly(reason);
+  if (wanted) look_for_interpreter();
   if (wanted) on_exit(at_exit, NULL);
 }
 

@@ -60,7 +60,7 @@ function assertSame(one: unknown, other: unknown, where: string): void {
   } else assert.equal(one, other, where);
 }
 
-const KINDS = [['plain'], ['named'], ['collected'], ['exact'], ['none'], ['level_freed'], ['shrunk']];
+const KINDS = [['plain'], ['named'], ['collected'], ['exact'], ['none'], ['python'], ['level_freed'], ['shrunk']];
 
 test('500 random queries have the same answers from the command and from the engine in the page', { skip: without }, async () => {
   let answered = 0;
