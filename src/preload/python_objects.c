@@ -13,6 +13,10 @@
  * ARENAS are noted as mappings of their own kind: a reader must not count them besides the objects that lie
  * in them.
  *
+ * REPLACED. Before its first arena the interpreter may take other functions than ours (PYTHONMALLOC, the
+ * development mode), which find ours no more. Then the arenas are mappings like others. What wraps the
+ * functions later, as tracemalloc does, goes on to call ours.
+ *
  * The tables of functions are read without a lock while they are written, so `context` stays what it was,
  * and each function works with either table. */
 #include "preload/python_objects.h"
@@ -33,6 +37,8 @@
 static const struct python *python;
 static struct python_functions pymalloc;
 static struct python_arena_functions arenas;
+
+static enum { NOT_ASKED, OURS, REPLACED } calls; /* set at the first arena, under the interpreter's lock */
 
 static inline bool is_small(size_t bytes) { return bytes - 1 < PYTHON_SMALL_MOST; }
 static inline bool count_words(size_t words) { return LIKELY((words_left -= (int64_t)words) >= 0); }
@@ -95,7 +101,16 @@ static void *small_realloc(void *context, void *block, size_t bytes) {
 
 /* ---- arenas ---- */
 
+static bool is_replaced(void) {
+  struct python_functions now;
+  struct python_arena_functions unused;
+  if (calls == NOT_ASKED)
+    calls = python_allocator_get(&now, &unused) && now.malloc == small_malloc ? OURS : REPLACED;
+  return calls == REPLACED;
+}
+
 static void *arena_alloc(void *context, size_t bytes) {
+  if (is_replaced()) return arenas.alloc(context, bytes);
   bool noted = mappings_wanted();
   struct host_visit visit = host_enter(); /* so that mmap does not note it */
   void *arena = arenas.alloc(context, bytes);

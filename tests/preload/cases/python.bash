@@ -149,6 +149,11 @@ pythons_allocator_can_be_left_alone() {
   [ "$(figure '.totals.allocated_blocks.estimate' trace)" -gt 5000 ] || fail "malloc does not have them"
   for each in debug pymalloc pymalloc_debug malloc_debug; do
     objects PYTHONMALLOC=$each "$winnow" record -q -o trace --rate 1 >answer || fail "$each: $(cat answer)"
+    [ "$(cat answer)" = 0 ] || fail "$each: $(cat answer) objects"
+    "$winnow" dump trace 2>/dev/null | grep -q ' map .* kind=5 ' && fail "$each: arenas are noted, but no objects"
   done
+  objects PYTHONTRACEMALLOC=1 "$winnow" record -q -o trace --rate 1 >answer
+  [ "$(cat answer)" -gt 5000 ] || fail "under tracemalloc: $(cat answer) objects"
+  "$winnow" dump trace 2>/dev/null | grep -q ' map .* kind=5 ' || fail "under tracemalloc no arenas"
   objects PYTHONDEVMODE=1 "$winnow" record -q -o trace --rate 1 >answer
 }
