@@ -192,7 +192,8 @@ static inline __attribute__((always_inline)) enum step_result collect(struct cal
     }
     if (!rule) step = STEP_LOST; /* the frame's rule cannot be found now, so the frame is not written down */
     if (!rule) break;
-    if (walk->pc - options->skip_begin >= options->skip_end - options->skip_begin) frames->native = true;
+    bool own = walk->pc - options->skip_begin < options->skip_end - options->skip_begin;
+    if (!own) frames->native = true;
     if (!language && frames->native) trail_note(frames->trail, walk, frame, rule);
     uintptr_t pc = walk->pc;
     step = walk_step(walk, &callstacks->modules, rule);
@@ -200,6 +201,7 @@ static inline __attribute__((always_inline)) enum step_result collect(struct cal
       put_calls_at(language, frames, depth, pc, walk);
     else if (language)
       put_language(&callstacks->places, language, frames, depth, walk->sp);
+    if (own && language) continue; /* an interpreter's allocator may be further in */
     if (frames->native && frames->count < depth) frames->frame[frames->count++] = frame;
   }
   if (step == STEP_LOST) count_one(&callstacks->truncated);

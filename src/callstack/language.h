@@ -82,7 +82,9 @@ static inline bool put_rest(const struct places *places, struct language *langua
     put_language(places, language, frames, depth, UINTPTR_MAX);
     return language->frame < language->end;
   }
-  if (step != STEP_CALLER && (language->begun || step == STEP_LOST)) put_calls(language, frames, depth, true);
+  if (step == STEP_END ||
+      (step == STEP_LOST && language->begun)) /* LOST: a signal's frame may be further out */
+    put_calls(language, frames, depth, true);
   return language->call;
 }
 

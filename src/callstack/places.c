@@ -134,10 +134,22 @@ void places_destroy(struct places *places) {
   texts_destroy(&places->texts);
 }
 
+static bool is_long(const char *text) { return text && strnlen(text, PLACE_TEXT_MOST + 1) > PLACE_TEXT_MOST; }
+
+/* A function of its own, since the buffers take two kilobytes of the stack. */
+static __attribute__((noinline)) wn_place enter_cut(struct places *places,
+                                                    const struct callstack_place *place) {
+  char function[PLACE_TEXT_MOST + 1], file[PLACE_TEXT_MOST + 1];
+  struct callstack_place shorter = *place;
+  shorter.function = cut(function, place->function);
+  shorter.file = cut(file, place->file);
+  return places_enter(places, &shorter);
+}
+
 wn_place places_enter(struct places *places, const struct callstack_place *place) {
-  char function_buffer[PLACE_TEXT_MOST + 1], file_buffer[PLACE_TEXT_MOST + 1];
-  struct place wanted = {.function = cut(function_buffer, place->function),
-                         .file = cut(file_buffer, place->file),
+  if (is_long(place->function) || is_long(place->file)) return enter_cut(places, place);
+  struct place wanted = {.function = place->function ? place->function : "",
+                         .file = place->file ? place->file : "",
                          .line = place->line,
                          .first_column = place->first_column,
                          .last_column = place->last_column};

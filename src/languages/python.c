@@ -17,6 +17,12 @@ static uintptr_t word_at(uintptr_t object, size_t offset) {
   return word;
 }
 
+/* ENDING. A pointer to another object; 0: there is none that may be used. */
+static uintptr_t pointer_at(const struct python *python, uintptr_t object, size_t offset) {
+  uintptr_t pointer = word_at(object, offset);
+  return python->is_ending() ? 0 : pointer;
+}
+
 static int32_t int_at(uintptr_t object, size_t offset) {
   int32_t number;
   memcpy(&number, (const void *)(object + offset), sizeof number);
@@ -26,9 +32,8 @@ static int32_t int_at(uintptr_t object, size_t offset) {
 static bool is_of(uintptr_t object, uintptr_t type) { return object && word_at(object, PYTHON_TYPE) == type; }
 
 /* NULL if there is none that can be read. */
-static const char *text_at(const struct python *python, uintptr_t code, size_t offset,
-                           char buffer[PYTHON_TEXT_BYTES]) {
-  uintptr_t text = word_at(code, offset);
+static const char *text_at(const struct python *python, uintptr_t code, size_t offset, char *buffer) {
+  uintptr_t text = pointer_at(python, code, offset);
   return is_of(text, python->str_type) ? python_text(&python->layout, (const void *)text, buffer) : NULL;
 }
 
@@ -49,30 +54,40 @@ static int64_t position_of(const struct python_layout *layout, uintptr_t frame, 
 static uint32_t line_of(const struct python *python, uintptr_t frame, uintptr_t code) {
   const struct python_layout *layout = &python->layout;
   int32_t first = int_at(code, layout->first_line);
-  uintptr_t table = word_at(code, layout->line_table);
+  uintptr_t table = pointer_at(python, code, layout->line_table);
   if (!is_of(table, python->bytes_type)) return first > 0 ? (uint32_t)first : 0;
   return python_line(layout->lines, (const uint8_t *)(table + PYTHON_BYTES), word_at(table, PYTHON_SIZE),
                      first, position_of(layout, frame, code));
 }
 
+/* Enters a place whose texts may have to be converted; apart, since it takes a kilobyte of the stack. */
+static __attribute__((noinline)) wn_place place_converted(const struct python *python, uintptr_t code,
+                                                          size_t name, uint32_t line) {
+  char function[PYTHON_TEXT_BYTES], file[PYTHON_TEXT_BYTES];
+  struct callstack_place place = {.function = text_at(python, code, name, function),
+                                  .file = text_at(python, code, python->layout.file, file),
+                                  .line = line};
+  return place.function && place.file ? callstacks_place(python->callstacks, &place) : 0;
+}
+
 static wn_place place_of(const struct python *python, uintptr_t frame, uintptr_t code) {
   const struct python_layout *layout = &python->layout;
-  char function_buffer[PYTHON_TEXT_BYTES], file_buffer[PYTHON_TEXT_BYTES];
-  struct callstack_place place = {
-      .function =
-          text_at(python, code, layout->qualified ? layout->qualified : layout->name, function_buffer),
-      .file = text_at(python, code, layout->file, file_buffer)};
-  if (!place.function || !place.file) return 0;
-  place.line = line_of(python, frame, code);
-  return callstacks_place(python->callstacks, &place);
+  size_t name = layout->qualified ? layout->qualified : layout->name;
+  uint32_t line = line_of(python, frame, code);
+  struct callstack_place place = {.function = text_at(python, code, name, NULL),
+                                  .file = text_at(python, code, layout->file, NULL),
+                                  .line = line};
+  return place.function && place.file ? callstacks_place(python->callstacks, &place)
+                                      : place_converted(python, code, name, line);
 }
 
 static uintptr_t innermost(const struct callstack_interpreter *interpreter) {
   const struct python *python = (const struct python *)(const void *)interpreter;
   uintptr_t thread = (uintptr_t)python->thread_state();
-  if (!thread) return 0;
-  uintptr_t found = word_at(thread, python->layout.thread_frame);
-  return found && python->layout.has_c_frame ? word_at(found, python->layout.c_frame_frame) : found;
+  if (!thread || python->is_ending()) return 0;
+  uintptr_t found = pointer_at(python, thread, python->layout.thread_frame);
+  return found && python->layout.has_c_frame ? pointer_at(python, found, python->layout.c_frame_frame)
+                                             : found;
 }
 
 static uintptr_t describe(const struct callstack_interpreter *interpreter, uintptr_t frame,
@@ -81,12 +96,12 @@ static uintptr_t describe(const struct callstack_interpreter *interpreter, uintp
   const struct python_layout *layout = &python->layout;
   uint8_t mark = layout->mark ? *(const uint8_t *)(frame + layout->mark) : 0;
   bool is_shim = layout->marks == PYTHON_SHIMS && mark >= PYTHON_SHIM;
-  uintptr_t code = word_at(frame, layout->code);
+  uintptr_t code = pointer_at(python, frame, layout->code);
   if (layout->tagged) code &= ~(uintptr_t)7;
   out->place = !is_shim && is_of(code, python->code_type) ? place_of(python, frame, code) : 0;
   out->is_first =
       layout->marks == PYTHON_EACH_IS_FIRST || (layout->marks == PYTHON_MARKS_ENTRY && mark) || is_shim;
-  return word_at(frame, layout->previous);
+  return pointer_at(python, frame, layout->previous);
 }
 
 /* ---- finding ---- */
@@ -100,7 +115,7 @@ static uint32_t version_of_interpreter(void) {
   unsigned major, minor;
   if (number) return (uint32_t)*number;
   if (!text || sscanf(text(), "%u.%u", &major, &minor) != 2) return 0;
-  return major << 24 | minor << 16;
+  return major << 24 | minor << 16 | PYTHON_FINAL;
 }
 
 static bool find_loop(struct python *python) {
@@ -116,11 +131,13 @@ static bool find_loop(struct python *python) {
 
 static bool find_symbols(struct python *python) {
   python->thread_state = (void *(*)(void))symbol("PyGILState_GetThisThreadState");
+  void *ending = symbol("Py_IsFinalizing"); /* since 3.13 */
+  python->is_ending = (int (*)(void))(ending ? ending : symbol("_Py_IsFinalizing"));
   python->code_type = (uintptr_t)symbol("PyCode_Type");
   python->str_type = (uintptr_t)symbol("PyUnicode_Type");
   python->bytes_type = (uintptr_t)symbol("PyBytes_Type");
-  return python->thread_state && python->code_type && python->str_type && python->bytes_type &&
-         find_loop(python);
+  return python->thread_state && python->is_ending && python->code_type && python->str_type &&
+         python->bytes_type && find_loop(python);
 }
 
 /* NULL: it can be read. */

@@ -1,11 +1,15 @@
 /* Calls of CPython's functions, for callstacks.
  *
  * The calls of a thread are a chain of frames that its state leads to. A capture follows the chain by
- * plain loads, in the thread itself: nothing else changes the chain, whose objects the calls keep alive,
- * whether the thread holds the interpreter's lock or not. Nothing is written and no reference is counted;
- * the only function of the interpreter that is called is PyGILState_GetThisThreadState, which takes no lock
- * and no memory. A frame is valid whenever malloc is called, but not at every instruction: so a stack that
+ * plain loads, in the thread itself: until the interpreter ends, nothing else changes the chain, whose objects
+ * the calls keep alive, whether the thread holds the interpreter's lock or not. Nothing is written and no
+ * reference is counted; the only functions of the interpreter that are called are
+ * PyGILState_GetThisThreadState and Py_IsFinalizing, which take no lock and no memory. A frame is valid whenever malloc is called, but not at every instruction: so a stack that
  * begins in a signal handler has no such calls (callstack_interpreter).
+ *
+ * ENDING. When the interpreter ends, it frees the states, frames and code of threads that go on without its
+ * lock. It says before that it is ending. So each pointer that a load gives is used only if the interpreter
+ * was not ending after the load.
  *
  * JOINING. The loop is _PyEval_EvalFrameDefault. Up to 3.10 each call has an activation of its own; from
  * 3.11 on one activation runs several, and the first of them is marked.
@@ -27,6 +31,7 @@ struct python {
   struct callstacks *callstacks;
   struct python_layout layout;
   void *(*thread_state)(void);
+  int (*is_ending)(void);
   uintptr_t code_type, str_type, bytes_type;
 };
 

@@ -3,7 +3,7 @@
  * ARENAS. All arenas have one size, a power of two, and each begins at some page. So in each stretch of
  * that size at most one arena begins, and a table of the pages where they begin tells whether an address is
  * in one: it is the arena that begins in the same stretch, or the one before. The table has two levels, and
- * its lower parts are mapped when they are needed. Nobody waits. */
+ * its lower parts are mapped when they are needed. No thread waits. */
 #include "languages/python_allocator.h"
 
 #include "base/metadata.h"
@@ -19,12 +19,16 @@ typedef void arenas_function(struct python_arena_functions *functions);
 
 /* ---- arenas ---- */
 
-enum { ADDRESS_BITS = 47, STRETCH_BITS_LEAST = 18, STRETCH_BITS_MOST = 24, PAGE_BITS = 12, LOWER_BITS = 14 };
+enum { ADDRESS_BITS = 47, STRETCH_BITS_LEAST = 18, PAGE_BITS = 12, LOWER_BITS = 14 };
 enum { UPPER = 1 << (ADDRESS_BITS - STRETCH_BITS_LEAST - LOWER_BITS), LOWER = 1 << LOWER_BITS };
 
-static _Atomic(uint32_t) stretch_bits; /* of the arenas' size; 0: there was none yet */
 static _Atomic(_Atomic(uint16_t) *)
     tables[UPPER]; /* of LOWER stretches: 1 + the page of it where one begins */
+
+/* Of the arenas' size. */
+static uint32_t bits_of(const struct python *python) {
+  return (uint32_t)__builtin_ctz(python->layout.arena_bytes);
+}
 
 /* NULL: there is none; with `make`, no memory for it. */
 static _Atomic(uint16_t) *entry_of(uintptr_t stretch, bool make) {
@@ -54,10 +58,10 @@ static bool has(uintptr_t stretch, uint32_t bits, uintptr_t address) {
   return page && address - begin < (uintptr_t)1 << bits;
 }
 
-static bool is_in_arena(uintptr_t address) {
-  uint32_t bits = atomic_load_explicit(&stretch_bits, memory_order_relaxed);
+static bool is_in_arena(const struct python *python, uintptr_t address) {
+  uint32_t bits = bits_of(python);
   uintptr_t stretch = address >> bits;
-  return bits && (has(stretch, bits, address) || has(stretch - 1, bits, address));
+  return has(stretch, bits, address) || has(stretch - 1, bits, address);
 }
 
 /* ---- shared ---- */
@@ -88,17 +92,9 @@ void python_allocator_set(const struct python_functions *functions,
   set(DOMAIN_OBJECT, &copy);
 }
 
-void python_arena_begins(uintptr_t arena, size_t bytes) {
-  uint32_t bits = (uint32_t)__builtin_ctzll(bytes | (size_t)1 << 63), known = 0;
-  if (bits < STRETCH_BITS_LEAST || bits > STRETCH_BITS_MOST || bytes != (size_t)1 << bits) return;
-  if (!atomic_compare_exchange_strong(&stretch_bits, &known, bits) && known != bits) return;
-  note(arena, bits, true);
-}
+void python_arena_begins(const struct python *python, uintptr_t arena) { note(arena, bits_of(python), true); }
 
-void python_arena_ends(uintptr_t arena) {
-  uint32_t bits = atomic_load_explicit(&stretch_bits, memory_order_relaxed);
-  if (bits) note(arena, bits, false);
-}
+void python_arena_ends(const struct python *python, uintptr_t arena) { note(arena, bits_of(python), false); }
 
 /* struct pool_header of obmalloc.c: five words and counts before it, the same in all versions. */
 enum { POOL_CLASS_AT = 36, CLASS_BYTES = 16, CLASSES = PYTHON_SMALL_MOST / CLASS_BYTES };
@@ -106,7 +102,7 @@ enum { POOL_CLASS_AT = 36, CLASS_BYTES = 16, CLASSES = PYTHON_SMALL_MOST / CLASS
 size_t python_block_bytes(const struct python *python, const void *block) {
   uintptr_t address = (uintptr_t)block, pool = address & -(uintptr_t)python->layout.pool_bytes;
   uint32_t class;
-  if (!is_in_arena(address)) return 0; /* then the pool is there too */
+  if (!is_in_arena(python, address)) return 0; /* then the pool is there too */
   memcpy(&class, (const void *)(pool + POOL_CLASS_AT), sizeof class);
   return class < CLASSES ? ((size_t) class + 1) * CLASS_BYTES : 0;
 }

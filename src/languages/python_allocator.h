@@ -39,9 +39,10 @@ bool python_allocator_get(struct python_functions *functions, struct python_aren
 void python_allocator_set(const struct python_functions *functions,
                           const struct python_arena_functions *arenas);
 
-/* Note an arena, which has been mapped or will be unmapped. Any thread. */
-void python_arena_begins(uintptr_t arena, size_t bytes);
-void python_arena_ends(uintptr_t arena);
+/* Note an arena, which has been mapped or will be unmapped. Of what the interpreter takes by the functions for
+ * arenas, only stretches of layout.arena_bytes are arenas: others are its stacks of frames. Any thread. */
+void python_arena_begins(const struct python *python, uintptr_t arena);
+void python_arena_ends(const struct python *python, uintptr_t arena);
 
 /* The size of a live block's class: at least what was asked for it. 0: it is in no arena that is known. */
 size_t python_block_bytes(const struct python *python, const void *block);

@@ -108,6 +108,7 @@ static bool read_debug_offsets(const void *runtime, unsigned minor, struct pytho
   bool good = true;
   *layout = (struct python_layout){.minor = (uint16_t)minor,
                                    .pool_bytes = 16384,
+                                   .arena_bytes = 1 << 20,
                                    .thread_frame = offset_at(runtime, at->current_frame, &good),
                                    .tagged = minor >= 14,
                                    .code = offset_at(runtime, at->executable, &good),
@@ -162,10 +163,13 @@ static int64_t attribute(const void *code_type, const char *wanted) {
 bool python_layout_of(uint32_t version, const void *runtime, struct python_layout *layout, const char **why) {
   unsigned minor = version >> 16 & 0xff;
   *why = "this version is not known";
-  if (version >> 24 != 3 || minor < PYTHON_MINOR_LEAST || minor > PYTHON_MINOR_MOST) return false;
+  if ((version & 0xf0) != PYTHON_FINAL || version >> 24 != 3 || minor < PYTHON_MINOR_LEAST ||
+      minor > PYTHON_MINOR_MOST)
+    return false;
   if (minor >= DEBUG_MINOR_LEAST) return layout_of_debug_offsets(version, runtime, layout, why);
   *layout = tables[minor - PYTHON_MINOR_LEAST];
   layout->pool_bytes = minor < 10 ? 4096 : 16384;
+  layout->arena_bytes = minor < 10 ? 256 << 10 : 1 << 20;
   return true;
 }
 

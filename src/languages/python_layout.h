@@ -30,6 +30,7 @@ enum python_lines {
 /* Offsets in bytes. */
 struct python_layout {
   uint16_t minor, pool_bytes;
+  uint32_t arena_bytes;
   uint16_t thread_frame;  /* in the thread's state: its innermost frame */
   uint16_t c_frame_frame; /* 3.11 and 3.12: the thread has a C frame there, and this has the frame */
   bool has_c_frame;
@@ -47,6 +48,9 @@ enum { PYTHON_TYPE = 8, PYTHON_SIZE = 16, PYTHON_BYTES = 32, PYTHON_TEXT_STATE =
 
 /* The first and the last minor version of Python 3 that is known. */
 enum { PYTHON_MINOR_LEAST = 9, PYTHON_MINOR_MOST = 14 };
+
+/* The lowest byte of PY_VERSION_HEX of a release; earlier ones may have other layouts. */
+enum { PYTHON_FINAL = 0xf0 };
 
 /* `version` is PY_VERSION_HEX; `runtime` is the address of _PyRuntime. On failure returns false and says
  * why. */

@@ -21,7 +21,7 @@ static size_t encode(uint32_t character, char *to) {
 
 /* ---- shared ---- */
 
-const char *python_text(const struct python_layout *layout, const void *str, char buffer[PYTHON_TEXT_BYTES]) {
+const char *python_text(const struct python_layout *layout, const void *str, char *buffer) {
   const char *object = str;
   uint32_t state;
   uint64_t length;
@@ -32,6 +32,7 @@ const char *python_text(const struct python_layout *layout, const void *str, cha
        ascii = state >> (layout->text_kind_shift + 4) & 1;
   if (!compact || (kind != 1 && kind != 2 && kind != 4)) return NULL;
   if (ascii) return object + layout->ascii_text;
+  if (!buffer) return NULL;
   size_t used = 0;
   for (size_t i = 0; i < length && used + CHARACTER_MOST < PYTHON_TEXT_BYTES; i++)
     used += encode(character_at(object + layout->other_text, i, kind), buffer + used);

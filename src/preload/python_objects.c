@@ -13,9 +13,9 @@
  * ARENAS are noted as mappings of their own kind: a reader must not count them besides the objects that lie
  * in them.
  *
- * REPLACED. Before its first arena the interpreter may take other functions than ours (PYTHONMALLOC, the
- * development mode), which find ours no more. Then the arenas are mappings like others. What wraps the
- * functions later, as tracemalloc does, goes on to call ours.
+ * REPLACED. Before its first object the interpreter may take other functions than ours (PYTHONMALLOC, the
+ * development mode). Then no request reaches ours, and the arenas are mappings like others. What wraps the
+ * functions, as tracemalloc does, goes on to call ours.
  *
  * The tables of functions are read without a lock while they are written, so `context` stays what it was,
  * and each function works with either table. */
@@ -38,7 +38,7 @@ static const struct python *python;
 static struct python_functions pymalloc;
 static struct python_arena_functions arenas;
 
-static enum { NOT_ASKED, OURS, REPLACED } calls; /* set at the first arena, under the interpreter's lock */
+static bool reached; /* REPLACED: a small request has come; written under the interpreter's lock */
 
 static inline bool is_small(size_t bytes) { return bytes - 1 < PYTHON_SMALL_MOST; }
 static inline bool count_words(size_t words) { return LIKELY((words_left -= (int64_t)words) >= 0); }
@@ -63,13 +63,19 @@ SLOW void *calloc_slow(void *context, size_t count, size_t bytes) {
   return block;
 }
 
+static inline void reach(void) {
+  if (__builtin_expect(!reached, 0)) reached = true;
+}
+
 static void *small_malloc(void *context, size_t bytes) {
+  reach();
   return !is_small(bytes) || count_words(malloc_words(bytes)) ? pymalloc.malloc(context, bytes)
                                                               : malloc_slow(context, bytes);
 }
 
 static void *small_calloc(void *context, size_t count, size_t bytes) {
   size_t total;
+  reach();
   if (__builtin_mul_overflow(count, bytes, &total) || !is_small(total) || count_words(malloc_words(total)))
     return pymalloc.calloc(context, count, bytes);
   return calloc_slow(context, count, bytes);
@@ -80,10 +86,8 @@ static void release(void *context, void *block) { pymalloc.free(context, block);
 /* GROWTH. A block of pymalloc's; `before` is the size of its class. */
 static void *resize(void *context, void *block, size_t bytes, size_t before) {
   if (!is_small(bytes)) {
-    words_left += (int64_t)malloc_words(before);
-    void *moved = pymalloc.realloc(context, block, bytes);
-    if (!moved) words_left -= (int64_t)malloc_words(before);
-    return moved;
+    words_left += (int64_t)malloc_words(before); /* and stay out if there is no memory */
+    return pymalloc.realloc(context, block, bytes);
   }
   void *grown = pymalloc.realloc(context, block, bytes);
   size_t after = grown ? python_block_bytes(python, grown) : 0;
@@ -101,20 +105,12 @@ static void *small_realloc(void *context, void *block, size_t bytes) {
 
 /* ---- arenas ---- */
 
-static bool is_replaced(void) {
-  struct python_functions now;
-  struct python_arena_functions unused;
-  if (calls == NOT_ASKED)
-    calls = python_allocator_get(&now, &unused) && now.malloc == small_malloc ? OURS : REPLACED;
-  return calls == REPLACED;
-}
-
 static void *arena_alloc(void *context, size_t bytes) {
-  if (is_replaced()) return arenas.alloc(context, bytes);
+  if (bytes != python->layout.arena_bytes || !reached) return arenas.alloc(context, bytes);
   bool noted = mappings_wanted();
   struct host_visit visit = host_enter(); /* so that mmap does not note it */
   void *arena = arenas.alloc(context, bytes);
-  if (arena) python_arena_begins((uintptr_t)arena, bytes);
+  if (arena) python_arena_begins(python, (uintptr_t)arena);
   if (arena && noted) {
     const wn_callstack *stack = interpreters_capture(host_callstacks(), process_stack_depth());
     mappings_add((uintptr_t)arena, bytes, RECORDER_MAP_ARENA, callstack_keep(stack));
@@ -125,7 +121,7 @@ static void *arena_alloc(void *context, size_t bytes) {
 }
 
 static void arena_free(void *context, void *arena, size_t bytes) {
-  python_arena_ends((uintptr_t)arena);
+  if (bytes == python->layout.arena_bytes) python_arena_ends(python, (uintptr_t)arena);
   arenas.free(context, arena, bytes); /* munmap notes that the mapping ends */
 }
 

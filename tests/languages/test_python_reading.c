@@ -180,10 +180,11 @@ static void tables_of_offsets_are_checked(void **state) {
 
 static void other_versions_are_refused(void **state) {
   (void)state;
-  static const uint32_t known[] = {0x030900f0, 0x030a0000, 0x030b02f0, 0x030c01f0},
-                        unknown[] = {0, 0x02071200, 0x030800f0, 0x030f00a1, 0x040900f0};
+  static const uint32_t known[] = {0x030900f0, 0x030a0df0, 0x030b02f0, 0x030c01f0},
+                        unknown[] = {0,          0x030b00a7, 0x030d00c2, 0x02071200,
+                                     0x030800f0, 0x030f00a1, 0x040900f0};
   for (size_t i = 0; i < 4; i++) assert_true(is_known(known[i]));
-  for (size_t i = 0; i < 5; i++) assert_false(is_known(unknown[i]));
+  for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) assert_false(is_known(unknown[i]));
 }
 
 /* PyMemberDef */

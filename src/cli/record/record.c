@@ -159,7 +159,7 @@ void record_print_options(FILE *out) {
     if (!row->option) continue;
     snprintf(names, sizeof names, "-%c, --%s %s", row->letter, row->option,
              row->argument ? row->argument : "");
-    fprintf(out, "  %-23s%s", names, row->help);
+    fprintf(out, "  %-23s%s%s", names, strlen(names) < 23 ? "" : "  ", row->help);
     if (row->argument && row->initial) fprintf(out, "; default %s", row->initial);
     fputc('\n', out);
   }

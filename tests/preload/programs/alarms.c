@@ -1,7 +1,10 @@
-/* A library whose signal handler maps memory, at any instruction of the program. */
+/* A library for programs in Python: a signal handler that maps memory at any instruction of the program, and a
+ * function that allocates for ever. */
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/time.h>
 
@@ -30,4 +33,13 @@ EXPORT void begin(void) {
 EXPORT int count(void) { return handled; }
 
 EXPORT void end(void) { set(0); }
+static _Atomic(long) made;
+
+EXPORT void allocate_for_ever(void) {
+  for (;; made++) free(malloc(100));
+}
+
+EXPORT void await_allocations(long count) {
+  for (long until = made + count; made < until;) sched_yield();
+}
 /* SPDX-License-Identifier: MIT */
