@@ -164,7 +164,7 @@ threads_may_outlive_pythons_interpreter() {
   for python in $(pythons); do
     rm -rf trace
     run_as daemons env GLIBC_TUNABLES=glibc.malloc.tcache_count=0 MALLOC_PERTURB_=165 \
-      "$winnow" record -q -o trace --rate 1e-1 -- "$python" "$here/programs/daemons.py" "$programs/libalarms.so"
+      "$winnow" record -q -o trace --rate 1e-2 -- "$python" "$here/programs/daemons.py" "$programs/libalarms.so"
     [ "$(cat daemons.code)" = 0 ] || fail "$python: ended with $(cat daemons.code): $(cat daemons.err)"
     opens trace
   done

@@ -13,7 +13,7 @@ def work():
     library.allocate_for_ever()
 
 
-for _ in range(3):
+for _ in range(8):
     threading.Thread(target=work, daemon=True).start()
 library.await_allocations(1000)
 sys.modules["late"] = Late()
