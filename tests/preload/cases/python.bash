@@ -54,7 +54,7 @@ python_calls_are_not_read_in_signal_handlers() {
     grep ' map .*=80740352:' events >maps
     [ -s maps ] || fail "$python: no mapping of a handler"
     grep '@' maps && fail "$python: calls in a handler"
-    grep -q 'work@' events || fail "$python: no calls at all"
+    [ "$tiny" != 0 ] || grep -q 'work@' events || fail "$python: no calls at all"
   done
 }
 
