@@ -319,8 +319,8 @@ struct beginning {
   uintptr_t pc, sp, bp;
 };
 
-/* Makes the stack of at most `depth` frames, for which there is room. If there are more, and it must not
- * be cut, NULL. */
+/* Makes the stack of at most `depth` frames, for which there is room. If there are more, and it
+ * must not be cut, NULL. */
 static const wn_callstack *capture_up_to(struct callstacks *callstacks, const struct callstack_wish *wish,
                                          const struct beginning *from, uint32_t *room, size_t depth,
                                          bool may_cut) {

@@ -33,8 +33,8 @@ struct callstacks_options {
 struct callstacks *callstacks_create(const struct callstacks_options *options);
 void callstacks_destroy(struct callstacks *callstacks);
 
-/* Names the language that callstacks_place is for, in up to 60 bytes; NULL is "language". Before the first
- * place. */
+/* Names the language that callstacks_place is for, in up to 60 bytes; NULL is "language". Before
+ * the first place. */
 void callstacks_set_language(struct callstacks *callstacks, const char *name);
 
 /* The lock of callstacks_place (rank PLACES), for a host that takes it around a fork. */
@@ -84,17 +84,17 @@ struct callstack_call {
   bool is_first;  /* the outermost one that this activation of the interpreter's loop runs */
 };
 
-/* An interpreter that keeps its calls in a chain of its own, from which no call leads to a native frame.
- * A native frame in the code of its loop runs the chain's next calls, up to the one that is the first of
- * its activation. */
+/* An interpreter that keeps its calls in a chain of its own, from which no call leads to a
+ * native frame. A native frame in the code of its loop runs the chain's next calls, up to the
+ * one that is the first of its activation. */
 struct callstack_interpreter {
   uintptr_t loop_begin, loop_end; /* code addresses */
-  /* The innermost call of the calling thread; 0: there is none. Called when the walk comes to the first
-   * native frame of the loop, but not if it passed a frame that a signal interrupted: then the chain may
-   * be half written. */
+  /* The innermost call of the calling thread; 0: there is none. Called when the walk comes to
+   * the first native frame of the loop, but not if it passed a frame that a signal interrupted:
+   * then the chain may be half written. */
   uintptr_t (*innermost)(const struct callstack_interpreter *interpreter);
-  /* Describes a call and returns the one that is further out; 0: there is none. May take the lock of
-   * callstacks_place. */
+  /* Describes a call and returns the one that is further out; 0: there is none. May take the
+   * lock of callstacks_place. */
   uintptr_t (*describe)(const struct callstack_interpreter *interpreter, uintptr_t call,
                         struct callstack_call *out);
 };
@@ -115,8 +115,8 @@ struct callstack_wish {
   const struct callstack_interpreter *interpreter; /* NULL: none; else there is no `language` */
 };
 
-/* The caller's stack with a language's frames in it. Stacks of more than 64 frames need some 5 KiB of
- * stack, others 1 KiB. */
+/* The caller's stack with a language's frames in it. Stacks of more than 64 frames need some 5
+ * KiB of stack, others 1 KiB. */
 const wn_callstack *callstack_capture_with(struct callstacks *callstacks, const struct callstack_wish *wish);
 
 /* The stack of these places of the language, innermost first, and no others; of the first `depth`.

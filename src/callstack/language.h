@@ -1,11 +1,11 @@
 /* How a language's frames come among the native ones, while a walk goes outwards.
  *
- * A native frame ends at the stack pointer of its caller, which is known when the frame is unwound. So
- * before the walk writes down a native frame, it writes down the language's next frames, as long as their
- * addresses lie below the stack pointer of the native frame's caller. Calls of an interpreter (struct
- * callstack_interpreter) are written down before the native frames of its loop. What is left of them
- * where the walk ends is put outermost: the compiler may have split the loop's code, and a walk may not
- * get through code made at run time. */
+ * A native frame ends at the stack pointer of its caller, which is known when the frame is
+ * unwound. So before the walk writes down a native frame, it writes down the language's next
+ * frames, as long as their addresses lie below the stack pointer of the native frame's caller.
+ * Calls of an interpreter (struct callstack_interpreter) are written down before the native
+ * frames of its loop. What is left of them where the walk ends is put outermost: the compiler
+ * may have split the loop's code, and a walk may not get through code made at run time. */
 #ifndef CALLSTACK_LANGUAGE_H
 #define CALLSTACK_LANGUAGE_H
 
@@ -52,7 +52,8 @@ static inline void put_language(const struct places *places, struct language *la
   }
 }
 
-/* Writes down the calls of one activation of the interpreter's loop; of all that are left if `all`. */
+/* Writes down the calls of one activation of the interpreter's loop; of all that are left if
+ * `all`. */
 static inline void put_calls(struct language *language, struct frames *frames, size_t depth, bool all) {
   const struct callstack_interpreter *interpreter = language->interpreter;
   struct callstack_call call = {.place = 0};

@@ -60,7 +60,8 @@ static uint32_t line_of(const struct python *python, uintptr_t frame, uintptr_t 
                      first, position_of(layout, frame, code));
 }
 
-/* Enters a place whose texts may have to be converted; apart, since it takes a kilobyte of the stack. */
+/* Enters a place whose texts may have to be converted; apart, since it takes a kilobyte of the
+ * stack. */
 static __attribute__((noinline)) wn_place place_converted(const struct python *python, uintptr_t code,
                                                           size_t name, uint32_t line) {
   char function[PYTHON_TEXT_BYTES], file[PYTHON_TEXT_BYTES];

@@ -1,25 +1,27 @@
 /* Calls of CPython's functions, for callstacks.
  *
- * The calls of a thread are a chain of frames that its state leads to. A capture follows the chain by
- * plain loads, in the thread itself: until the interpreter ends, nothing else changes the chain, whose objects
- * the calls keep alive, whether the thread holds the interpreter's lock or not. Nothing is written and no
- * reference is counted; the only functions of the interpreter that are called are
- * PyGILState_GetThisThreadState and Py_IsFinalizing, which take no lock and no memory. A frame is valid whenever malloc is called, but not at every instruction: so a stack that
- * begins in a signal handler has no such calls (callstack_interpreter).
+ * The calls of a thread are a chain of frames that its state leads to. A capture follows the chain
+ * by plain loads, in the thread itself: until the interpreter ends, nothing else changes the chain,
+ * whose objects the calls keep alive, whether the thread holds the interpreter's lock or not.
+ * Nothing is written and no reference is counted; the only functions of the interpreter that are
+ * called are PyGILState_GetThisThreadState and Py_IsFinalizing, which take no lock and no memory. A
+ * frame is valid whenever malloc is called, but not at every instruction: so a stack that begins in
+ * a signal handler has no such calls (callstack_interpreter).
  *
- * ENDING. When the interpreter ends, it frees the states, frames and code of threads that go on without its
- * lock. It says before that it is ending. So each pointer that a load gives is used only if the interpreter
- * was not ending after the load.
+ * ENDING. When the interpreter ends, it frees the states, frames and code of threads that go on
+ * without its lock. It says before that it is ending. So each pointer that a load gives is used
+ * only if the interpreter was not ending after the load.
  *
- * JOINING. The loop is _PyEval_EvalFrameDefault. Up to 3.10 each call has an activation of its own; from
- * 3.11 on one activation runs several, and the first of them is marked.
+ * JOINING. The loop is _PyEval_EvalFrameDefault. Up to 3.10 each call has an activation of its own;
+ * from 3.11 on one activation runs several, and the first of them is marked.
  *
- * NAMES. Each call becomes a place: the function's qualified name, its file and the line. The address of a
- * code object says nothing, since the next object may lie there; so the texts are compared each time, which
- * is what callstacks_place does. A text is read only from an object of the type that it must have.
+ * NAMES. Each call becomes a place: the function's qualified name, its file and the line. The
+ * address of a code object says nothing, since the next object may lie there; so the texts are
+ * compared each time, which is what callstacks_place does. A text is read only from an object of
+ * the type that it must have.
  *
- * SUBINTERPRETERS. Up to 3.11 the thread's state is the main interpreter's, so the calls of another one are
- * missing. */
+ * SUBINTERPRETERS. Up to 3.11 the thread's state is the main interpreter's, so the calls of
+ * another one are missing. */
 #ifndef LANGUAGES_PYTHON_H
 #define LANGUAGES_PYTHON_H
 
@@ -38,9 +40,9 @@ struct python {
 enum python_found { PYTHON_NONE, PYTHON_FOUND, PYTHON_REFUSED };
 enum { PYTHON_REASON_BYTES = 160 };
 
-/* Looks for an interpreter among the objects that the loader searches for symbols, and prepares `python` for
- * captures with these callstacks. PYTHON_REFUSED: there is one whose calls cannot be read; `reason` says why.
- * Takes the loader's lock. */
+/* Looks for an interpreter among the objects that the loader searches for symbols, and prepares
+ * `python` for captures with these callstacks. PYTHON_REFUSED: there is one whose calls cannot
+ * be read; `reason` says why. Takes the loader's lock. */
 enum python_found python_find(struct python *python, struct callstacks *callstacks,
                               char reason[PYTHON_REASON_BYTES]);
 

@@ -1,9 +1,10 @@
 /* The tables of functions, and the set of arenas.
  *
- * ARENAS. All arenas have one size, a power of two, and each begins at some page. So in each stretch of
- * that size at most one arena begins, and a table of the pages where they begin tells whether an address is
- * in one: it is the arena that begins in the same stretch, or the one before. The table has two levels, and
- * its lower parts are mapped when they are needed. No thread waits. */
+ * ARENAS. All arenas have one size, a power of two, and each begins at some page. So in each
+ * stretch of that size at most one arena begins, and a table of the pages where they begin tells
+ * whether an address is in one: it is the arena that begins in the same stretch, or the one
+ * before. The table has two levels, and its lower parts are mapped when they are needed. No
+ * thread waits. */
 #include "languages/python_allocator.h"
 
 #include "base/metadata.h"

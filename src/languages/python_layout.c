@@ -3,78 +3,29 @@
 
 #include <string.h>
 
+/* Three lines each, in the order of the struct: what a version has, and the thread's state; a
+ * frame; a code object and a str. */
+/* clang-format off */
 static const struct python_layout tables[] = {
-    {.minor = 9,
-     .thread_frame = 24,
-     .code = 32,
-     .previous = 24,
-     .position = 104,
-     .marks = PYTHON_EACH_IS_FIRST,
-     .lines = PYTHON_LNOTAB,
-     .file = 104,
-     .name = 112,
-     .first_line = 40,
-     .line_table = 120,
-     .ascii_text = 48,
-     .other_text = 72,
-     .text_kind_shift = 2},
-    {.minor = 10,
-     .thread_frame = 24,
-     .code = 32,
-     .previous = 24,
-     .position = 96,
-     .marks = PYTHON_EACH_IS_FIRST,
-     .lines = PYTHON_LINETABLE,
-     .file = 104,
-     .name = 112,
-     .first_line = 40,
-     .line_table = 120,
-     .ascii_text = 48,
-     .other_text = 72,
-     .text_kind_shift = 2},
-    {.minor = 11,
-     .thread_frame = 56,
-     .has_c_frame = true,
-     .c_frame_frame = 8,
-     .code = 32,
-     .previous = 48,
-     .position = 56,
-     .mark = 68,
-     .marks = PYTHON_MARKS_ENTRY,
-     .lines = PYTHON_LOCATIONS,
-     .file = 112,
-     .name = 120,
-     .qualified = 128,
-     .first_line = 72,
-     .line_table = 136,
-     .instructions = 184,
-     .ascii_text = 48,
-     .other_text = 72,
-     .text_kind_shift = 2},
-    {.minor = 12,
-     .thread_frame = 56,
-     .has_c_frame = true,
-     .c_frame_frame = 0,
-     .code = 0,
-     .previous = 8,
-     .position = 56,
-     .mark = 70,
-     .marks = PYTHON_SHIMS,
-     .lines = PYTHON_LOCATIONS,
-     .file = 112,
-     .name = 120,
-     .qualified = 128,
-     .first_line = 68,
-     .line_table = 136,
-     .instructions = 192,
-     .ascii_text = 40,
-     .other_text = 56,
-     .text_kind_shift = 2},
+    { 9,  4096, 256 << 10, 24, 0, false, false,
+     32, 24, 104,  0, PYTHON_EACH_IS_FIRST, PYTHON_LNOTAB,
+     104, 112,   0, 40, 120,   0, 48, 72, 2},
+    {10, 16384, 1 << 20,   24, 0, false, false,
+     32, 24,  96,  0, PYTHON_EACH_IS_FIRST, PYTHON_LINETABLE,
+     104, 112,   0, 40, 120,   0, 48, 72, 2},
+    {11, 16384, 1 << 20,   56, 8, true,  false,
+     32, 48,  56, 68, PYTHON_MARKS_ENTRY,   PYTHON_LOCATIONS,
+     112, 120, 128, 72, 136, 184, 48, 72, 2},
+    {12, 16384, 1 << 20,   56, 0, true,  false,
+      0,  8,  56, 70, PYTHON_SHIMS,         PYTHON_LOCATIONS,
+     112, 120, 128, 68, 136, 192, 40, 56, 2},
 };
+/* clang-format on */
 
 /* ---- the interpreter's own table ---- */
 
-/* Where _Py_DebugOffsets has the offsets that are needed: groups were inserted from 3.13 to 3.14. */
+/* Where _Py_DebugOffsets has the offsets that are needed: groups were inserted from 3.13 to
+ * 3.14. */
 struct debug_places {
   uint16_t current_frame, previous, executable, instr_ptr, owner;
   uint16_t filename, name, qualname, linetable, firstlineno, co_code_adaptive;
@@ -168,8 +119,6 @@ bool python_layout_of(uint32_t version, const void *runtime, struct python_layou
     return false;
   if (minor >= DEBUG_MINOR_LEAST) return layout_of_debug_offsets(version, runtime, layout, why);
   *layout = tables[minor - PYTHON_MINOR_LEAST];
-  layout->pool_bytes = minor < 10 ? 4096 : 16384;
-  layout->arena_bytes = minor < 10 ? 256 << 10 : 1 << 20;
   return true;
 }
 

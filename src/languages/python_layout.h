@@ -1,10 +1,11 @@
 /* Where the structures of each CPython keep what a stack of calls is made of.
  *
  * From 3.13 on the interpreter says so itself: its state begins with a table of offsets
- * (_Py_DebugOffsets of Include/internal/pycore_debug_offsets.h). For 3.9 to 3.12 the table is here;
- * the offsets are those that offsetof gives with each version's headers, and no release after the first
- * of a minor version changed them. Whatever says it, the offsets of code objects are compared with those
- * that the interpreter's type `code` gives for its attributes, so a changed build is refused. */
+ * (_Py_DebugOffsets of Include/internal/pycore_debug_offsets.h). For 3.9 to 3.12 the table is
+ * here; the offsets are those that offsetof gives with each version's headers, and no release
+ * after the first of a minor version changed them. Whatever says it, the offsets of code objects
+ * are compared with those that the interpreter's type `code` gives for its attributes, so a
+ * changed build is refused. */
 #ifndef LANGUAGES_PYTHON_LAYOUT_H
 #define LANGUAGES_PYTHON_LAYOUT_H
 
@@ -52,8 +53,8 @@ enum { PYTHON_MINOR_LEAST = 9, PYTHON_MINOR_MOST = 14 };
 /* The lowest byte of PY_VERSION_HEX of a release; earlier ones may have other layouts. */
 enum { PYTHON_FINAL = 0xf0 };
 
-/* `version` is PY_VERSION_HEX; `runtime` is the address of _PyRuntime. On failure returns false and says
- * why. */
+/* `version` is PY_VERSION_HEX; `runtime` is the address of _PyRuntime. On failure returns false
+ * and says why. */
 bool python_layout_of(uint32_t version, const void *runtime, struct python_layout *layout, const char **why);
 
 /* Whether the attributes of the type `code` lie where the layout says. */

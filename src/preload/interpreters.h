@@ -8,8 +8,9 @@
 
 enum { INTERPRETER_REASON_BYTES = 160 };
 
-/* Looks for one; called once, when the loader has loaded the program's libraries. `*python` becomes CPython,
- * or NULL if it is not that. False: there is one whose calls cannot be read, and `reason` says why. */
+/* Looks for one; called once, when the loader has loaded the program's libraries. `*python`
+ * becomes CPython, or NULL if it is not that. False: there is one whose calls cannot be read,
+ * and `reason` says why. */
 bool interpreters_find(struct callstacks *callstacks, const struct python **python,
                        char reason[INTERPRETER_REASON_BYTES]);
 

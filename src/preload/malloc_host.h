@@ -13,8 +13,8 @@
  * is so large that nested allocations are not sampled. */
 extern _Thread_local int64_t words_left __attribute__((visibility("hidden")));
 
-/* Called when words_left went below zero. Returns how many samples fell into the `words`
- * just subtracted, usually 1 or 0, and sets words_left to the distance to the next sample. The first
+/* Called when words_left went below zero. Returns how many samples fell into the `words` just
+ * subtracted, usually 1 or 0, and sets words_left to the distance to the next sample. The first
  * call of a thread also sets the thread up. */
 size_t host_hits(size_t words);
 
@@ -40,8 +40,8 @@ void host_free(void *block);
 void *host_realloc(void *block, size_t bytes);
 size_t host_usable_size(void *block);
 
-/* The usable sizes that an unsampled block had and has, and what frees it: `free`, or if that is NULL the
- * real allocator. */
+/* The usable sizes that an unsampled block had and has, and what frees it: `free`, or if that is
+ * NULL the real allocator. */
 struct host_growth {
   size_t before, after;
   void (*free)(void *context, void *block);

@@ -1,24 +1,25 @@
 /* Wrappers of pymalloc's functions.
  *
- * A small request subtracts its words from the thread's count, as malloc does. One that exhausts the count
- * is served by malloc, and its block is followed like any sampled block: pymalloc passes its free and its
- * realloc on to ours, since it lies in no arena. So nothing is done in free, and the other blocks are
- * pymalloc's as without us. A large request is passed on: pymalloc calls malloc, which counts it.
+ * A small request subtracts its words from the thread's count, as malloc does. One that exhausts
+ * the count is served by malloc, and its block is followed like any sampled block: pymalloc passes
+ * its free and its realloc on to ours, since it lies in no arena. So nothing is done in free, and
+ * the other blocks are pymalloc's as without us. A large request is passed on: pymalloc calls
+ * malloc, which counts it.
  *
- * GROWTH. A block that grows counts the words that it gains, as in realloc_other of interpose.c, so that
- * equal blocks are in the sample with equal probabilities whatever their history; the sizes that are compared
- * are those of pymalloc's classes. Where a block becomes large, malloc counts all of its words, so those that
- * it had are taken out before.
+ * GROWTH. A block that grows counts the words that it gains, as in realloc_other of interpose.c, so
+ * that equal blocks are in the sample with equal probabilities whatever their history; the sizes
+ * that are compared are those of pymalloc's classes. Where a block becomes large, malloc counts all
+ * of its words, so those that it had are taken out before.
  *
- * ARENAS are noted as mappings of their own kind: a reader must not count them besides the objects that lie
- * in them.
+ * ARENAS are noted as mappings of their own kind: a reader must not count them besides the objects
+ * that lie in them.
  *
- * REPLACED. Before its first object the interpreter may take other functions than ours (PYTHONMALLOC, the
- * development mode). Then no request reaches ours, and the arenas are mappings like others. What wraps the
- * functions, as tracemalloc does, goes on to call ours.
+ * REPLACED. Before its first object the interpreter may take other functions than ours
+ * (PYTHONMALLOC, the development mode). Then no request reaches ours, and the arenas are mappings
+ * like others. What wraps the functions, as tracemalloc does, goes on to call ours.
  *
- * The tables of functions are read without a lock while they are written, so `context` stays what it was,
- * and each function works with either table. */
+ * The tables of functions are read without a lock while they are written, so `context` stays
+ * what it was, and each function works with either table. */
 #include "preload/python_objects.h"
 
 #include "base/words.h"

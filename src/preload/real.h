@@ -68,10 +68,10 @@ void real_resolve(void);
 /* The usable size that the real allocator gives to a request of `bytes`, or nearly that size. */
 size_t real_usable_for(size_t bytes);
 
-/* SPARE: a program may have made ready for its confinement by what it allocated before, and frees before or
- * afterwards. Where that was sampled, the real allocator has it neither in use nor free, and would call brk,
- * which the program does without. So it gets as much free memory as the region has used, `bytes`, in
- * pieces that glibc does not map, and a piece more. */
+/* SPARE: a program may have made ready for its confinement by what it allocated before, and
+ * frees before or afterwards. Where that was sampled, the real allocator has it neither in use
+ * nor free, and would call brk, which the program does without. So it gets as much free memory
+ * as the region has used, `bytes`, in pieces that glibc does not map, and a piece more. */
 void real_make_spare(size_t bytes);
 
 /* A function of the library that has the real malloc; NULL: it has none of this name. A failing

@@ -1,5 +1,5 @@
-/* What is read of CPython's objects: lines, texts, and its table of offsets. Whole programs are compared with
- * what the interpreter says itself in tests/preload/cases/python.bash. */
+/* What is read of CPython's objects: lines, texts, and its table of offsets. Whole programs are
+ * compared with what the interpreter says itself in tests/preload/cases/python.bash. */
 #include "support/test.h"
 
 #include "base/random.h"

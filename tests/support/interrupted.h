@@ -1,10 +1,10 @@
 /* A signal at each instruction: what races only happen to meet is met in order.
  *
- * The processor itself interrupts: with its trap flag set it raises SIGTRAP after each instruction.
- * Each time a child is forked, in which the handler acts, the work goes on to its end, and what
- * came of it is checked; the parent goes on to the next one. AddressSanitizer adds many instructions
- * that change nothing of the program's, and its fork is slow: there, one of NOT_INTERRUPTED + 1 is
- * interrupted. */
+ * The processor itself interrupts: with its trap flag set it raises SIGTRAP after each
+ * instruction. Each time a child is forked, in which the handler acts, the work goes on to its
+ * end, and what came of it is checked; the parent goes on to the next one. AddressSanitizer adds
+ * many instructions that change nothing of the program's, and its fork is slow: there, one of
+ * NOT_INTERRUPTED + 1 is interrupted. */
 #ifndef TESTS_SUPPORT_INTERRUPTED_H
 #define TESTS_SUPPORT_INTERRUPTED_H
 

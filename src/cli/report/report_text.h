@@ -19,8 +19,8 @@ void say(struct paragraph *paragraph, const char *format, ...) __attribute__((fo
 void say_amount(struct paragraph *paragraph, const struct view *view, const struct sums *sums);
 void say_allocated(struct paragraph *paragraph, const struct view *view, const struct sums *sums);
 
-/* Prints a table with its title and its sum. If `before`, the sum of a table that was printed (or NULL), is
- * of the same blocks, the rows are not printed again. */
+/* Prints a table with its title and its sum. If `before`, the sum of a table that was printed
+ * (or NULL), is of the same blocks, the rows are not printed again. */
 wn_status report_print_table(const struct view *view, const char *title, enum measure measure,
                              const struct sums *before);
 
@@ -39,14 +39,15 @@ wn_status report_print_tree(const struct view *view);
 /* What the program calls itself, or is called. */
 void say_program_name(struct paragraph *paragraph, const struct view *view);
 
-/* Names the wrappers at the ends of stacks, which have no rows; Python's own all at once. Instances of one template are named
- * once. */
+/* Names the wrappers at the ends of stacks, which have no rows; Python's own all at once.
+ * Instances of one template are named once. */
 void report_print_wrappers(const struct view *view);
 
 /* Prints charts of the memory over the run. */
 void report_print_time(const struct view *view);
 
-/* Prints the chart of the first screen: resident, mapped and held bytes. Returns the number of its lines. */
+/* Prints the chart of the first screen: resident, mapped and held bytes. Returns the number of
+ * its lines. */
 int report_print_chart(const struct view *view);
 
 #endif

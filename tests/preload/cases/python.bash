@@ -13,22 +13,27 @@ calls_of_trace() {
     awk '{ line = $1; for (i = 2; i <= NF; i++) if ($i ~ /@/) line = line " " $i; print line }'
 }
 
-calls_of_python_are_those_that_it_tells() {
-  [ "$tiny" = 0 ] || skip "stacks get lost in tiny tables"
-  local python pythons
+# Each Python runs a program that writes down lines, all of which must be among those that READER makes of the trace.
+same_as_python() { # PROGRAM WRITTEN LEAST READER RECORD-OPTION...
+  local program=$here/programs/$1 written=$2 least=$3 reader=$4 python pythons
+  shift 4
+  [ "$tiny" = 0 ] || skip "blocks get lost in tiny tables"
   pythons=$(pythons)
   [ "$pythons" ] || skip "there is no Python of 3.9 or later"
   for python in $pythons; do
-    rm -rf trace calls
-    ends_well "$winnow" record -q -o trace --rate 1e-3 --stack-depth 1024 -- "$python" "$here/programs/calls.py"
-    calls_of_trace | sort >found
-    sort calls >expected
-    [ "$(wc -l <expected)" -gt 500 ] || fail "$python: $(wc -l <expected) stacks"
+    rm -rf trace "$written"
+    ends_well "$winnow" record -q -o trace "$@" -- "$python" "$program"
+    $reader "$program" | sort >found
+    sort "$written" >expected
+    [ "$(wc -l <expected)" -ge "$least" ] || fail "$python: $(wc -l <expected) lines"
     comm -23 expected found >missing
-    [ -s missing ] && fail "$python: $(wc -l <missing) stacks of $(wc -l <expected) differ: $(head -c 1000 missing)"
+    [ -s missing ] && fail "$python: $(wc -l <missing) of $(wc -l <expected) lines differ: $(head -c 1000 missing)"
   done
   true
 }
+
+calls_of_python_are_those_that_it_tells() { same_as_python calls.py calls 500 calls_of_trace --rate 1e-3 --stack-depth 1024; }
+objects_of_python_are_those_that_tracemalloc_knows() { same_as_python objects.py lines 9 live_by_line --rate 1; }
 
 # Debian's interpreter has no names of inlined functions, which would stand between the loop and the calls that it runs.
 each_activation_of_pythons_loop_has_its_calls() {
@@ -93,21 +98,6 @@ live_by_line() { # FILE
     $3 == "free" { delete size[field("block")] }
     END { for (block in size) if ((at = index(line[block], file))) { n = substr(line[block], at + length(file)); bytes[n] += size[block]; count[n]++ }
           for (n in bytes) print n, bytes[n], count[n] }'
-}
-
-objects_of_python_are_those_that_tracemalloc_knows() {
-  [ "$tiny" = 0 ] || skip "blocks get lost in tiny tables"
-  local python
-  for python in $(pythons); do
-    rm -rf trace lines
-    ends_well "$winnow" record -q -o trace --rate 1 -- "$python" "$here/programs/objects.py"
-    live_by_line "$here/programs/objects.py" | sort >found
-    sort lines >expected
-    [ "$(wc -l <expected)" -ge 9 ] || fail "$python: $(cat expected)"
-    comm -23 expected found >missing
-    [ -s missing ] && fail "$python: lines of tracemalloc $(cat missing), found $(cat found)"
-  done
-  true
 }
 
 objects_of_python_are_in_their_interval() {

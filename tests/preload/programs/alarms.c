@@ -1,5 +1,5 @@
-/* A library for programs in Python: a signal handler that maps memory at any instruction of the program, and a
- * function that allocates for ever. */
+/* A library for programs in Python: a signal handler that maps memory at any instruction of the
+ * program, and a function that allocates for ever. */
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
