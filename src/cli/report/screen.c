@@ -444,7 +444,9 @@ void screen_print_foot(const struct view *view) {
   if (wrappers || python) say(&text, " (--show-wrappers)."), text_paragraph(stdout, text.text, 2);
   if (python && mapped_has_arenas(view->report->samples))
     text_paragraph(
-        stdout, "Python hands out freed dicts, lists, tuples and floats again: their first line counts.", 2);
+        stdout,
+        "Python reuses freed dicts, lists, tuples and floats; each stays with the line that made it first.",
+        2);
   print_names_hint(view);
   print_command(view, "  In a browser: winnow view", "");
   print_command(view, "  Next: winnow report --tree", "   (or --at end, --by stack, --all)");
