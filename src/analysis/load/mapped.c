@@ -19,7 +19,7 @@ enum { ALMOST_ALL = 200, NEARLY_ALL = 8, ANY_SIZE = 1 };
  * 1 / EXPLAINED. */
 enum { EXPLAINED = 5 };
 
-/* A first measurement later than this does not tell what the process had before. */
+/* A first measurement that is later, and comes after a sample, does not tell what the process had before. */
 #define START_NS ((uint64_t)10 * 1000 * 1000)
 
 static int by_mapping(const void *a, const void *b) {
@@ -282,11 +282,18 @@ struct resident mapped_when_asked(const struct samples *samples, uint64_t near_n
   return asked;
 }
 
+/* Whether nothing was sampled before a time, as far as all is there that was recorded until then. */
+static bool is_before_samples(const struct samples *samples, uint64_t time_ns) {
+  bool sampled = samples->row_count && samples->rows[0].begin_ns < time_ns;
+  return !sampled && !source_damage(samples->source)->dropped.count;
+}
+
 struct resident mapped_at_start(const struct samples *samples) {
   struct resident start = {.measured = true};
   const struct memory_point *first = samples->memory;
   bool one = samples->process_count < 2; /* of several, the others start later */
-  if (one && samples->memory_count && first->time_ns <= START_NS &&
+  if (one && samples->memory_count &&
+      (first->time_ns <= START_NS || is_before_samples(samples, first->time_ns)) &&
       (first->complete || !samples->mapped.count))
     take_apart(samples, first, &start);
   return start;
