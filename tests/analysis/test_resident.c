@@ -151,7 +151,7 @@ static void blocks_of_before_are_apart(void **state) {
     load(writer);
     struct resident_parts parts = parts_at(at + 200);
     assert_true(part(&parts, PART_EARLIER) == cases[i].earlier);
-    if (cases[i].earlier) assert_true(part(&parts, PART_BLOCKS) == 100000);
+    if (cases[i].earlier > 0) assert_true(part(&parts, PART_BLOCKS) == 100000);
     recording_free(recording);
   }
 }
