@@ -202,7 +202,8 @@ static inline __attribute__((always_inline)) enum step_result collect(struct cal
     else if (language)
       put_language(&callstacks->places, language, frames, depth, walk->sp);
     if (own && language) continue; /* an interpreter's allocator may be further in */
-    if (frames->native && frames->count < depth) frames->frame[frames->count++] = frame;
+    if (frames->native && frames->count < depth)
+      frames->frame[frames->count++] = language ? named_frame(language, pc, rule, frame) : frame;
   }
   if (step == STEP_LOST) count_one(&callstacks->truncated);
   return step;
@@ -326,7 +327,8 @@ static const wn_callstack *capture_up_to(struct callstacks *callstacks, const st
                                          bool may_cut) {
   struct language language = {.frame = wish->language,
                               .end = wish->language + wish->language_count,
-                              .interpreter = wish->interpreter};
+                              .interpreter = wish->interpreter,
+                              .code = wish->code};
   struct frames frames = {.frame = room};
   enum step_result step = STEP_END;
   struct walk walk;
@@ -393,6 +395,10 @@ void callstacks_set_language(struct callstacks *callstacks, const char *name) {
   snprintf(callstacks->language, sizeof callstacks->language, "[%.60s]", name ? name : "language");
 }
 
+bool callstacks_have_unowned(const struct callstacks *callstacks) {
+  return atomic_load_explicit(&callstacks->modules.has_unowned, memory_order_acquire);
+}
+
 struct lock *callstacks_places_lock(struct callstacks *callstacks) {
   return &callstacks->places.lock;
 }
@@ -434,7 +440,7 @@ __attribute__((noinline)) const wn_callstack *callstack_capture_with(struct call
   uintptr_t frame = (uintptr_t)(wish->from ? wish->from : __builtin_frame_address(0));
   if (!wish->depth) return &callstacks->empty;
   struct beginning from = {.pc = stack_word(frame + 8), .sp = frame + 16, .bp = stack_word(frame)};
-  if (!wish->language_only && !wish->language_count && !wish->interpreter)
+  if (!wish->language_only && !wish->language_count && !wish->interpreter && !wish->code)
     return capture(callstacks, from.pc, from.sp, from.bp, wish->depth);
   return capture_with(callstacks, wish, &from);
 }

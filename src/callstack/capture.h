@@ -99,6 +99,16 @@ struct callstack_interpreter {
                         struct callstack_call *out);
 };
 
+/* Names code that is in no module: that which a runtime made. */
+struct callstack_code {
+  /* The place of the function that a return address is in; 0: none is known. May take the lock of
+   * callstacks_place. */
+  wn_place (*place)(const struct callstack_code *code, uintptr_t address);
+};
+
+/* Whether a frame of code in no module was ever captured. */
+bool callstacks_have_unowned(const struct callstacks *callstacks);
+
 /* Which stack callstack_capture_with is to return. */
 struct callstack_wish {
   size_t depth; /* frames at most, the innermost ones */
@@ -113,6 +123,7 @@ struct callstack_wish {
   size_t language_count;
   bool language_only;                              /* no native frames: nothing is walked */
   const struct callstack_interpreter *interpreter; /* NULL: none; else there is no `language` */
+  const struct callstack_code *code;               /* NULL: such code has no names */
 };
 
 /* The caller's stack with a language's frames in it. Stacks of more than 64 frames need some 5

@@ -5,7 +5,9 @@
  * frames, as long as their addresses lie below the stack pointer of the native frame's caller.
  * Calls of an interpreter (struct callstack_interpreter) are written down before the native
  * frames of its loop. What is left of them where the walk ends is put outermost: the compiler
- * may have split the loop's code, and a walk may not get through code made at run time. */
+ * may have split the loop's code, and a walk may not get through code made at run time.
+ *
+ * A frame of code that a runtime made is a place itself, if a name is known (struct callstack_code). */
 #ifndef CALLSTACK_LANGUAGE_H
 #define CALLSTACK_LANGUAGE_H
 
@@ -35,7 +37,8 @@ struct language {
   /* Or the calls of an interpreter, from `call` on; 0: there are none left. */
   const struct callstack_interpreter *interpreter;
   uintptr_t call;
-  bool begun, interrupted; /* asked for the innermost call; a signal's frame was passed before */
+  const struct callstack_code *code; /* names code in no module; NULL: nothing does */
+  bool begun, interrupted;           /* asked for the innermost call; a signal's frame was passed before */
 };
 
 /* Calls that are passed over at most: those without a place. */
@@ -64,6 +67,13 @@ static inline void put_calls(struct language *language, struct frames *frames, s
     if (call.place) frames->frame[frames->count++] = FRAME_PLACE | call.place;
     if (call.is_first && !all) return;
   }
+}
+
+/* The frame of a return address: its place, if it is in no module and has a name. */
+static inline uint32_t named_frame(const struct language *language, uintptr_t pc, uint64_t rule,
+                                   uint32_t frame) {
+  wn_place place = language->code && !rule_module(rule) ? language->code->place(language->code, pc) : 0;
+  return place ? FRAME_PLACE | place : frame;
 }
 
 /* The walk has stepped from the native frame at `pc`. */

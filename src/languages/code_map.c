@@ -1,0 +1,399 @@
+/* Reads the files, and finds functions by addresses. */
+#include "languages/code_map.h"
+
+#include "base/hash.h"
+#include "base/lock.h"
+#include "base/metadata.h"
+#include "base/os.h"
+#include "base/text.h"
+#include "languages/code_name.h"
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+  PAGE_BITS = 12,
+  BUCKETS = TINY ? 1 << 4 : 1 << 16,
+  CODES = TINY ? 1 << 14 : 1 << 18,
+  LINKS = 2 * CODES,
+  NAME_MOST = 255, /* as many bytes as a record of the trace takes */
+  PAGES_MOST = 1 << 12,
+  WINDOW = 1 << 16
+};
+static const uint64_t look_each_ns = 1000 * 1000, older_ns = 1000 * 1000 * 1000;
+
+/* A function, or a free place for one. */
+struct code {
+  uintptr_t begin, end;
+  uint64_t made_ns; /* by the monotonic clock; 0: the file does not tell */
+  uint64_t name_at; /* twice the offset in its file, and 1 more for the CODE_DUMP */
+  wn_place place;   /* 0: not asked for yet */
+  uint32_t links;   /* in how many buckets; 0: in none */
+};
+
+/* Numbers of codes and links count from 1; the free ones are chained by `next` and by `place`. */
+struct link {
+  uint32_t code, next;
+};
+
+struct code_tables {
+  uint32_t bucket[BUCKETS];
+  struct code code[CODES];
+  struct link link[LINKS];
+  uint32_t codes, links, free_code, free_link; /* codes, links: that were ever in use */
+  char window[WINDOW];
+};
+
+/* ---- the index ---- */
+
+static uint32_t *bucket_of(struct code_tables *tables, uintptr_t page) {
+  return &tables->bucket[hash_mix(page) % BUCKETS];
+}
+
+static void free_code(struct code_tables *tables, uint32_t number) {
+  tables->code[number] = (struct code){.place = tables->free_code};
+  tables->free_code = number;
+}
+
+/* Takes the link at `*at` out of its chain. */
+static void take_out(struct code_tables *tables, uint32_t *at) {
+  struct link *link = &tables->link[*at];
+  uint32_t number = *at;
+  *at = link->next;
+  if (!--tables->code[link->code].links) free_code(tables, link->code);
+  *link = (struct link){.next = tables->free_link};
+  tables->free_link = number;
+}
+
+static void take_covered(struct code_tables *tables, uint32_t *at, const struct code *by) {
+  while (*at) {
+    const struct code *code = &tables->code[tables->link[*at].code];
+    if (by->begin <= code->begin && code->end <= by->end)
+      take_out(tables, at);
+    else
+      at = &tables->link[*at].next;
+  }
+}
+
+/* A number that is free, or 0. */
+static uint32_t take_number(uint32_t *unused, uint32_t next, uint32_t *used, uint32_t most) {
+  uint32_t number = *unused;
+  if (number) return *unused = next, number;
+  return *used + 1 < most ? ++*used : 0;
+}
+
+static bool add_link(struct code_tables *tables, uint32_t *bucket, uint32_t code) {
+  uint32_t number =
+      take_number(&tables->free_link, tables->link[tables->free_link].next, &tables->links, LINKS);
+  if (!number) return false;
+  tables->link[number] = (struct link){code, *bucket};
+  *bucket = number;
+  tables->code[code].links++;
+  return true;
+}
+
+/* False: there is no room. What the runtime puts at known addresses later could not be told then, so
+ * nothing is named any more. */
+static bool add_code(struct code_tables *tables, const struct code *code) {
+  uintptr_t page = code->begin >> PAGE_BITS, last = (code->end - 1) >> PAGE_BITS;
+  if (code->end <= code->begin || code->end >> 63) return true;
+  if (last - page >= PAGES_MOST) last = page + PAGES_MOST - 1;
+  uint32_t number =
+      take_number(&tables->free_code, tables->code[tables->free_code].place, &tables->codes, CODES);
+  if (!number) return false;
+  tables->code[number] = *code;
+  for (; page <= last; page++) {
+    uint32_t *bucket = bucket_of(tables, page);
+    if (*bucket && tables->link[*bucket].code == number) continue; /* two of its pages have one bucket */
+    take_covered(tables, bucket, code);
+    if (!add_link(tables, bucket, number)) return false;
+  }
+  return true;
+}
+
+/* The function at an address; NULL: none is known. */
+static struct code *find(struct code_tables *tables, uintptr_t address) {
+  for (uint32_t at = *bucket_of(tables, address >> PAGE_BITS); at; at = tables->link[at].next) {
+    struct code *code = &tables->code[tables->link[at].code];
+    if (code->begin <= address && address < code->end) return code;
+  }
+  return NULL;
+}
+
+static void give_up(struct code_map *map) {
+  metadata_unmap(map->tables, sizeof *map->tables);
+  map->tables = NULL;
+  for (int i = 0; i < CODE_FILES; i++) map->file[i].path[0] = 0;
+}
+
+/* ---- names ---- */
+
+static int open_file(const struct code_file *file) {
+  return file->path[0] ? open(file->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY) : -1;
+}
+
+/* Reads the name of a function, which ends at a line's end, or at a zero byte. */
+static bool read_name(const struct code_map *map, uint64_t name_at, char name[NAME_MOST + 1]) {
+  const struct code_file *file = &map->file[name_at & 1];
+  struct stat state;
+  int descriptor = open_file(file);
+  if (descriptor < 0) return false;
+  bool same = !fstat(descriptor, &state) && state.st_ino == file->inode;
+  size_t length = same ? os_read_at(descriptor, name, NAME_MOST, name_at >> 1) : 0;
+  close(descriptor);
+  name[length] = 0;
+  name[strcspn(name, "\n")] = 0;
+  return *name;
+}
+
+static wn_place place_of(struct code_map *map, struct code *code) {
+  char name[NAME_MOST + 1];
+  if (code->place || lock_must_not_wait(LOCK_RANK_PLACES) || !read_name(map, code->name_at, name))
+    return code->place;
+  struct callstack_place place = code_name_place(name);
+  return code->place = callstacks_place(map->callstacks, &place);
+}
+
+/* ---- addresses without a name ---- */
+
+/* The first one that is not below an address. */
+static uint32_t noted_from(const struct code_map *map, uintptr_t address) {
+  uint32_t from = 0, to = map->noted_count;
+  while (from < to) {
+    uint32_t middle = from + (to - from) / 2;
+    if (map->noted[middle].address < address)
+      from = middle + 1;
+    else
+      to = middle;
+  }
+  return from;
+}
+
+/* name_at: of a function that is known, but whose name cannot be read now; or 0. */
+static void note(struct code_map *map, uintptr_t address, uint64_t name_at) {
+  uint32_t at = noted_from(map, address), count = map->noted_count;
+  if (count == CODE_NOTED || (at < count && map->noted[at].address == address)) return;
+  memmove(&map->noted[at + 1], &map->noted[at], (count - at) * sizeof *map->noted);
+  map->noted[at] = (struct code_noted){.address = address, .asked_ns = os_monotonic_ns(), .name_at = name_at};
+  map->named |= name_at != 0;
+  map->noted_count++;
+}
+
+/* A function that was there when an address in it was asked for gives it a name, until a later one does. */
+static void name_noted(struct code_map *map, const struct code *code) {
+  for (uint32_t at = noted_from(map, code->begin + 1); at < map->noted_count; at++) {
+    struct code_noted *noted = &map->noted[at];
+    if (noted->address > code->end) return;
+    if (noted->told || code->made_ns > noted->asked_ns) continue;
+    noted->name_at = code->name_at;
+    map->named = true;
+  }
+}
+
+static void tell_late_names(struct code_map *map) {
+  char name[NAME_MOST + 1];
+  if (!map->named) return;
+  for (uint32_t at = 0; at < map->noted_count; at++) {
+    struct code_noted *noted = &map->noted[at];
+    if (noted->told || !noted->name_at || !read_name(map, noted->name_at, name)) continue;
+    struct callstack_place place = code_name_place(name);
+    map->tell(noted->address, &place);
+    noted->told = true;
+  }
+  map->named = false;
+}
+
+/* ---- files ---- */
+
+static bool enter(struct code_map *map, const struct code *code) {
+  name_noted(map, code);
+  return add_code(map->tables, code);
+}
+
+/* "BEGIN SIZE name". False: there is no room. */
+static bool enter_line(struct code_map *map, const char *line, uint64_t at) {
+  char *rest, *name;
+  uint64_t begin = strtoull(line, &rest, 16), size = *rest == ' ' ? strtoull(rest, &name, 16) : 0;
+  if (!size || *name != ' ' || begin + size < begin) return true;
+  uint64_t name_at = at + (uint64_t)(name + 1 - line);
+  return enter(map, &(struct code){.begin = begin, .end = begin + size, .name_at = 2 * name_at});
+}
+
+/* Enters the whole lines from file->read on. */
+static bool read_map(struct code_map *map, struct code_file *file, int descriptor) {
+  char *window = map->tables->window;
+  for (;;) {
+    size_t length = os_read_at(descriptor, window, WINDOW - 1, file->read), used = 0;
+    for (char *end; (end = memchr(window + used, '\n', length - used)); used = (size_t)(end + 1 - window)) {
+      *end = 0;
+      if (!enter_line(map, window + used, file->read + used)) return false;
+    }
+    if (!used && length == WINDOW - 1) used = length; /* no line is so long */
+    if (!used) return true;
+    file->read += used;
+  }
+}
+
+/* The records of a jitdump, as far as they are used (linux/tools/perf/Documentation/jitdump-specification.txt). */
+struct dump_header {
+  uint32_t magic, version, bytes, machine, padding, pid;
+  uint64_t begin_ns, flags;
+};
+struct dump_record {
+  uint32_t kind, bytes;
+  uint64_t time_ns;
+  uint32_t pid, tid;
+  uint64_t memory, begin; /* of a MOVE: where it was */
+  union {
+    struct {
+      uint64_t size, number;
+    } load;
+    struct {
+      uint64_t to, size, number;
+    } move;
+  };
+};
+enum { DUMP_MAGIC = 0x4a695444, DUMP_LOAD = 0, DUMP_MOVE = 1, DUMP_RECORD_LEAST = 16, DUMP_OTHER_CLOCK = 1 };
+
+static bool enter_record(struct code_map *map, const struct dump_record *record, uint64_t at) {
+  enum { NAME_AT = 56 };
+  if (record->kind == DUMP_LOAD && record->bytes > NAME_AT)
+    return enter(map, &(struct code){.begin = record->begin,
+                                     .end = record->begin + record->load.size,
+                                     .made_ns = record->time_ns,
+                                     .name_at = 2 * (at + NAME_AT) + CODE_DUMP});
+  const struct code *moved = record->kind == DUMP_MOVE ? find(map->tables, record->begin) : NULL;
+  if (!moved) return true;
+  struct code code = *moved;
+  code.begin = record->move.to;
+  code.end = record->move.to + record->move.size;
+  code.made_ns = record->time_ns;
+  code.links = 0;
+  return enter(map, &code);
+}
+
+/* Enters the whole records from file->read on. */
+static bool read_dump(struct code_map *map, struct code_file *file, int descriptor, uint64_t bytes) {
+  struct dump_header header;
+  struct dump_record record = {.kind = 0};
+  if (os_read_at(descriptor, &header, sizeof header, 0) < sizeof header) return true;
+  if (header.magic != DUMP_MAGIC || header.pid != (uint32_t)map->pid || header.bytes < sizeof header ||
+      header.bytes > bytes) {
+    file->path[0] = 0;
+    return true;
+  }
+  if (!file->read) file->read = header.bytes;
+  for (; os_read_at(descriptor, &record, sizeof record, file->read) >= DUMP_RECORD_LEAST;
+       file->read += record.bytes) {
+    if (record.bytes < DUMP_RECORD_LEAST || record.bytes > bytes - file->read) break; /* not whole yet */
+    if (header.flags & DUMP_OTHER_CLOCK) record.time_ns = 0;
+    if (!enter_record(map, &record, file->read)) return false;
+  }
+  return true;
+}
+
+/* Whether what was read of the file is still there. */
+static bool goes_on(const struct code_file *file, int descriptor, const struct stat *state) {
+  unsigned char last[sizeof file->last];
+  size_t length = file->read < sizeof last ? (size_t)file->read : sizeof last;
+  return state->st_ino == file->inode && (uint64_t)state->st_size >= file->read &&
+         os_read_at(descriptor, last, length, file->read - length) == length &&
+         !memcmp(last, file->last, length);
+}
+
+static uint64_t touched(const struct stat *state) {
+  return (uint64_t)state->st_mtim.tv_sec * 1000000000 + (uint64_t)state->st_mtim.tv_nsec;
+}
+
+static bool is_believed(const struct code_map *map, const struct stat *state) {
+  bool trusted = state->st_uid == geteuid() || state->st_uid == getuid() || !state->st_uid;
+  return S_ISREG(state->st_mode) && trusted && touched(state) + older_ns >= map->begin_ns;
+}
+
+/* Enters what a file has got. */
+static void read_file(struct code_map *map, struct code_file *file) {
+  struct stat state;
+  int descriptor = open_file(file);
+  if (descriptor < 0) return;
+  bool wanted = !fstat(descriptor, &state) && is_believed(map, &state);
+  if (wanted && !map->tables) map->tables = metadata_map(sizeof *map->tables);
+  bool room = true;
+  if (wanted && map->tables) {
+    if (!goes_on(file, descriptor, &state)) file->read = 0;
+    file->inode = state.st_ino;
+    file->touched_ns = touched(&state);
+    room = file == &map->file[CODE_MAP] ? read_map(map, file, descriptor)
+                                        : read_dump(map, file, descriptor, (uint64_t)state.st_size);
+    size_t length = file->read < sizeof file->last ? (size_t)file->read : sizeof file->last;
+    os_read_at(descriptor, file->last, length, file->read - length);
+  }
+  close(descriptor);
+  if (!room) give_up(map);
+}
+
+/* Whether a file has changed since it was read. */
+static bool has_changed(const struct code_file *file) {
+  struct stat state;
+  if (!file->path[0] || fstatat(AT_FDCWD, file->path, &state, AT_SYMLINK_NOFOLLOW)) return false;
+  return state.st_ino != file->inode || (uint64_t)state.st_size != file->read ||
+         touched(&state) != file->touched_ns;
+}
+
+static bool take(struct code_map *map) {
+  return map->callstacks && !atomic_exchange_explicit(&map->busy, true, memory_order_acquire);
+}
+
+static void give(struct code_map *map) { atomic_store_explicit(&map->busy, false, memory_order_release); }
+
+static wn_place place(const struct callstack_code *code, uintptr_t address) {
+  struct code_map *map = (struct code_map *)(uintptr_t)code;
+  if (!take(map)) return 0;
+  struct code *at = map->tables ? find(map->tables, address - 1) : NULL;
+  wn_place found = at ? place_of(map, at) : 0;
+  if (!found) note(map, address, at ? at->name_at : 0);
+  give(map);
+  return found;
+}
+
+/* ---- shared ---- */
+
+void code_map_begin(struct code_map *map, struct callstacks *callstacks,
+                    void (*tell)(uintptr_t address, const struct callstack_place *place)) {
+  map->code.place = place;
+  map->tell = tell;
+  map->begin_ns = os_wall_ns();
+  map->pid = getpid();
+  snprintf(map->file[CODE_MAP].path, sizeof map->file[CODE_MAP].path, "/tmp/perf-%d.map", map->pid);
+  map->callstacks = callstacks;
+}
+
+void code_map_mapped(struct code_map *map, int descriptor) {
+  char link[32], path[CODE_PATH_MOST], name[32];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+  ssize_t length = readlink(link, path, sizeof path - 1);
+  if (length < 0 || (size_t)length >= sizeof path - 1) return;
+  path[length] = 0;
+  snprintf(name, sizeof name, "jit-%d.dump", map->pid);
+  if (strcmp(path_name(path), name) || !take(map)) return;
+  memcpy(map->file[CODE_DUMP].path, path, sizeof path);
+  give(map);
+}
+
+void code_map_refresh(struct code_map *map, bool now) {
+  uint64_t time = os_monotonic_ns(), due = atomic_load_explicit(&map->due_ns, memory_order_relaxed);
+  if ((!now && time < due) || !take(map)) return;
+  atomic_store_explicit(&map->due_ns, time + look_each_ns, memory_order_relaxed);
+  for (int i = 0; i < CODE_FILES; i++)
+    if (has_changed(&map->file[i])) read_file(map, &map->file[i]);
+  tell_late_names(map);
+  give(map);
+}
+
+void code_map_fork_child(struct code_map *map) {
+  if (atomic_exchange_explicit(&map->busy, false, memory_order_relaxed)) map->tables = NULL;
+  for (int i = 0; i < CODE_FILES; i++) map->file[i].path[0] = 0;
+}
+/* SPDX-License-Identifier: MIT */

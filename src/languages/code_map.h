@@ -1,0 +1,79 @@
+/* Names of code that a runtime makes while the program runs, as it tells them to profilers.
+ *
+ * Such code lies in no file. A runtime that is asked to appends a line for each function that it
+ * makes to /tmp/perf-PID.map ("BEGIN SIZE name" in hexadecimal, perf's format), or a record to
+ * jit-PID.dump, of which it maps a page as executable, so that profilers learn where it lies. V8
+ * writes either as it compiles; OpenJDK writes a whole map when it is asked for one.
+ *
+ * The files are read when a sampled stack has such code, at most once a millisecond, and what was
+ * added is entered. So a stack has the names that its addresses had when its block was sampled,
+ * also if the runtime puts another function there later: the function that was entered last is the
+ * one. An address without a name at that time is noted; if a name comes later, `tell` is called once with
+ * what was there at that time as far as the file says (a jitdump has times), so that a reader can
+ * name that address.
+ *
+ * INDEX. Each bucket is a chain of the functions that have a byte in one of its pages, the last one
+ * first. A function that covers an older one takes it out of the bucket, so a chain stays
+ * short, and a function in no bucket is free again.
+ *
+ * FILES. They are believed if they are the user's, regular, and were written since the recording
+ * began: an older process may have had the same number. A map that was written anew is read anew.
+ *
+ * One thread at a time uses the tables; another that comes meanwhile, also a signal handler, gets no
+ * names, and notes nothing. Nothing here allocates by malloc. */
+#ifndef LANGUAGES_CODE_MAP_H
+#define LANGUAGES_CODE_MAP_H
+
+#include "base/check.h"
+#include "callstack/capture.h"
+#include <stdatomic.h>
+
+enum { CODE_MAP, CODE_DUMP, CODE_FILES, CODE_PATH_MOST = 256, CODE_NOTED = TINY ? 1 << 4 : 1 << 12 };
+
+struct code_file {
+  char path[CODE_PATH_MOST];        /* empty: there is none, or it is not to be believed */
+  uint64_t inode, read, touched_ns; /* read: bytes, so far; touched_ns: when it was written last */
+  unsigned char last[32];           /* the bytes before `read` */
+};
+
+/* An address that was asked for in vain. */
+struct code_noted {
+  uintptr_t address;
+  uint64_t asked_ns;
+  uint64_t name_at; /* of struct code; 0: none is known yet */
+  bool told;
+};
+
+struct code_map {
+  struct callstack_code code; /* what callstack_wish wants; first, so that it is the map, too */
+  /* Set by code_map_begin; constant afterwards. */
+  struct callstacks *callstacks;
+  void (*tell)(uintptr_t address, const struct callstack_place *place);
+  uint64_t begin_ns; /* by the wall clock */
+  int pid;
+  /* By any thread. */
+  _Atomic(bool) busy;
+  _Atomic(uint64_t) due_ns; /* when the files are looked at again */
+  /* The rest belongs to the thread that has set `busy`. */
+  struct code_file file[CODE_FILES];
+  struct code_tables *tables;          /* NULL: no file was found yet, or there was too much in it */
+  struct code_noted noted[CODE_NOTED]; /* in the order of their addresses */
+  uint32_t noted_count;
+  bool named; /* one of them has a name that is still to be told */
+};
+
+/* Zeroed memory becomes a map of the process's code. */
+void code_map_begin(struct code_map *map, struct callstacks *callstacks,
+                    void (*tell)(uintptr_t address, const struct callstack_place *place));
+
+/* The program has mapped a file as executable: it may be a jitdump. */
+void code_map_mapped(struct code_map *map, int descriptor);
+
+/* Enters what the files have got since, if it is time to look, or if `now`. */
+void code_map_refresh(struct code_map *map, bool now);
+
+/* In a forked child, which has its parent's code: no file tells of what it makes. */
+void code_map_fork_child(struct code_map *map);
+
+#endif
+/* SPDX-License-Identifier: MIT */
