@@ -506,6 +506,17 @@ void recorder_rate(struct recorder *recorder, double rate, enum recorder_rate_ca
   trace_write_rate(recorder->writer, &event);
 }
 
+void recorder_code(struct recorder *recorder, uint64_t address, const struct callstack_place *place) {
+  if (!recorder_is_ours(recorder)) return;
+  struct trace_code event = {.time_ns = recorder_now(recorder),
+                             .thread = recorder->thread(NULL),
+                             .address = address,
+                             .line = place->line,
+                             .function = trace_text_of(place->function),
+                             .file = trace_text_of(place->file ? place->file : "")};
+  trace_write_code(recorder->writer, &event);
+}
+
 void recorder_modules_changed(struct recorder *recorder) {
   if (recorder_is_ours(recorder)) callstacks_modules_refresh(recorder->callstacks, module_gone, recorder);
 }

@@ -12,6 +12,7 @@
 #include <winnow/status.h>
 
 struct callstacks;
+struct callstack_place;
 struct recorder;
 
 /* What an allocator told of itself: the members of struct trace_memory (trace/events.def). */
@@ -126,6 +127,9 @@ void recorder_map(struct recorder *recorder, uint64_t mapping, enum recorder_map
 void recorder_map_size(struct recorder *recorder, uint64_t mapping, uint64_t bytes);
 /* `bytes` are resident; `files` of them belong to a file or are shared. */
 void recorder_map_touched(struct recorder *recorder, uint64_t mapping, uint64_t bytes, uint64_t files);
+
+/* A name for an address in no module, which stacks that were written have: what was there then. */
+void recorder_code(struct recorder *recorder, uint64_t address, const struct callstack_place *place);
 
 /* Called after dlclose: writes which modules were unloaded. */
 void recorder_modules_changed(struct recorder *recorder);

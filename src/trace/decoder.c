@@ -181,6 +181,12 @@ static enum decoder_result get_PLACE(struct decoder *decoder) {
   return stack_table_name(decoder->table, module, offset, &name) ? DECODER_EVENT : DECODER_NO_MEMORY;
 }
 
+/* An address in no module has a name as a frame of a language has: the first one that is read. */
+static bool name_code(struct decoder *decoder, const struct trace_code *code) {
+  struct trace_place name = {.function = code->function, .file = code->file, .line = (uint32_t)code->line};
+  return stack_table_name(decoder->table, 0, code->address, &name);
+}
+
 /* `module` is the chunk's number of the module of the frame before. */
 static struct trace_node get_frame(struct decoder *decoder, uint32_t parent, uint32_t *module) {
   struct byte_source *source = &decoder->source;
@@ -326,7 +332,9 @@ enum decoder_result decoder_next(struct decoder *decoder, struct trace_event *ev
   while (!decoder->source.bad) {
     if (decoder->source.at == decoder->source.end) return DECODER_END;
     switch (get_any(decoder, event, run)) {
-    case STEP_DELIVER: return DECODER_EVENT;
+    case STEP_DELIVER:
+      if (event->kind == TRACE_CODE && !name_code(decoder, &event->code)) return DECODER_NO_MEMORY;
+      return DECODER_EVENT;
     case STEP_RUN: return DECODER_RUN;
     case STEP_NO_MEMORY: return DECODER_NO_MEMORY;
     case STEP_ON: break;

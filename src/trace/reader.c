@@ -406,6 +406,8 @@ static void finish_event(struct trace_reader *reader, struct trace_event *event)
   } else if (event->kind == TRACE_TITLE) {
     end_text(end_text(reader->text, &event->title.title), &event->title.name);
     keep_title(reader, &event->title);
+  } else if (event->kind == TRACE_CODE) {
+    end_text(end_text(reader->text, &event->code.function), &event->code.file);
   } else if (event->kind == TRACE_REPLACES) {
     keep_replaced(reader, &event->replaces);
   } else if (event->kind == TRACE_DROPPED) {
@@ -579,7 +581,6 @@ struct trace_tail trace_reader_tail(const struct trace_reader *reader) {
 }
 
 const struct dropped *trace_reader_dropped(const struct trace_reader *reader) { return &reader->dropped; }
-
 bool trace_reader_history_damaged(const struct trace_reader *reader) { return reader->history_damaged; }
 
 bool trace_reader_chunk(const struct trace_reader *reader, uint64_t *chunk) {

@@ -110,12 +110,12 @@ static bool is_bare(const struct resolving *resolving, const char *function) {
 /* Appends the frame of a language's function, which the trace names. */
 static bool append_place(struct resolving *resolving, uint32_t number, uint64_t offset,
                          const struct trace_place *place) {
-  const struct trace_module *module = source_module(resolving->samples->source, number);
+  const char *module = number ? source_module(resolving->samples->source, number)->path.bytes : "[jit]";
   char address[PLACE_MOST];
-  write_address(address, module->path.bytes, offset);
+  write_address(address, module, offset);
   struct frame frame = {.function =
                             intern(resolving, place->function.length ? place->function.bytes : address),
-                        .module = intern(resolving, module->path.bytes),
+                        .module = intern(resolving, module),
                         .file = intern(resolving, place->file.bytes),
                         .line = place->line,
                         .first_column = place->first_column,
@@ -132,7 +132,8 @@ static bool resolve_node(struct resolving *resolving, uint32_t node) {
       found.module ? source_module(resolving->samples->source, found.module) : NULL;
   bool in_file = module && module->path.length, language = module && trace_is_language(module);
   struct trace_place place;
-  bool named = language && source_place(resolving->samples->source, found.module, found.offset, &place);
+  bool named = (language || !found.module) &&
+               source_place(resolving->samples->source, found.module, found.offset, &place);
   resolving->names->first[node] = (uint32_t)resolving->frame_count;
   bool done = trace_is_cut(&found) ? append_cut(resolving)
               : named              ? append_place(resolving, found.module, found.offset, &place)

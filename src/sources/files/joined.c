@@ -19,7 +19,7 @@ struct part {
   double bytes;
   struct source *source;      /* open while the part is read, or until the end; or NULL */
   struct trace_damage damage; /* of a part that was read */
-  bool has_places;            /* of a language */
+  bool has_places;            /* of a language, or names of code in no module */
 };
 
 struct joined {
@@ -177,6 +177,7 @@ static bool join_event(struct joined *joined, struct part *part, struct trace_ev
   case TRACE_RATE:
   case TRACE_GROUP:
   case TRACE_MEMORY: return true;
+  case TRACE_CODE: part->has_places = true; return false;
   case TRACE_END: keep_end(part, &event->end); return false;
   case TRACE_EXEC: keep_exec(part, &event->exec); return false;
   /* Of one process, or of a collected heap; the compiler asks for each new kind whether it is joined. */
@@ -281,7 +282,26 @@ static const struct trace_module *module(const struct source *source, uint32_t n
   return &of(source)->stacks.modules[number - 1].module;
 }
 
+static bool is_same_text(const struct trace_text *one, const struct trace_text *other) {
+  return one->length == other->length && !memcmp(one->bytes, other->bytes, one->length);
+}
+
+/* The name of an address in no module, if all processes that name it agree. */
+static bool name_address(const struct joined *joined, uint64_t address, struct trace_place *out) {
+  struct trace_place found;
+  bool named = false;
+  for (uint32_t i = 0; i < joined->count; i++) {
+    const struct source *part = joined->parts[i].has_places ? joined->parts[i].source : NULL;
+    if (!part || !source_place(part, 0, address, &found)) continue;
+    if (named && !is_same_text(&found.function, &out->function)) return false;
+    *out = found;
+    named = true;
+  }
+  return named;
+}
+
 static bool place(const struct source *source, uint32_t number, uint64_t offset, struct trace_place *out) {
+  if (!number) return name_address(of(source), offset, out);
   const struct joined_module *module = &of(source)->stacks.modules[number - 1];
   const struct part *part = &of(source)->parts[module->source];
   return trace_is_language(&module->module) && part->source &&
