@@ -1,7 +1,9 @@
-/* The interpreter of a language that this process runs, whose calls are on callstacks. */
+/* The interpreter of a language that this process runs, whose calls are on callstacks; and the code
+ * that a runtime makes in it, whose names are. In a process of CPython no other is named. */
 #ifndef PRELOAD_INTERPRETERS_H
 #define PRELOAD_INTERPRETERS_H
 
+#include "languages/code_map.h"
 #include "languages/python.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,12 +12,18 @@ enum { INTERPRETER_REASON_BYTES = 160 };
 
 /* Looks for one; called once, when the loader has loaded the program's libraries. `*python`
  * becomes CPython, or NULL if it is not that. False: there is one whose calls cannot be read,
- * and `reason` says why. */
+ * and `reason` says why. `tell`: as that of a struct code_map. */
 bool interpreters_find(struct callstacks *callstacks, const struct python **python,
+                       void (*tell)(uintptr_t, const struct callstack_place *),
                        char reason[INTERPRETER_REASON_BYTES]);
 
 /* callstack_capture, with the interpreter's calls. */
 const wn_callstack *interpreters_capture(struct callstacks *callstacks, size_t depth);
+
+/* The program has mapped a file as executable; it ends, or its recording does; it is a forked child. */
+void interpreters_mapped(int descriptor);
+void interpreters_end(void);
+void interpreters_fork_child(void);
 
 #endif
 /* SPDX-License-Identifier: MIT */

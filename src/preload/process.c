@@ -308,7 +308,7 @@ static void end_commands(void) {
 static void at_exit(int status, void *unused) {
   (void)unused;
   struct recorder *active = atomic_load_explicit(&recorder, memory_order_acquire);
-  if (active) recorder_exit(active, status);
+  if (active) interpreters_end(), recorder_exit(active, status);
   end_commands();
 }
 
@@ -348,6 +348,7 @@ static void in_child(void) {
   struct program_errors saved = program_errors_save();
   host_after_fork(true);
   struct recorder *parents = atomic_load_explicit(&recorder, memory_order_acquire);
+  interpreters_fork_child();
   if (parents) record_in_child(parents);
   forking--;
   program_errors_restore(saved);
@@ -443,10 +444,15 @@ static void start_within_limits(void) {
   program_errors_restore(saved);
 }
 
+static void tell_of_code(uintptr_t address, const struct callstack_place *place) {
+  struct recorder *active = atomic_load_explicit(&recorder, memory_order_acquire);
+  if (active) recorder_code(active, address, place);
+}
+
 static void look_for_interpreter(void) {
   char reason[INTERPRETER_REASON_BYTES];
   const struct python *python;
-  if (!interpreters_find(host_callstacks(), &python, reason)) tell_briefly(reason);
+  if (!interpreters_find(host_callstacks(), &python, tell_of_code, reason)) tell_briefly(reason);
   if (python && settings.python_allocator) python_objects_begin(python);
 }
 
@@ -522,7 +528,7 @@ void process_becomes(struct becoming *becoming, int folder, const char *path, co
   bool surely = image.kind >= IMAGE_STATIC; /* a file of another kind may fail to execute at all */
   if (active && found && image.kind != IMAGE_GOOD && (ours || surely))
     recorder_unrecorded(active, getpid(), image.kind, image.path);
-  if (ours) becoming->number = recorder_exec(active, path ? path : "");
+  if (ours) interpreters_end(), becoming->number = recorder_exec(active, path ? path : "");
   program_errors_restore(saved);
 }
 
@@ -538,7 +544,7 @@ bool process_is_recorded(void) {
 
 void process_leaves(void) {
   struct recorder *active = atomic_load_explicit(&recorder, memory_order_acquire);
-  if (active) recorder_leaves(active);
+  if (active) interpreters_end(), recorder_leaves(active);
   end_commands();
 }
 

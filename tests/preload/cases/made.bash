@@ -1,0 +1,86 @@
+# Names of functions that a runtime makes while the program runs.
+
+calls_to() { figure .totals.allocated_blocks.estimate trace --where "fn = \"$1\" and size = $2"; }
+
+made_functions_have_the_names_of_their_time() {
+  [ "$(uname -m)" = x86_64 ] || skip "the program makes code for x86-64"
+  [ "$tiny" = 0 ] || skip "blocks get lost in tiny tables"
+  ends_well "$winnow" record -q -o trace --rate 1 -- "$programs/makes_code"
+  # Code without a name at the first look has the first one that comes.
+  local wanted found
+  for wanted in first:1 first:100 second:200 'A.late(int):300' 'A.late(int):400'; do
+    found=$(calls_to "${wanted%:*}" "${wanted##*:}")
+    [ "$found" = 1000 ] || fail "$wanted: $found"
+  done
+  "$winnow" report trace >report
+  grep -Eq '^ +700 kB .* A\.late\(int\) +< run' report || fail "$(cat report)"
+  grep -Eq '^ +200 kB .* second +app\.js:9 +< run' report || fail "$(cat report)"
+}
+
+names_of_made_functions_stay_in_joined_traces() {
+  [ "$(uname -m)" = x86_64 ] || skip "the program makes code for x86-64"
+  [ "$tiny" = 0 ] || skip "blocks get lost in tiny tables"
+  local wanted found
+  ends_well "$winnow" record -q -f -o trace --rate 1 -- "$programs/makes_code" FORK
+  [ "$(traces | wc -l)" = 2 ] || fail "$(traces)"
+  for wanted in first:1 second:200 'A.late(int):300' second:500; do
+    found=$(calls_to "${wanted%:*}" "${wanted##*:}")
+    [ "$found" = 1000 ] || fail "of both, $wanted: $found"
+  done
+}
+
+# Each function of the program must be a row of its own, with its file.
+rows_are() { # FUNCTION:SIZE:BLOCKS...
+  local wanted found name size blocks
+  for wanted; do
+    IFS=: read -r name size blocks <<<"$wanted"
+    found=$(figure '.totals.allocated_blocks.estimate' trace --where "fn = \"$name\" and size = $size")
+    [ "$found" = "$blocks" ] || fail "$wanted: $found; $("$winnow" report trace | sed -n '/^HELD/,$p')"
+  done
+}
+
+functions_of_node_have_names() {
+  need node; need jq
+  [ "$tiny" = 0 ] || skip "blocks get lost in tiny tables"
+  local options
+  cat >app.js <<'JS'
+const kept = [];
+function keep(n) { kept.push(Buffer.allocUnsafeSlow(n)); }
+function serve(i) { keep(30011); if (i % 2) keep(30013); }
+for (let i = 0; i < 300; i++) serve(i);
+JS
+  for options in --perf-basic-prof --perf-prof; do
+    rm -rf trace
+    ends_well "$winnow" record -q -o trace --rate 1e-2 -- node $options --interpreted-frames-native-stack app.js
+    rows_are keep:30011:300 keep:30013:150
+    "$winnow" report trace >report
+    tr -s '\n ' ' ' <report | grep -Fq ' keep app.js:2 < serve:3 < <anonymous> app.js:1 <' || fail "$options: $(cat report)"
+  done
+  rm -f /tmp/perf-"$(figure .run.pid 2>/dev/null || echo none)".map
+  ends_well "$winnow" record -q -o trace --rate 1e-2 -- node app.js
+  "$winnow" report trace >report
+  grep -q 'JavaScript.s functions have no names yet: node tells them if it is run as node --perf-basic-prof' report || fail "$(cat report)"
+}
+
+methods_of_java_have_names() {
+  need javac; need java; need jcmd; need jq
+  [ "$tiny" = 0 ] || skip "blocks get lost in tiny tables"
+  cat >App.java <<'JAVA'
+import java.nio.ByteBuffer;
+public class App {
+  static ByteBuffer[] kept = new ByteBuffer[10];
+  static int keep(int i) { return (kept[i % 10] = ByteBuffer.allocateDirect(40000)).capacity(); }
+  static long serve(int n) { long sum = 0; for (int i = 0; i < n; i++) sum += keep(i); return sum; }
+  public static void main(String[] words) throws Exception {
+    long sum = 0;
+    for (int i = 0; i < 40; i++) sum += serve(500);
+    new ProcessBuilder("jcmd", "" + ProcessHandle.current().pid(), "Compiler.perfmap").start().waitFor();
+    System.out.println(sum + serve(500));
+  }
+}
+JAVA
+  javac App.java || fail "javac failed"
+  ends_well "$winnow" record -q -o trace --rate 1e-3 -- java -XX:+PreserveFramePointer -cp . App
+  "$winnow" report trace >report
+  grep -Eq ' App\.(keep|serve)\(int\)' report || fail "$(cat report)"
+}
