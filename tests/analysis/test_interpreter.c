@@ -113,13 +113,13 @@ static void stacks_without_python_stay(void **state) {
   load(&loaded, program, (const uint32_t[]){18, 8, 23, 0}, &(struct wrappers_options){0});
   assert_string_equal(path_by(&loaded, 0, BY_FUNCTION), "__libc_start_main; main; pycore_init; new_keys");
   assert_string_equal(path_by(&loaded, 2, BY_FUNCTION), "start_thread; io_thread");
-  assert_true(loaded.wrappers.interpreter);
+  assert_true(loaded.wrappers.interpreters[INTERPRETER_PYTHON]);
   assert_int_equal(loaded.wrappers.count, 0);
   unload(&loaded);
   load(&loaded, program, (const uint32_t[]){18, 0}, &(struct wrappers_options){0});
   assert_string_equal(path_by(&loaded, 0, BY_FUNCTION),
                       "__libc_start_main; main; Py_RunMain; pycore_init; new_keys");
-  assert_false(loaded.wrappers.interpreter);
+  assert_false(loaded.wrappers.interpreters[INTERPRETER_PYTHON]);
   unload(&loaded);
 }
 

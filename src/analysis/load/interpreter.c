@@ -7,18 +7,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char language[] = "[python]", importing[] = "<frozen importlib.";
+/* The module of a language's frames. */
+static const char *const module_of[INTERPRETERS] = {"[python]", "[jit]"};
 
-/* What stands further out than a node: no Python; functions that import a module; others, too. */
+static const char importing[] = "<frozen importlib.";
+
+/* What stands further out than a node: no frame of the language; functions that import a module; others, too. */
 enum within { NOTHING, IMPORT, PROGRAM };
 
 struct marking {
   const struct samples *samples;
   struct names *names;
-  uint32_t nodes, python; /* python: the module of its frames */
-  bool *runs;             /* index: string; the module has the interpreter */
-  uint8_t *within;        /* index: node; an enum within */
-  bool *calls;            /* index: node; a frame of Python is further in on some stack */
+  enum interpreter interpreter;
+  uint32_t nodes, language; /* language: the module of its frames */
+  bool *runs;               /* index: string; the module has the interpreter */
+  uint8_t *within;          /* index: node; an enum within */
+  bool *calls;              /* index: node; a frame of the language is further in on some stack */
 };
 
 static uint32_t parent_of(const struct marking *marking, uint32_t node) {
@@ -31,12 +35,29 @@ static struct frame *frame_of(const struct marking *marking, uint32_t node) {
   return node && marking->names->count[node] ? &marking->names->frame[marking->names->first[node]] : NULL;
 }
 
-static bool is_python(const struct marking *marking, const struct frame *frame) {
-  return frame && frame->module == marking->python;
+static const char *text(const struct marking *marking, uint32_t string) {
+  return strings_text(marking->names->strings, string);
+}
+
+/* Of what a runtime made, scripts have files and methods have arguments; the rest is its own, and so is
+ * the library of Node and of Java. */
+static bool is_made_of_program(const struct marking *marking, const struct frame *frame) {
+  static const char *const libraries[] = {"java.", "javax.", "jdk.", "sun."};
+  const char *function = text(marking, frame->function);
+  if (frame->file) return !text_begins(text(marking, frame->file), "node:");
+  for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
+    if (text_begins(function, libraries[i])) return false;
+  size_t name = strcspn(function, " ("); /* "A.handle(int)", but not "StubRoutines (1)" */
+  return function[name] == '(' && memchr(function, '.', name);
+}
+
+static bool is_of_language(const struct marking *marking, const struct frame *frame) {
+  if (!frame || frame->module != marking->language) return false;
+  return marking->interpreter == INTERPRETER_PYTHON || is_made_of_program(marking, frame);
 }
 
 static bool imports(const struct marking *marking, const struct frame *frame) {
-  return text_begins(strings_text(marking->names->strings, frame->file), importing);
+  return text_begins(text(marking, frame->file), importing);
 }
 
 static void see_stacks(struct marking *marking) {
@@ -44,12 +65,13 @@ static void see_stacks(struct marking *marking) {
     uint32_t parent = parent_of(marking, node);
     const struct frame *caller = frame_of(marking, parent);
     uint8_t within = marking->within[parent];
-    if (is_python(marking, caller) && within < PROGRAM) within = imports(marking, caller) ? IMPORT : PROGRAM;
+    if (is_of_language(marking, caller) && within < PROGRAM)
+      within = imports(marking, caller) ? IMPORT : PROGRAM;
     marking->within[node] = within;
-    if (caller && is_python(marking, frame_of(marking, node))) marking->runs[caller->module] = true;
+    if (caller && is_of_language(marking, frame_of(marking, node))) marking->runs[caller->module] = true;
   }
   for (uint32_t node = marking->nodes; node; node--)
-    if (marking->calls[node] || is_python(marking, frame_of(marking, node)))
+    if (marking->calls[node] || is_of_language(marking, frame_of(marking, node)))
       marking->calls[parent_of(marking, node)] = true;
 }
 
@@ -59,10 +81,25 @@ static bool is_named_python(const char *module) {
   return text_begins(name, "python") && (!name[6] || (name[6] >= '0' && name[6] <= '9'));
 }
 
+/* "node", "libnode.so.108", "libjvm.so"; and code at an address, which is the runtime's where no name
+ * was told for it. */
+static bool is_of_runtime(const struct marking *marking, const struct frame *frame) {
+  static const char *const runtimes[] = {"libnode.", "libv8", "libjvm.", "libcoreclr.", "libjulia"};
+  static const char *const programs[] = {"node", "nodejs", "deno", "bun"};
+  const char *module = text(marking, frame->module);
+  if (!*module || frame->module == marking->language) return true;
+  for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+    if (!strcmp(module, programs[i])) return true;
+  for (size_t i = 0; i < sizeof runtimes / sizeof *runtimes; i++)
+    if (text_begins(module, runtimes[i])) return true;
+  return false;
+}
+
 static bool is_of_interpreter(const struct marking *marking, const struct frame *frame) {
+  if (marking->interpreter == INTERPRETER_JIT) return is_of_runtime(marking, frame);
   if (!frame->module) return false;
-  if (is_named_python(strings_text(marking->names->strings, frame->module))) return true;
-  const char *function = strings_text(marking->names->strings, frame->function);
+  if (is_named_python(text(marking, frame->module))) return true;
+  const char *function = text(marking, frame->function);
   return marking->runs[frame->module] && (text_begins(function, "Py") || text_begins(function, "_Py"));
 }
 
@@ -77,7 +114,7 @@ static bool is_main(const struct marking *marking, uint32_t node, const struct f
 
 static bool is_hidden(const struct marking *marking, uint32_t node, const struct frame *frame) {
   uint8_t within = marking->within[node];
-  if (is_python(marking, frame)) return within == PROGRAM && imports(marking, frame);
+  if (is_of_language(marking, frame)) return within == PROGRAM && imports(marking, frame);
   return (within || (marking->calls[node] && !is_main(marking, node, frame))) &&
          is_of_interpreter(marking, frame);
 }
@@ -143,18 +180,20 @@ static bool name_files(struct files *files) {
 
 /* ---- shared ---- */
 
-uint32_t interpreter_module(const struct names *names) {
-  uint32_t number;
-  return strings_find(names->strings, language, &number) ? number : 0;
+bool interpreter_is_language(const struct names *names, uint32_t module) {
+  const char *name = strings_text(names->strings, module);
+  for (int i = 0; i < INTERPRETERS && *name == '['; i++)
+    if (!strcmp(name, module_of[i])) return true;
+  return false;
 }
 
-wn_status interpreter_mark(const struct samples *samples, struct names *names, bool *found) {
+static wn_status mark_language(const struct samples *samples, struct names *names,
+                               enum interpreter interpreter, bool *found) {
   struct marking marking = {.samples = samples,
                             .names = names,
-                            .nodes = source_stack_count(samples->source),
-                            .python = interpreter_module(names)};
-  *found = false;
-  if (!marking.python) return WN_OK;
+                            .interpreter = interpreter,
+                            .nodes = source_stack_count(samples->source)};
+  if (!strings_find(names->strings, module_of[interpreter], &marking.language)) return WN_OK;
   size_t nodes = (size_t)marking.nodes + 1;
   marking.runs = calloc((size_t)names->strings->count + 1, sizeof *marking.runs);
   marking.within = calloc(nodes, sizeof *marking.within);
@@ -167,9 +206,16 @@ wn_status interpreter_mark(const struct samples *samples, struct names *names, b
   return done ? WN_OK : error_set(WN_ENOMEM, "not enough memory for the wrappers");
 }
 
+wn_status interpreter_mark(const struct samples *samples, struct names *names, bool found[INTERPRETERS]) {
+  wn_status error = WN_OK;
+  for (int i = 0; i < INTERPRETERS && !error; i++) {
+    found[i] = false;
+    error = mark_language(samples, names, (enum interpreter)i, &found[i]);
+  }
+  return error;
+}
+
 wn_status interpreter_set_homes(struct names *names, uint32_t nodes) {
-  uint32_t python = interpreter_module(names);
-  if (!python) return WN_OK;
   size_t strings = names->strings->count;
   struct files files = {names->strings, malloc(strings * sizeof *files.file),
                         calloc(strings, sizeof *files.home), 0};
@@ -178,7 +224,7 @@ wn_status interpreter_set_homes(struct names *names, uint32_t nodes) {
     for (uint32_t node = 1; node <= nodes; node++)
       for (uint32_t i = 0; i < names->count[node]; i++) {
         struct frame *frame = &names->frame[names->first[node] + i];
-        if (frame->module != python || !frame->file) continue;
+        if (!frame->file || !interpreter_is_language(names, frame->module)) continue;
         if (pass) frame->home = files.home[frame->file];
         if (!pass && !files.home[frame->file])
           files.file[files.count++] = frame->file, files.home[frame->file] = UINT32_MAX;

@@ -35,13 +35,13 @@
  * wrapper that is found exposes its callers as innermost, so the search repeats until a round finds
  * none. The report names the functions that it passed over.
  *
- * PYTHON. A function of a Python program is a wrapper only if the user names it. Its allocations belong to its
- * lines, and its name, "resize" or "alloc_rows", says nothing about an allocator of C.
+ * LANGUAGE. A function of a Python or JavaScript program is a wrapper only if the user names it. Its
+ * allocations belong to its lines, and its name, "resize" or "alloc_rows", says nothing about an
+ * allocator of C.
  */
 #include "analysis/load/wrappers.h"
 
 #include "analysis/load/cgo.h"
-#include "analysis/load/interpreter.h"
 #include "base/error.h"
 #include "base/text.h"
 #include <ctype.h>
@@ -92,7 +92,7 @@ enum standing { NO_WRAPPER, FOUND, GIVEN };
 struct finding {
   const struct samples *samples;
   struct names *names;
-  uint32_t nodes, python; /* the module of Python's frames; 0: there are none */
+  uint32_t nodes;
   struct shape *shapes;   /* index: string of the names */
   struct own *owns;       /* index: node */
   bool *calls;            /* index: node; it is further out than the own frame of some stack */
@@ -296,7 +296,7 @@ static void see_row(struct finding *finding, const struct row *row) {
   shape->samples++;
   if (frame->bytes > shape->bytes) shape->bytes = frame->bytes;
   if (!row->first) shape->grows = true;
-  if (frame->module && frame->module == finding->python) shape->calls_others = true; /* PYTHON */
+  if (interpreter_is_language(finding->names, frame->module)) shape->calls_others = true; /* LANGUAGE */
   for (size_t i = own.frame + 1; i < frames.count; i++)
     finding->shapes[frames.frame[i].function].calls_others = true;
   finding->calls[source_stack(finding->samples->source, own.node).parent] = true;
@@ -336,7 +336,7 @@ static bool has_shape(const struct finding *finding, uint32_t function) {
 static void mark(const struct finding *finding, size_t frame_count) {
   for (size_t i = 0; i < frame_count; i++) {
     struct frame *frame = &finding->names->frame[i];
-    enum standing least = frame->module && frame->module == finding->python ? GIVEN : FOUND; /* PYTHON */
+    enum standing least = interpreter_is_language(finding->names, frame->module) ? GIVEN : FOUND; /* LANGUAGE */
     if (finding->is[frame->function] >= least || finding->is[frame->place] >= least) frame->wrapper = true;
   }
 }
@@ -475,12 +475,11 @@ wn_status wrappers_find(const struct samples *samples, struct names *names,
   if (options->none) return WN_OK;
   struct finding finding = {.samples = samples,
                             .names = names,
-                            .nodes = source_stack_count(samples->source),
-                            .python = interpreter_module(names)};
+                            .nodes = source_stack_count(samples->source)};
   size_t frames = frames_in(names, finding.nodes);
   wn_status error = prepare(&finding) ? know_names(names, options, finding.is) : WN_ENOMEM;
   if (!error) mark(&finding, frames), mark_containers(samples, names, frames), cgo_mark(names, frames);
-  if (!error) error = interpreter_mark(samples, names, &wrappers->interpreter);
+  if (!error) error = interpreter_mark(samples, names, wrappers->interpreters);
   for (int round = 0; !error && round < ROUNDS_MOST && find_by_shape(&finding); round++)
     mark(&finding, frames);
   if (!error && !list(&finding, wrappers)) error = WN_ENOMEM;

@@ -8,7 +8,7 @@
 #ifndef ANALYSIS_WRAPPERS_H
 #define ANALYSIS_WRAPPERS_H
 
-#include "analysis/load/names.h"
+#include "analysis/load/interpreter.h"
 
 struct wrappers_options {
   bool none;                /* no function is a wrapper */
@@ -20,7 +20,7 @@ struct wrappers {
    * of the names. */
   uint32_t *functions;
   size_t count;
-  bool interpreter; /* those of Python's interpreter are wrappers, too, and not among them */
+  bool interpreters[INTERPRETERS]; /* those of one are wrappers, too, and not among them */
 };
 
 /* Sets `wrapper` in each frame of the names. WN_EINVAL: no function has a name that the user gave.
