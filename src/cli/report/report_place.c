@@ -25,8 +25,8 @@ static bool is_of_function(const struct label *line, const struct label *functio
   return line->function == function->function && line->module == function->module;
 }
 
-static bool is_python(const struct view *view, const struct label *label) {
-  return label->module && label->module == interpreter_module(view->report->names);
+static bool is_of_language(const struct view *view, const struct label *label) {
+  return interpreter_is_language(view->report->names, label->module);
 }
 
 /* ---- shared ---- */
@@ -58,12 +58,12 @@ void place_write(const struct view *view, const struct call_tree *lines, const s
     snprintf(buffer + length, size - (size_t)length, " +%zu line%s", count - 1, count > 2 ? "s" : "");
 }
 
-void place_of_python(const struct view *view, const struct label *label, char *buffer, size_t size) {
+void place_of_language(const struct view *view, const struct label *label, char *buffer, size_t size) {
   const struct strings *strings = view->report->names->strings;
   struct namesake_parts parts;
   const char *file = strings_text(strings, label->source);
   *buffer = 0;
-  if (!is_python(view, label) || !*file) return;
+  if (!is_of_language(view, label) || !*file) return;
   bool several = namesake_split(strings_text(strings, label->function), file, &parts);
   snprintf(buffer, size, "%.*s", several ? parts.home_length : INT_MAX,
            several ? parts.home : path_name(file));
@@ -83,7 +83,7 @@ const char *report_module_worth_naming(const struct view *view, const struct lab
   const struct strings *strings = view->report->names->strings;
   const char *module = strings_text(strings, label->module),
              *function = strings_text(strings, label->function);
-  if (is_python(view, label) && (label->file || label->source)) return "";
+  if (is_of_language(view, label)) return "";
   bool own = view->report->samples->process_count < 2 && *module != '[' && !strstr(module, ".so");
   return own || text_begins(function, module) ? "" : module;
 }

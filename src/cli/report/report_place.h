@@ -16,7 +16,7 @@ void place_write(const struct view *view, const struct call_tree *lines, const s
                  size_t count, char *buffer, size_t size);
 
 /* Of a function of Python its file; of any other nothing. */
-void place_of_python(const struct view *view, const struct label *label, char *buffer, size_t size);
+void place_of_language(const struct view *view, const struct label *label, char *buffer, size_t size);
 
 /* Takes the file off a function's name, "grow (queue.c)", if its place begins with that file. */
 void place_cut_name(char *name, const char *place);

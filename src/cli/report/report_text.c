@@ -105,12 +105,14 @@ void report_print_wrappers(const struct view *view) {
     else
       more += same == named;
   }
-  bool python = view->report->recording->wrappers.interpreter;
-  if (!named && !python) return;
+  const bool *of = view->report->recording->wrappers.interpreters;
+  bool python = of[INTERPRETER_PYTHON], made = of[INTERPRETER_JIT];
+  if (!named && !python && !made) return;
   say(&paragraph, "Passed over, since they only allocate for their callers: ");
   for (size_t i = 0; i < named; i++) say(&paragraph, "%s%s", i ? ", " : "", fitted[i]);
   if (more) say(&paragraph, " and %zu more", more);
   if (python) say(&paragraph, "%sPython's own C functions", named ? "; " : "");
+  if (made) say(&paragraph, "%sthe language runtime's own functions", named || python ? "; " : "");
   say(&paragraph, " (--show-wrappers gives them rows).");
   putchar('\n');
   text_paragraph(stdout, paragraph.text, 0);

@@ -15,6 +15,7 @@
 #include "cli/report/report_name.h"
 #include "cli/report/report_place.h"
 #include "cli/report/report_processes.h"
+#include "cli/report/runtime.h"
 #include "cli/report/screen_verdict.h"
 #include "cli/text.h"
 #include <limits.h>
@@ -428,7 +429,8 @@ void screen_print_foot(const struct view *view) {
   putchar('\n');
   text_style(stdout, STYLE_DIM);
   if (*note) text_paragraph(stdout, note, 2);
-  bool python = view->report->recording->wrappers.interpreter;
+  const bool *of = view->report->recording->wrappers.interpreters;
+  bool python = of[INTERPRETER_PYTHON], made = of[INTERPRETER_JIT];
   if (wrappers)
     say(&text,
         wrappers > 1 ? "Wrappers, counted for their callers: %s and %zu more"
@@ -441,13 +443,21 @@ void screen_print_foot(const struct view *view) {
   if (python)
     say(&text, wrappers ? "; Python's C functions, for the lines that call them"
                         : "Python's C functions are counted for the lines that call them");
-  if (wrappers || python) say(&text, " (--show-wrappers)."), text_paragraph(stdout, text.text, 2);
+  if (made)
+    say(&text, wrappers || python
+                   ? "; the language runtime's own functions, for those of the program that call them"
+                   : "The language runtime's own functions are counted for the program's that call them");
+  if (wrappers || python || made) say(&text, " (--show-wrappers)."), text_paragraph(stdout, text.text, 2);
   if (python && mapped_has_arenas(view->report->samples))
     text_paragraph(
         stdout,
         "Python reuses freed dicts, lists, tuples and floats; each stays with the line that made it first.",
         2);
-  print_names_hint(view);
+  const char *hint = runtime_hint(view);
+  if (hint)
+    text_paragraph(stdout, hint, 2);
+  else
+    print_names_hint(view);
   print_command(view, "  In a browser: winnow view", "");
   print_command(view, "  Next: winnow report --tree", "   (or --at end, --by stack, --all)");
   text_style(stdout, STYLE_PLAIN);
