@@ -42,6 +42,7 @@
 #include "analysis/load/wrappers.h"
 
 #include "analysis/load/cgo.h"
+#include "analysis/load/rust_name.h"
 #include "base/error.h"
 #include "base/text.h"
 #include <ctype.h>
@@ -195,16 +196,6 @@ static enum saying saying_of(const char *name) {
   return at_end && islower((unsigned char)last[length - word - 1]) ? SAYS_NOTHING_ELSE : SAYS_IT_ALLOCATES;
 }
 
-/* Whether a function is a method of one of Rust's own traits for a type without a path, such as i32: only
- * its library can have that. */
-static bool is_of_rust(const char *name) {
-  static const char *const traits[] = {"core::", "alloc::", "std::", "<["};
-  const char *as = *name == '<' ? strstr(name, " as ") : NULL, *path = strstr(name, "::");
-  for (size_t i = 0; as && path > as && i < sizeof traits / sizeof *traits; i++)
-    if (text_begins(as + 4, traits[i])) return true;
-  return false;
-}
-
 /* Whether a function is within a library of containers (WRAPPERS_WITHIN), or cgo's. */
 static bool is_in_library(const char *name) {
   static const char *const paths[] = {
@@ -214,7 +205,9 @@ static bool is_in_library(const char *name) {
 #include "analysis/load/wrapper_names.def"
   };
   char reduced[NAME_MOST], plain[NAME_MOST];
-  if (is_of_rust(name) || cgo_is_between(name)) return true;
+  enum rust_owner owner = rust_owner_of(name);
+  if (owner != RUST_NOT_SAID) return owner == RUST_LIBRARY;
+  if (cgo_is_between(name)) return true;
   reduce(name, reduced);
   omit_versions(reduced, plain);
   const char *path = plain + strspn(plain, "&"); /* of a method of a reference */
