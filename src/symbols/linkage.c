@@ -1,10 +1,11 @@
-/* Demangling, by libiberty. */
+/* Demangling, by libiberty. Names of gfortran's module procedures are taken apart here. */
 #include "symbols/linkage.h"
 
 #include "base/text.h"
 #include <ctype.h>
 #include <libiberty/demangle.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +31,18 @@ static char *without_suffix(const char *name) {
   return dot && is_suffix(dot) ? strndup(name, (size_t)(dot - name)) : NULL;
 }
 
+/* "module::procedure" for gfortran's "__module_MOD_procedure", whose only capitals are these; NULL for any other
+ * name. */
+static char *module_procedure(const char *name) {
+  static const char mark[] = "_MOD_";
+  char *text;
+  if (strncmp(name, "__", 2) != 0) return NULL;
+  size_t bytes = strspn(name + 2, "abcdefghijklmnopqrstuvwxyz0123456789_");
+  const char *end = name + 2 + bytes - (bytes > 0); /* at the mark's "_" */
+  if (bytes < 2 || !text_begins(end, mark) || !end[sizeof mark - 1]) return NULL;
+  return asprintf(&text, "%.*s::%s", (int)(bytes - 1), name + 2, end + sizeof mark - 1) < 0 ? NULL : text;
+}
+
 /* ---- shared ---- */
 
 void name_join_brackets(char *name) {
@@ -47,6 +60,7 @@ char *name_demangle(const char *linkage) {
   const char *name = whole ? whole : linkage;
   char *text = rust_demangle(name, 0);
   if (!text && !strncmp(name, "_Z", 2)) text = cplus_demangle_v3(name, DMGL_PARAMS | DMGL_ANSI);
+  if (!text) text = module_procedure(name);
   if (!text) return whole;
   free(whole);
   name_join_brackets(text);

@@ -196,18 +196,28 @@ static enum saying saying_of(const char *name) {
   return at_end && islower((unsigned char)last[length - word - 1]) ? SAYS_NOTHING_ELSE : SAYS_IT_ALLOCATES;
 }
 
-/* Whether a function is within a library of containers (WRAPPERS_WITHIN), or cgo's. */
+/* Whether gfortran made a procedure that copies what a polymorphic variable has: shapes::__copy_shapes_Big, of
+ * the type Big. */
+static bool is_copy_of_fortran(const char *name) {
+  static const char copy[] = "::__copy_";
+  const char *at = strstr(name, copy);
+  size_t bytes = at ? (size_t)(at - name) : 0;
+  return bytes && !strncmp(at + sizeof copy - 1, name, bytes) && at[sizeof copy - 1 + bytes] == '_';
+}
+
+/* Whether a function is within a library of containers (WRAPPERS_WITHIN), or made by a compiler. */
 static bool is_in_library(const char *name) {
   static const char *const paths[] = {
 #define WRAPPER(name)
 #define WRAPPER_METHOD(type, name)
 #define WRAPPERS_WITHIN(path) path "::",
+#define WRAPPERS_OF_MODULE(file)
 #include "analysis/load/wrapper_names.def"
   };
   char reduced[NAME_MOST], plain[NAME_MOST];
   enum rust_owner owner = rust_owner_of(name);
   if (owner != RUST_NOT_SAID) return owner == RUST_LIBRARY;
-  if (cgo_is_between(name)) return true;
+  if (cgo_is_between(name) || is_copy_of_fortran(name) || text_begins(name, "_gfortran")) return true;
   reduce(name, reduced);
   omit_versions(reduced, plain);
   const char *path = plain + strspn(plain, "&"); /* of a method of a reference */
@@ -436,6 +446,21 @@ static void mark_containers(const struct samples *samples, struct names *names, 
   }
 }
 
+/* Runtimes of languages are wrappers whatever their functions are called: most have no names. */
+static void mark_runtimes(struct names *names, size_t frame_count) {
+  static const char *const modules[] = {
+#define WRAPPER(name)
+#define WRAPPER_METHOD(type, name)
+#define WRAPPERS_WITHIN(path)
+#define WRAPPERS_OF_MODULE(file) file,
+#include "analysis/load/wrapper_names.def"
+  };
+  for (size_t i = 0; i < frame_count; i++)
+    for (size_t j = 0; j < sizeof modules / sizeof *modules; j++)
+      if (text_begins(strings_text(names->strings, names->frame[i].module), modules[j]))
+        names->frame[i].wrapper = true;
+}
+
 /* ---- shared ---- */
 
 bool wrapper_is_known(const char *name) {
@@ -443,12 +468,14 @@ bool wrapper_is_known(const char *name) {
 #define WRAPPER(name) name,
 #define WRAPPER_METHOD(type, name)
 #define WRAPPERS_WITHIN(path)
+#define WRAPPERS_OF_MODULE(file)
 #include "analysis/load/wrapper_names.def"
   };
   static const char *const methods[][2] = {
 #define WRAPPER(name)
 #define WRAPPER_METHOD(type, name) {type, name},
 #define WRAPPERS_WITHIN(path)
+#define WRAPPERS_OF_MODULE(file)
 #include "analysis/load/wrapper_names.def"
   };
   char reduced[NAME_MOST];
@@ -471,7 +498,12 @@ wn_status wrappers_find(const struct samples *samples, struct names *names,
                             .nodes = source_stack_count(samples->source)};
   size_t frames = frames_in(names, finding.nodes);
   wn_status error = prepare(&finding) ? know_names(names, options, finding.is) : WN_ENOMEM;
-  if (!error) mark(&finding, frames), mark_containers(samples, names, frames), cgo_mark(names, frames);
+  if (!error) {
+    mark(&finding, frames);
+    mark_containers(samples, names, frames);
+    mark_runtimes(names, frames);
+    cgo_mark(names, frames);
+  }
   if (!error) error = interpreter_mark(samples, names, wrappers->interpreters);
   for (int round = 0; !error && round < ROUNDS_MOST && find_by_shape(&finding); round++)
     mark(&finding, frames);
