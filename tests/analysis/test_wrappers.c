@@ -92,6 +92,12 @@ static void names_of_wrappers_are_known_with_and_without_what_varies(void **stat
       "void "
       "std::_Function_base::_Base_manager<work(int)::{lambda(int)#1}>::_M_create<work(int)::{lambda(int)#1} "
       ">(std::_Any_data&, work(int)::{lambda(int)#1}&&, std::integral_constant<bool, false>)",
+      "std::basic_ostream<char, std::char_traits<char>>& std::operator<< <std::char_traits<char>>("
+      "std::basic_ostream<char, std::char_traits<char>>&, char const*)",
+      "std::back_insert_iterator<std::vector<int>>::operator=(int&&)",
+      "std::insert_iterator<std::set<int>> std::copy<int*, std::insert_iterator<std::set<int>>>(int*, int*, "
+      "std::insert_iterator<std::set<int>>)",
+      "std::priority_queue<int, std::vector<int, std::allocator<int>>, std::less<int>>::push(int const&)",
       "std::pair<Item*, long> std::get_temporary_buffer<Item>(long)",
       "std::_Temporary_buffer<Item*, Item>::_Temporary_buffer(Item*, long)",
       "_gfortran_string_trim",
