@@ -130,6 +130,13 @@ size_t cxx_whole_bytes(const char *name, size_t at) {
   return 0;
 }
 
+size_t cxx_version_bytes(const char *text) {
+  static const char *const versions[] = {"__cxx11::", "__1::", "__ndk1::", "__cxx1998::", "__debug::"};
+  for (size_t i = 0; i < sizeof versions / sizeof *versions; i++)
+    if (text_begins(text, versions[i])) return strlen(versions[i]);
+  return 0;
+}
+
 void cxx_name_parse(const char *text, struct cxx_name *name) {
   size_t bytes = strlen(text), end = bytes, scope, base;
   size_t parameters = find_parameters(text, bytes, &end);

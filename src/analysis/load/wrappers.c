@@ -42,6 +42,8 @@
 #include "analysis/load/wrappers.h"
 
 #include "analysis/load/cgo.h"
+#include "analysis/load/cxx_name.h"
+#include "analysis/load/cxx_plain.h"
 #include "analysis/load/rust_name.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -165,16 +167,11 @@ static bool is_method(const char *reduced, const char *type, const char *name) {
          !memcmp(reduced + length - tail - 2, "::", 2) && ends_with(reduced, length - tail - 2, type);
 }
 
-/* Copies a name without the inline namespaces that versions of C++'s standard library have in std.
- */
+/* Copies a name without the inline namespaces that versions of C++'s standard library have in std. */
 static void omit_versions(const char *reduced, char plain[NAME_MOST]) {
-  static const char *const versions[] = {"__cxx11::", "__1::", "__ndk1::", "__cxx1998::", "__debug::"};
-  bool standard = !strncmp(reduced, "std::", 5);
-  size_t from = standard ? 5 : 0;
-  memcpy(plain, reduced, from);
-  for (size_t i = 0; standard && i < sizeof versions / sizeof *versions; i++)
-    if (text_begins(reduced + from, versions[i])) from += strlen(versions[i]);
-  strcpy(plain + (standard ? 5 : 0), reduced + from);
+  size_t library = text_begins(reduced, "std::") ? strlen("std::") : 0;
+  memcpy(plain, reduced, library);
+  strcpy(plain + library, reduced + library + (library ? cxx_version_bytes(reduced + library) : 0));
 }
 
 static bool has_no_name(const char *name) { return strstr(name, "+0x") || !strncmp(name, "0x", 2); }
@@ -377,9 +374,11 @@ static bool list(const struct finding *finding, struct wrappers *wrappers) {
 
 /* ---- names in the list, and names that the user gave ---- */
 
-/* Whether the user gave this name, either whole or without template arguments and parameters. */
+/* Whether the user gave this name: whole, as tables show it, or without template arguments and parameters. */
 static bool is_named(const char *name, const char *reduced, const char *given) {
-  return !strcmp(name, given) || !strcmp(reduced, given);
+  char plain[NAME_MOST];
+  return !strcmp(name, given) || !strcmp(reduced, given) ||
+         (cxx_name_plain(name, plain, sizeof plain) && !strcmp(plain, given));
 }
 
 static wn_status know_names(const struct names *names, const struct wrappers_options *options, uint8_t *is) {

@@ -5,12 +5,15 @@
  * row then needs one look-up of its stack's node. */
 #include "analysis/query/query_tree.h"
 
+#include "analysis/load/cxx_plain.h"
 #include "analysis/load/namesakes.h"
 #include "analysis/load/timeline.h"
 #include "base/error.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { NAME_MOST = 8192 };
 
 /* ---- names ---- */
 
@@ -19,14 +22,16 @@ static bool text_matches(const struct condition *condition, const char *text) {
   return !strcmp(condition->text, text);
 }
 
-/* A function of one name with others is found by its name alone, too. */
+/* A function is found by the name that tables show, too, and one of one name with others by its name alone. */
 static bool text_of_frame_matches(const struct condition *condition, const struct names *names,
                                   const struct frame *frame, uint32_t text) {
   struct namesake_parts parts;
   const char *name = strings_text(names->strings, text);
+  char plain[NAME_MOST];
   if (text_matches(condition, name)) return true;
-  if (text != frame->function || !namesake_split(name, strings_text(names->strings, frame->file), &parts))
-    return false;
+  if (text != frame->function) return false;
+  if (cxx_name_plain(name, plain, sizeof plain) && text_matches(condition, plain)) return true;
+  if (!namesake_split(name, strings_text(names->strings, frame->file), &parts)) return false;
   char *alone = strndup(name, (size_t)parts.name_length);
   bool matches = alone && text_matches(condition, alone);
   free(alone);

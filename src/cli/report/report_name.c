@@ -1,5 +1,5 @@
-/* Shortens C++ and Rust names by leaving out what tells least: template arguments from the inside
- * out, then parameters, then the return type.
+/* Shortens C++ and Rust names by leaving out what tells least: what cxx_plain.h leaves out, wherever there is room;
+ * then template arguments from the inside out, then parameters, then the return type.
  *
  * Brackets are found in one pass. The characters of an operator's name (operator<, <<=, <=>, ->,
  * >>, () and so on) and of "(anonymous namespace)" are not brackets. Brackets without a partner, as
@@ -17,6 +17,7 @@
 #include "cli/report/report_name.h"
 
 #include "analysis/load/cxx_name.h"
+#include "analysis/load/cxx_plain.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -239,7 +240,8 @@ static void cut_before_words(char *text, size_t size, const char *name, const bo
 
 /* False if the name had to be cut. */
 static bool fit(char *buffer, size_t size, const char *name, size_t columns, const bool *kept) {
-  char function[LENGTH_MOST], place[PLACE_MOST + 8] = "";
+  char plain[LENGTH_MOST], function[LENGTH_MOST], place[PLACE_MOST + 8] = "";
+  if (!kept && cxx_name_plain(name, plain, sizeof plain)) name = plain;
   size_t length = place_in(name);
   if (length < sizeof function && name[length] && size > PLACE_MOST + 32) {
     snprintf(function, sizeof function, "%.*s", (int)length, name);
