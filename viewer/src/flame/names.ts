@@ -53,6 +53,60 @@ function groupEnd(text: string, start: number): number {
   return text.length;
 }
 
+const LONGEST_PLAIN = 4096;
+const VERSION = /(?<=(?<![\w:])std::)__(?:cxx11|1|ndk1|cxx1998|debug)::|\[abi:\w+\]/g;
+const DEFAULT = /^std::(?:allocator|char_traits|less|hash|equal_to|default_delete|regex_traits)</;
+
+/** What stands between brackets, without the last arguments that C++'s library takes if there are none: they are made of the first. */
+function argumentsOf(list: string): string[] {
+  const found: string[] = [];
+  for (let begin = 0, index = 0; index <= list.length; ) {
+    if (index < list.length && list[index] !== ',') {
+      index = CLOSING[list[index]!] ? groupEnd(list, index) : index + 1;
+      continue;
+    }
+    found.push(list.slice(begin, index).replace(/^ |(?<=>) $/g, ''));
+    begin = ++index;
+  }
+  while (found.length > 1 && DEFAULT.test(found.at(-1)!) && found.at(-1)!.includes(found[0]!)) found.pop();
+  return found;
+}
+
+function withoutDefaults(text: string): string {
+  let plain = '';
+  for (let index = 0; index < text.length; ) {
+    OPERATOR.lastIndex = index;
+    const operator = text[index] === 'o' ? OPERATOR.exec(text) : null;
+    const end = text[index] === '<' ? groupEnd(text, index) : 0;
+    if (!end || text[end - 1] !== '>') {
+      const whole = operator?.[0] ?? text[index]!;
+      plain += whole;
+      index += whole.length;
+      continue;
+    }
+    const list = argumentsOf(text.slice(index + 1, end - 1)).map(withoutDefaults).join(', ');
+    const usual = plain.replace(/(?<![\w:])std::basic_(\w+)$/, list === 'wchar_t' ? 'std::w$1' : 'std::$1');
+    plain = /^(char|wchar_t)$/.test(list) && usual !== plain ? usual : `${plain}<${list}>`;
+    index = end;
+  }
+  return plain;
+}
+
+/** The lambda of "std::_Function_handler<void (), main::{lambda()#1}>::_M_invoke(…)", and of what a thread runs; or the name. */
+function lambdaOf(name: string): string {
+  const called = /^(std::(?:_Function_handler|thread::_State_impl)<).*\}>+::_M_(?:invoke|run)\(/.exec(name);
+  if (!called) return name;
+  let lambda = argumentsOf(name.slice(called[1]!.length, groupEnd(name, called[1]!.length - 1) - 1)).at(-1)!;
+  while (lambda.endsWith('>')) lambda = argumentsOf(lambda.slice(lambda.indexOf('<') + 1, -1))[0]!;
+  return lambda.endsWith('}') ? `${lambda}::operator()` : name;
+}
+
+/** The name as programmers of C++ write it: std::vector<std::string>. The engine finds functions by it, too. */
+export function plainOf(name: string): string {
+  const clean = cleanName(name).trim();
+  return clean.length > LONGEST_PLAIN ? clean : withoutDefaults(lambdaOf(clean).replace(VERSION, ''));
+}
+
 /** "<Vec>" of Rust's "<alloc::vec::Vec<T> as core::clone::Clone>". */
 function implementing(group: string): string {
   const type = group.slice(1, group.indexOf(' as ')).replace(/<.*/, '');
@@ -132,9 +186,9 @@ const ADDRESS = /\+0x[0-9a-f]+(?: \[before\])?$/;
 export const withoutRun = (name: string) => name.replace(/ \[before\]$/, '');
 export const isAddress = (name: string): boolean => ADDRESS.test(name);
 
-/** The forms of a name, from the whole to the shortest. There is at least one. */
+/** The forms of a name, from the plain one to the shortest. There is at least one. */
 export function formsOf(name: string): string[] {
-  const clean = cleanName(name).trim();
+  const clean = plainOf(name);
   if (clean === '') return ['?'];
   const address = ADDRESS.exec(clean);
   if (address !== null) return [...new Set([clean, address[0], withoutRun(address[0])])];
@@ -231,7 +285,6 @@ export function cutLeft(text: string, room: number, glyphs: Glyphs): string {
   return from > 0 ? ELLIPSIS + characters.slice(from).join('') : text;
 }
 
-const STRING = /std::(__\w+::)?basic_string<char, ?std::char_traits<char>, ?std::allocator<char> ?>/g;
 const WORD = /^[\s,]*((?:\w+::)*)(\w+)/;
 
 /** The first word, or sign, in which a name differs from another, and where it is. */
@@ -263,9 +316,6 @@ function apart(name: string, short: string, twins: string[], room: number, glyph
   }
   return '';
 }
-
-/** A name with the usual word for strings of C++. */
-const plainOf = (name: string): string => cleanName(name).trim().replace(STRING, 'std::string');
 
 let shortest = new Map<string, string>();
 

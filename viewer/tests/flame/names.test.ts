@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { FlameData } from '../../src/flame/data.ts';
 import { Glyphs } from '../../src/flame/glyphs.ts';
 import { Labels } from '../../src/flame/labels.ts';
-import { cleanName, cutLeft, cutMiddle, formsOf, isolated, Name, twinsOf } from '../../src/flame/names.ts';
+import { cleanName, cutLeft, cutMiddle, formsOf, isolated, Name, plainOf, twinsOf } from '../../src/flame/names.ts';
 import { flameOf, type Tree, words } from './examples.ts';
 
 const glyphs = new Glyphs((character) => (character === 'i' || character === 'l' ? 3 : 7));
@@ -14,21 +14,37 @@ const shortest = (name: string) => formsOf(name).at(-1);
 
 test('parameters and return types go first, then template arguments, then segments', () => {
   assert.deepEqual(formsOf('void std::vector<int, std::allocator<int> >::push<long>(long const&)'), [
-    'void std::vector<int, std::allocator<int> >::push<long>(long const&)',
-    'std::vector<int, std::allocator<int> >::push<long>',
-    'std::vector<…>::push<long>',
-    'vector<…>::push<long>',
+    'void std::vector<int>::push<long>(long const&)',
+    'std::vector<int>::push<long>',
+    'vector<int>::push<long>',
     'push<long>',
     'push<…>',
     'push',
   ]);
   assert.deepEqual(formsOf('a::Map<a::Key, std::less<a::Key>>::find<std::pair<a::Key, int>>()').slice(2), [
-    'a::Map<…>::find<…>',
+    'a::Map<Key>::find<…>',
+    'Map<Key>::find<…>',
     'Map<…>::find<…>',
     'Map<…>::find',
     'find<…>',
     'find',
   ]);
+});
+
+test('names of C++ are as programmers write them', () => {
+  const string = 'std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >';
+  const plain: [string, string][] = [
+    [`f(std::map<${string}, int, std::less<${string}>, std::allocator<std::pair<${string} const, int> > >&)`, 'f(std::map<std::string, int>&)'],
+    ['g(std::__1::unique_ptr<int, std::__1::default_delete<int>>)', 'g(std::unique_ptr<int>)'],
+    ['std::__1::basic_string<wchar_t, std::__1::char_traits<wchar_t>>::size()', 'std::wstring::size()'],
+    ['h(std::set<int, std::greater<int>, std::allocator<int>>)', 'h(std::set<int, std::greater<int>>)'],
+    ['shop::describe[abi:cxx11](int)', 'shop::describe(int)'],
+    ['std::_Function_handler<int (), f(std::vector<int, std::allocator<int>>, long)::{lambda()#1}>::_M_invoke(int)', 'f(std::vector<int>, long)::{lambda()#1}::operator()'],
+    ['std::thread::_State_impl<std::thread::_Invoker<std::tuple<work()::{lambda()#1}>>>::_M_run()', 'work()::{lambda()#1}::operator()'],
+  ];
+  for (const [name, expected] of plain) assert.equal(plainOf(name), expected);
+  for (const name of ['', 'main', 'f<', 'f<<<((', 'a::T<(b > 3)>::operator->() const', 'operator< <A>(A, A)', '<dyn core::ops::Fn(u8) -> (u8, u8)>::call', 'fields::refine'])
+    assert.equal(plainOf(name), name);
 });
 
 test('instances of a template are told apart by their arguments', () => {
