@@ -260,7 +260,7 @@ size_t inlines_find(struct inlines *inlines, Dwfl_Module *module, Dwarf_Addr add
 }
 
 size_t inlines_scopes(const struct inlines *inlines, const struct unit_place *place, Dwarf_Die *function,
-                      Dwarf_Die *scopes, size_t most) {
+                      Dwarf_Die *scopes, size_t most, unsigned *number) {
   const struct unit *unit = inlines->units;
   while (unit && unit->key != place->unit.addr) unit = unit->next;
   if (!unit || !unit->declared_count) return 0;
@@ -268,6 +268,9 @@ size_t inlines_scopes(const struct inlines *inlines, const struct unit_place *pl
   const struct declared *found =
       bsearch(&wanted, unit->declared, unit->declared_count, sizeof wanted, by_offset);
   size_t depth = 0, count = 0;
+  for (size_t at = 0; found && at <= found->scope; at++)
+    if (unit->scopes[at].parent == unit->scopes[found->scope].parent)
+      *number += !dwarf_hasattr(&unit->scopes[at].entry, DW_AT_name);
   for (size_t at = found ? found->scope : NO_SCOPE; at != NO_SCOPE; at = unit->scopes[at].parent) depth++;
   for (size_t at = found ? found->scope : NO_SCOPE; at != NO_SCOPE; at = unit->scopes[at].parent)
     if (--depth < most) scopes[depth] = unit->scopes[at].entry, count++;

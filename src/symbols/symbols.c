@@ -142,16 +142,20 @@ static const char *linkage_of(Dwarf_Die *entry) {
 static const char *function_name(struct symbols *symbols, const struct known_module *known,
                                  const struct unit_place *place, Dwarf_Die *entry, int depth);
 
-/* The name of a namespace, class or function. The class of a lambda has none. */
+/* The name of a namespace, class or function. The class of a lambda has none: `number` tells it from others in the
+ * scope around it. */
 static const char *scope_name(struct symbols *symbols, const struct known_module *known,
                               const struct unit_place *place, Dwarf_Die *scope, const char *function,
-                              int depth) {
+                              unsigned number, int depth) {
+  char lambda[32];
   int tag = dwarf_tag(scope);
   const char *name = tag == DW_TAG_subprogram ? function_name(symbols, known, place, scope, depth)
                                               : string_of(scope, DW_AT_name);
   if (name) return name;
   if (tag == DW_TAG_namespace) return "(anonymous namespace)";
-  return function && !strcmp(function, "operator()") ? "{lambda}" : "(anonymous)";
+  if (!function || strcmp(function, "operator()") != 0) return "(anonymous)";
+  snprintf(lambda, sizeof lambda, "{lambda#%u}", number);
+  return keep(symbols, lambda);
 }
 
 /* The qualified name "Deep<3>::go<int>" of a function for which DWARF has only "go<int>". The
@@ -159,13 +163,16 @@ static const char *scope_name(struct symbols *symbols, const struct known_module
 static const char *qualified(struct symbols *symbols, const struct known_module *known,
                              const struct unit_place *place, Dwarf_Die *entry, const char *name, int depth) {
   Dwarf_Die scopes[SCOPES_MOST], declaration = declaration_of(entry);
-  size_t count = inlines_scopes(&known->inlines, place, &declaration, scopes, SCOPES_MOST), length = 0;
+  unsigned number = 0;
+  size_t count = inlines_scopes(&known->inlines, place, &declaration, scopes, SCOPES_MOST, &number);
+  size_t length = 0;
   char text[1024];
   for (size_t i = 0; i < count && length < sizeof text; i++) {
     const char *function = i + 1 == count ? name : NULL;
     if (dwarf_tag(&scopes[i]) == DW_TAG_subprogram) length = 0;
-    length += (size_t)snprintf(text + length, sizeof text - length,
-                               "%s::", scope_name(symbols, known, place, &scopes[i], function, depth));
+    length +=
+        (size_t)snprintf(text + length, sizeof text - length,
+                         "%s::", scope_name(symbols, known, place, &scopes[i], function, number, depth));
   }
   bool spaced = strstr(name, "> >");
   if ((!count && !spaced) || length + strlen(name) >= sizeof text) return name;

@@ -385,7 +385,7 @@ CC
   g++ -O1 -g -o p p.cc || fail "g++"
   "$winnow" record -q --rate 1 -o w -- ./p >said 2>&1 || fail "record: $(cat said)"
   succeeds report --all --by line w
-  says 'main::[{]lambda[}]::operator[(][)].* [(]p.cc:5[)]'
+  says 'main::[{]lambda#1[}]::operator[(][)].* [(]p.cc:5[)]'
 }
 
 threads_have_rows() {
