@@ -379,6 +379,7 @@ template <class F> __attribute__((noinline)) void apply(F f) { f(); }
 void *kept;
 int main() {
   apply([] { for (int i = 1; i < 100; i++) kept = std::realloc(kept, 1000 * i); });
+  apply([] { for (int i = 1; i < 100; i++) kept = std::realloc(kept, 100000 + i); });
   return !kept;
 }
 CC
@@ -386,6 +387,7 @@ CC
   "$winnow" record -q --rate 1 -o w -- ./p >said 2>&1 || fail "record: $(cat said)"
   succeeds report --all --by line w
   says 'main::[{]lambda#1[}]::operator[(][)].* [(]p.cc:5[)]'
+  says 'main::[{]lambda#2[}]::operator[(][)].* [(]p.cc:6[)]'
 }
 
 threads_have_rows() {

@@ -1,0 +1,81 @@
+# Programs in other languages: the rows are the functions that their programmers wrote. Sourced by run.
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+
+# The rows of the functions that match an extended regular expression are these, after a command of sed.
+rows_are() { # WHAT PATTERN SED-COMMANDS EXPECTED...
+  local what=$1 pattern=$2 commands=$3
+  shift 3
+  COLUMNS=160 succeeds report --all --top 1000 t
+  sed -En '/^Allocated over/,/^$/ { s/^ +[0-9.]+ [kM]?B +[0-9.]+ % +[0-9,]+ +([0-9.]+ [a-z]+|to end|)  +//; T; s/  .*//; p }' out |
+    grep -E "$pattern" | sed -E "$commands" | sort -u >rows
+  printf '%s\n' "$@" | sort -u | diff - rows >difference || fail "$what: $(cat difference)"
+}
+
+functions_of_rust_have_rows() {
+  local rustc flags
+  need_recording
+  rustc=$(command -v rustc || ls ~/.cargo/bin/rustc 2>/dev/null) || skip "there is no rustc"
+  cp "$source/tests/cli/programs/languages/shop.rs" .
+  # Names by both manglings; in those of the older one arguments and closures have no more than a mark.
+  for flags in '-g' '-O' '-O -g -C symbol-mangling-version=v0' '-O -C symbol-mangling-version=v0'; do
+    # shellcheck disable=SC2086
+    "$rustc" $flags -o shop shop.rs >why 2>&1 || skip "rustc builds nothing: $(tail -n 1 why)"
+    run record -q --rate 1 -o t ./shop
+    local closure=('shop::main::{closure}')
+    [[ $flags = *-g* ]] || closure=(shop::apply)
+    rows_are "rustc $flags" '::' \
+      's/^<(shop::[A-Za-z]+)>::/\1::/; s/[{]+closure(#[0-9])?[}]+/{closure}/; s/Ring<(_|300)>/Ring/; s/::<[^ ]*>$//; /^std::rt::/d;
+      s/^.*for alloc::string::String>::from$|^<alloc::string::String as .*>::from$/String::from/' \
+      shop::main shop::Index::add shop::Index::copy_lines shop::Log::append shop::leak_cycle shop::boxes shop::sorted \
+      shop::unique shop::read shop::generic '<shop::Square as shop::Shape>::outline' '<shop::Square as shop::Shape>::name' \
+      '<shop::Ring as shop::Shape>::outline' '<shop::Ring as shop::Shape>::name' '<shop::Order as core::fmt::Display>::fmt' \
+      '<shop::Order as core::clone::Clone>::clone' '<shop::Order as core::iter::traits::iterator::Iterator>::next' String::from "${closure[@]}"
+  done
+}
+
+functions_of_cxx_have_rows() {
+  local flags
+  need_recording
+  need g++
+  for flags in '-O0 -g' '-O2 -g' '-O2'; do
+    # shellcheck disable=SC2086
+    g++ -std=c++17 $flags -o shop "$source/tests/cli/programs/languages/shop.cpp" || fail "g++ $flags"
+    run record -q --rate 1 -o t ./shop
+    local lambda='main::{lambda#1}::operator()' # inlined into the function that calls it
+    [ "$flags" != -O2 ] || lambda='void shop::Pool<shop::Item>::each<main::{lambda#1}>(main::{lambda#1})'
+    rows_are "g++ $flags" '::|^main$' 's/keeper[(][)]/keeper/; s/lambda[(][^)]*[)]/lambda/g; s/operator.*/operator()/' \
+      main 'shop::Pool<shop::Item>::make(int)' 'shop::Pool<shop::Item>::raw(int)' 'shop::share(int)' 'shop::closure(int)' \
+      'shop::price(std::map<std::string, std::vector<std::pair<int, double>>>&, std::string const&, int)' \
+      'shop::fill(std::unordered_map<std::string, std::vector<std::pair<std::string, int>>>&)' 'shop::describe(int)' \
+      'shop::sort_them(std::vector<int>&)' 'shop::texts(std::vector<int> const&, std::vector<std::string>&)' \
+      'shop::Square::outline() const' "$lambda" 'keeper::{lambda#1}::operator()'
+  done
+}
+
+procedures_of_fortran_have_rows() {
+  local flags
+  need_recording
+  need gfortran
+  cp "$source/tests/cli/programs/languages/fields.f90" .
+  for flags in '-O0 -g' '-O0' '-O2 -fno-inline' '-static-libgfortran'; do
+    # shellcheck disable=SC2086
+    gfortran $flags -o fields fields.f90 >why 2>&1 || skip "gfortran builds nothing: $(tail -n 1 why)"
+    run record -q --rate 1 -o t ./fields
+    rows_are "gfortran $flags" '::|MAIN|^inner|gfortran|unit|stream' '' MAIN__ fields::make_grid fields::refine fields::push \
+      fields::label fields::clone inner files::read_line
+  done
+}
+
+functions_of_go_have_rows_for_what_they_take_from_c() {
+  local flags
+  need_recording
+  need go
+  cp "$source/tests/cli/programs/languages/calls.go" .
+  for flags in '' -w; do
+    GOCACHE=$PWD/cache GOFLAGS=-mod=mod CGO_ENABLED=1 go build -ldflags="$flags" -o calls calls.go >why 2>&1 ||
+      skip "go builds no program with C code: $(tail -n 1 why)"
+    run record -q --rate 1 -o t ./calls
+    rows_are "go $flags" 'main|push|[Cc]go' '/^x_cgo_/d' push 'main.(*list).add' main.leak main.table
+  done
+}
