@@ -38,6 +38,7 @@ functions_of_cxx_have_rows() {
   local flags
   need_recording
   need g++
+  need jq
   for flags in '-O0 -g' '-O2 -g' '-O2'; do
     # shellcheck disable=SC2086
     g++ -std=c++17 $flags -o shop "$source/tests/cli/programs/languages/shop.cpp" || fail "g++ $flags"
@@ -51,6 +52,12 @@ functions_of_cxx_have_rows() {
       'shop::sort_them(std::vector<int>&)' 'shop::texts(std::vector<int> const&, std::vector<std::string>&)' \
       'shop::Square::outline() const' "$lambda" 'keeper::{lambda#1}::operator()'
   done
+  # A query and --wrapper take the name of the table; JSON has the whole one.
+  local name='shop::sort_them(std::vector<int>&)' whole='shop::sort_them(std::vector<int, std::allocator<int>>&)'
+  succeeds report --json --sort self --where "fn = \"$name\"" t
+  [ "$(jq -r '.allocated[0] | select(.self_bytes.estimate > 0).name' out)" = "$whole" ] || fail "a query: $(head -c 400 out)"
+  succeeds report --json --wrapper "$name" t
+  jq -r '.wrappers[]' out | grep -Fxq "$whole" || fail "--wrapper: $(jq -c .wrappers out)"
 }
 
 procedures_of_fortran_have_rows() {
