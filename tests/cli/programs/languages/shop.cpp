@@ -78,7 +78,7 @@ struct Square : Shape {
 
 NOINLINE int run(const std::function<int(int)> &function, int i) { return function(i); }
 
-}
+} // namespace shop
 
 static std::vector<std::string> names;
 
