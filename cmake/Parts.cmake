@@ -49,7 +49,7 @@ function(winnow_link_parts target)
 endfunction()
 
 # The outside libraries that a part needs.
-set(PART_LIBRARIES_symbols PkgConfig::ELFUTILS PkgConfig::ZSTD ZLIB::ZLIB ${IBERTY})
+set(PART_LIBRARIES_symbols PkgConfig::ELFUTILS PkgConfig::ZSTD ZLIB::ZLIB ${IBERTY} ${CMAKE_DL_LIBS})
 set(PART_LIBRARIES_sources/profiles PkgConfig::JANSSON PkgConfig::ZSTD ZLIB::ZLIB)
 set(PART_LIBRARIES_export PkgConfig::PROTOBUF_C ZLIB::ZLIB)
 set(PART_LIBRARIES_page ZLIB::ZLIB)

@@ -8,6 +8,7 @@
 #include "cli/text.h"
 #include "trace/history.h"
 #include <stdio.h>
+#include <string.h>
 
 struct stages {
   struct progress progress;
@@ -43,6 +44,11 @@ wn_status load_joined(struct inputs *inputs, const char *name, const struct reco
                     : recording_load_joined(inputs->parts, inputs->count, name, options, recording);
 }
 
+static void say_note(const char *note) {
+  for (const char *line = note; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+    fail_job("%.*s", (int)strcspn(line, "\n"), line);
+}
+
 wn_status load_inputs(struct inputs *inputs, const char *name, const struct recording_options *options,
                       struct recording **recording) {
   struct stages stages = {.doing = NULL};
@@ -52,6 +58,7 @@ wn_status load_inputs(struct inputs *inputs, const char *name, const struct reco
   wn_status error = inputs->several ? load_joined(inputs, name, &wanted, recording)
                                     : load_single(inputs->parts, &wanted, recording);
   if (stages.doing) progress_end(&stages.progress);
+  if (!error) say_note((*recording)->names.note);
   return error;
 }
 

@@ -136,12 +136,9 @@ static int set_no_symbols(struct report_options *options, const char *unused) {
   return 0;
 }
 
-static int set_debuginfod(struct report_options *options, const char *unused) {
+static int set_no_debuginfod(struct report_options *options, const char *unused) {
   (void)unused;
-  const char *servers = getenv("DEBUGINFOD_URLS");
-  options->recording.names.debuginfod = true;
-  if (!servers || !*servers)
-    fputs("winnow: --debuginfod asks no server, since the variable DEBUGINFOD_URLS names none\n", stderr);
+  options->recording.names.debuginfod = false;
   return 0;
 }
 
@@ -418,8 +415,8 @@ static const struct {
     {FOR_ALL, "show-wrappers", 0, NULL, set_show_wrappers,
      "give rows to functions such as xmalloc and operator new"},
     {FOR_EVERY, "no-symbols", 0, NULL, set_no_symbols, "addresses only, no look-up of names"},
-    {FOR_EVERY, "debuginfod", 0, NULL, set_debuginfod,
-     "fetch missing debug information from $DEBUGINFOD_URLS"},
+    {FOR_EVERY, "no-debuginfod", 0, NULL, set_no_debuginfod,
+     "fetch no missing debug files from the servers of $DEBUGINFOD_URLS"},
     {FOR_EVERY, "search", 0, "DIR", set_search,
      "look for programs, libraries and debug files below DIR too; may be repeated"},
 };
@@ -481,7 +478,7 @@ int options_parse(struct report_options *options, unsigned command, int argc, ch
   make_known(&known, command);
   options->command = argv[0];
   options->quantity = QUANTITY_HELD_BYTES;
-  options->recording.names.symbols = true;
+  options->recording.names.symbols = options->recording.names.debuginfod = true;
   options->recording.names.search = options->search;
   options->recording.wrappers.named = options->wrappers;
   opterr = 0;

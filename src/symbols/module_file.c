@@ -1,9 +1,10 @@
 /* Finds the file of a module. It tries, in this order: the search folders, with the module's path
  * and with its file name; the recorded path; the debug files by build-id below the search folders
- * and below /usr/lib/debug; and a debuginfod server, if the user allowed it. Each file must have
- * the recorded build-id, or else the recorded id of its code (base/code_id.h), if there is one.
- * libdwfl then finds the file of debugging symbols that belongs to the module, by build-id or by
- * debug link. It is given each file with its sections expanded (expanded.h). */
+ * and below /usr/lib/debug; and those that servers sent, or that are anywhere below the search
+ * folders (debug_files.h). Each file must have the recorded build-id, or else the recorded id of
+ * its code (base/code_id.h), if there is one. libdwfl then finds the file of debugging symbols that
+ * belongs to the module, by build-id or by debug link; if it does not, debug_files.h may. It is
+ * given each file with its sections expanded (expanded.h). */
 #include "symbols/module_file.h"
 
 #include "base/code_id.h"
@@ -121,39 +122,29 @@ static bool try_build_id(struct module_file *file, const char *folder, const str
   return try_below(file, folder, name, module, callbacks);
 }
 
-/* Lets libdwfl find the file by its build-id, which may ask a server. */
-static bool try_server(struct module_file *file, const struct symbol_module *module,
-                       const Dwfl_Callbacks *callbacks) {
-  if (!module->build_id_bytes || !module->size || has_code_id(module)) return false;
-  file->dwfl = dwfl_begin(callbacks);
-  if (!file->dwfl) return false;
-  dwfl_report_begin(file->dwfl);
-  file->module = dwfl_report_module(file->dwfl, module->path, 0, module->size);
-  GElf_Addr bias;
-  bool found = file->module &&
-               dwfl_module_report_build_id(file->module, module->build_id, module->build_id_bytes, 0) == 0 &&
-               dwfl_module_getelf(file->module, &bias) != NULL;
-  dwfl_report_end(file->dwfl, NULL, NULL);
-  if (found) return true;
-  dwfl_end(file->dwfl);
-  file->dwfl = NULL;
-  file->module = NULL;
-  return false;
+/* Of the module's own build-id; NULL: none is known. */
+static const char *known_file(const struct symbol_module *module, struct debug_files *files) {
+  return has_code_id(module) ? NULL : debug_files_find(files, module->build_id, module->build_id_bytes);
 }
 
-static bool find(struct module_file *file, const struct symbol_module *module,
-                 const struct symbols_options *options, const Dwfl_Callbacks *callbacks) {
+static bool try_known(struct module_file *file, const struct symbol_module *module,
+                      struct module_places *places, const Dwfl_Callbacks *callbacks) {
+  const char *path = known_file(module, &places->files);
+  return path && try_path(file, path, module, callbacks);
+}
+
+static bool find(struct module_file *file, const struct symbol_module *module, struct module_places *places,
+                 const Dwfl_Callbacks *callbacks) {
   const char *last = path_name(module->path);
-  const char *const *search = options->search;
+  const char *const *search = places->search;
   for (; search && *search; search++)
     if (try_below(file, *search, module->path, module, callbacks) ||
         try_below(file, *search, last, module, callbacks))
       return true;
   if (module->path[0] == '/' && try_path(file, module->path, module, callbacks)) return true;
-  for (search = options->search; search && *search; search++)
+  for (search = places->search; search && *search; search++)
     if (try_build_id(file, *search, module, callbacks)) return true;
-  return try_build_id(file, standard_debug, module, callbacks) ||
-         (options->debuginfod && try_server(file, module, callbacks));
+  return try_build_id(file, standard_debug, module, callbacks) || try_known(file, module, places, callbacks);
 }
 
 /* What libdwfl calls to find the debug file, once it is expanded. Not around
@@ -167,19 +158,25 @@ static int find_expanded(Dwfl_Module *module, void **data, const char *name, Dwa
   return dup(debug->fd);
 }
 
-/* Opens the module anew if its debug file is another file, and compressed. */
-static void expand_debug_file(struct module_file *file, Dwfl_Callbacks *callbacks) {
+/* Opens the module anew if libdwfl finds no debug file, but another one is known; or if the debug file is
+ * another file than the program, and compressed. */
+static void use_debug_file(struct module_file *file, const struct symbol_module *module,
+                           struct debug_files *files) {
   Dwarf_Addr bias;
-  const char *program, *name = NULL;
+  const char *program, *name = NULL, *known = NULL;
   void **data;
-  dwfl_module_getdwarf(file->module, &bias);
+  if (!dwfl_module_getdwarf(file->module, &bias)) known = known_file(module, files);
   dwfl_module_info(file->module, NULL, NULL, NULL, NULL, NULL, &program, &name);
+  if (known && program && strcmp(known, program) != 0 && check_file(known, module) == SYMBOLS_OK)
+    name = known;
+  else
+    known = NULL;
   int found = name && program ? regular_open(name) : -1, fd = expand(found);
-  if (fd != found) {
+  if (fd != found || known) {
     struct module_file other = {.dwfl = NULL};
     struct debug_file debug = {fd, name};
-    callbacks->find_debuginfo = find_expanded;
-    add_module(&other, program, callbacks);
+    file->callbacks->find_debuginfo = find_expanded;
+    add_module(&other, program, file->callbacks);
     if (other.module) {
       dwfl_module_info(other.module, &data, NULL, NULL, NULL, NULL, NULL, NULL);
       *data = &debug;
@@ -195,6 +192,26 @@ static void expand_debug_file(struct module_file *file, Dwfl_Callbacks *callback
   if (fd >= 0) close(fd);
 }
 
+/* Finds the supplement if libdwfl did not. */
+static void add_supplement(struct module_file *file, struct debug_files *files) {
+  Dwarf_Addr bias;
+  const char *name;
+  const void *id;
+  struct supplement *supplement = &file->supplement;
+  Dwarf *dwarf = dwfl_module_getdwarf(file->module, &bias);
+  ssize_t bytes = dwarf ? dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id) : 0;
+  if (bytes <= 0 || (size_t)bytes > sizeof supplement->lacking || dwarf_getalt(dwarf)) return;
+  const char *path = debug_files_find(files, id, (size_t)bytes);
+  supplement->fd = path ? expand(regular_open(path)) : -1;
+  supplement->dwarf = supplement->fd < 0 ? NULL : dwarf_begin(supplement->fd, DWARF_C_READ);
+  if (supplement->dwarf) {
+    dwarf_setalt(dwarf, supplement->dwarf);
+  } else {
+    if (supplement->fd >= 0) close(supplement->fd);
+    memcpy(supplement->lacking, id, supplement->lacking_bytes = (size_t)bytes);
+  }
+}
+
 static enum symbols_state content(Dwfl_Module *module) {
   Dwarf_Addr bias;
   if (dwfl_module_getdwarf(module, &bias)) return SYMBOLS_OK;
@@ -203,17 +220,17 @@ static enum symbols_state content(Dwfl_Module *module) {
 
 /* ---- shared ---- */
 
-struct module_file module_file_open(const struct symbol_module *module, const struct symbols_options *options,
-                                    char **debug_path) {
+struct module_file module_file_open(const struct symbol_module *module, struct module_places *places) {
   struct module_file file = {.state = SYMBOLS_MISSING};
   file.callbacks = malloc(sizeof *file.callbacks);
   if (!file.callbacks) return file;
   *file.callbacks = (Dwfl_Callbacks){.find_elf = dwfl_build_id_find_elf,
                                      .find_debuginfo = dwfl_standard_find_debuginfo,
                                      .section_address = dwfl_offline_section_address,
-                                     .debuginfo_path = debug_path};
-  if (find(&file, module, options, file.callbacks)) {
-    expand_debug_file(&file, file.callbacks);
+                                     .debuginfo_path = &places->debug_path};
+  if (find(&file, module, places, file.callbacks)) {
+    use_debug_file(&file, module, &places->files);
+    add_supplement(&file, &places->files);
     file.state = content(file.module);
   }
   return file;
@@ -221,6 +238,10 @@ struct module_file module_file_open(const struct symbol_module *module, const st
 
 void module_file_close(struct module_file *file) {
   if (file->dwfl) dwfl_end(file->dwfl);
+  if (file->supplement.dwarf) {
+    dwarf_end(file->supplement.dwarf);
+    close(file->supplement.fd);
+  }
   free(file->callbacks);
   *file = (struct module_file){.state = SYMBOLS_MISSING};
 }

@@ -4,6 +4,7 @@
 #include "symbols/symbols.h"
 
 #include "base/array.h"
+#include "base/code_id.h"
 #include "base/hash.h"
 #include "base/index.h"
 #include "base/text.h"
@@ -12,6 +13,7 @@
 #include "symbols/linkage.h"
 #include "symbols/module_file.h"
 #include "symbols/symbol_table.h"
+#include "symbols/wanted.h"
 #include <dwarf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +43,8 @@ struct known_module {
   char *path;
   unsigned char build_id[64];
   size_t build_id_bytes;
-  bool closed; /* symbols_close_files: there is no file, inlines or table */
+  bool closed;                  /* symbols_close_files: there is no file, inlines or table */
+  bool asked, asked_supplement; /* symbols_fetch asked for its debug file, and that file's supplement */
   struct module_file file;
   struct inlines inlines;
   struct symbol_table table;
@@ -57,7 +60,7 @@ struct made_string {
 
 struct symbols {
   struct symbols_options options;
-  char *debug_path;
+  struct module_places places;
   struct known_module *modules;
   struct made_string *strings;
   /* Of `lasting`: the strings of all answers, each once; the index has their numbers plus 1. */
@@ -351,11 +354,11 @@ static void answers_destroy(struct answers *answers) {
 static const char *const state_hints[] = {
     [SYMBOLS_OK] = "",
     [SYMBOLS_TABLE_ONLY] =
-        "has no debugging information: install its -dbgsym package, or run with --debuginfod",
-    [SYMBOLS_NONE] = "has no symbols: install its -dbgsym package, or run with --debuginfod",
-    [SYMBOLS_MISSING] = "is not on this machine: give the folder that has it, or run with --debuginfod",
+        "has no debugging information: install its -dbgsym package, or set DEBUGINFOD_URLS",
+    [SYMBOLS_NONE] = "has no symbols: install its -dbgsym package, or set DEBUGINFOD_URLS",
+    [SYMBOLS_MISSING] = "is not on this machine: give the folder that has it, or set DEBUGINFOD_URLS",
     [SYMBOLS_MISMATCH] =
-        "is not the version that was recorded: give the folder of the right one, or run with --debuginfod",
+        "is not the version that was recorded: give the folder of the right one, or set DEBUGINFOD_URLS",
 };
 
 static bool is_module(const struct known_module *known, const struct symbol_module *module) {
@@ -368,8 +371,14 @@ static void find_file(struct symbols *symbols, struct known_module *known,
                       const struct symbol_module *module) {
   known->inlines = (struct inlines){.splits.search = symbols->options.search};
   known->table = (struct symbol_table){0};
-  known->file = module_file_open(module, &symbols->options, &symbols->debug_path);
+  known->file = module_file_open(module, &symbols->places);
   known->closed = false;
+}
+
+static void make_hint(struct known_module *known) {
+  const char *hint = state_hints[known->file.state];
+  free(known->hint);
+  if (!*hint || asprintf(&known->hint, "%s %s", known->path, hint) < 0) known->hint = NULL;
 }
 
 /* The state of the file stays known. */
@@ -398,9 +407,7 @@ static struct known_module *module_open(struct symbols *symbols, const struct sy
   if (module->build_id_bytes) memcpy(known->build_id, module->build_id, module->build_id_bytes);
   known->build_id_bytes = module->build_id_bytes;
   find_file(symbols, known, module);
-  const char *hint = state_hints[known->file.state];
-  if (*hint && asprintf(&known->hint, "%s %s", module->path, hint) < 0) known->hint = NULL;
-  if (known->path) return known;
+  if (known->path) return make_hint(known), known;
   module_close(known);
   return NULL;
 }
@@ -451,16 +458,57 @@ static struct known_module *module_of(struct symbols *symbols, const struct symb
   return symbols->modules = known;
 }
 
+/* ---- fetching ---- */
+
+static void want_file(struct wanted *wanted, struct known_module *known, size_t number) {
+  bool needs = known->file.state != SYMBOLS_OK && !code_id_is(known->build_id, known->build_id_bytes);
+  if (needs && !known->asked)
+    wanted_add(wanted, path_name(known->path), number, known->build_id, known->build_id_bytes);
+  known->asked = true;
+}
+
+static void want_supplement(struct wanted *wanted, struct known_module *known, size_t number) {
+  const struct supplement *lacking = &known->file.supplement;
+  if (!lacking->lacking_bytes || known->asked_supplement) return;
+  known->asked_supplement = true;
+  wanted_add(wanted, path_name(known->path), number, lacking->lacking, lacking->lacking_bytes);
+}
+
+/* Opens a module anew, for which a file came. Answers of before may lack names. */
+static void open_anew(struct symbols *symbols, struct known_module *known,
+                      const struct symbol_module *module) {
+  answers_destroy(&known->answers);
+  known->answers = (struct answers){.buckets = 0};
+  close_file(known);
+  find_file(symbols, known, module);
+  make_hint(known);
+}
+
+static void fetch_wanted(struct symbols *symbols, const struct symbol_module *modules, struct wanted *wanted,
+                         symbols_progress *progress, void *context) {
+  fetch_files(wanted->file, wanted->count, progress, context);
+  for (size_t i = 0; i < wanted->count; i++) {
+    const struct fetch_file *file = &wanted->file[i];
+    if (file->path) debug_files_add(&symbols->places.files, file->build_id, file->build_id_bytes, file->path);
+  }
+  for (size_t i = 0; i < wanted->count; i++) {
+    const struct symbol_module *module = &modules[wanted->number[i]];
+    struct known_module *known = wanted->file[i].path ? module_of(symbols, module) : NULL;
+    if (known) open_anew(symbols, known, module);
+  }
+}
+
 /* ---- shared ---- */
 
 struct symbols *symbols_open(const struct symbols_options *options) {
   struct symbols *symbols = calloc(1, sizeof *symbols);
   if (!symbols) return NULL;
   elf_version(EV_CURRENT);
-  if (!options->debuginfod) setenv("DEBUGINFOD_URLS", "", 1);
+  fetch_begin();
   symbols->options = *options;
-  symbols->debug_path = module_debug_path(options->search);
-  if (symbols->debug_path) return symbols;
+  symbols->places.search = symbols->places.files.search = options->search;
+  symbols->places.debug_path = module_debug_path(options->search);
+  if (symbols->places.debug_path) return symbols;
   free(symbols);
   return NULL;
 }
@@ -475,7 +523,8 @@ void symbols_close(struct symbols *symbols) {
   for (size_t i = 0; i < symbols->lasting_count; i++) free(symbols->lasting[i]);
   free(symbols->lasting);
   free(symbols->lasting_by_text.slots);
-  free(symbols->debug_path);
+  free(symbols->places.debug_path);
+  debug_files_destroy(&symbols->places.files);
   free(symbols);
 }
 
@@ -483,6 +532,26 @@ void symbols_close_files(struct symbols *symbols) {
   for (struct known_module *known = symbols->modules; known; known = known->next) close_file(known);
   free_strings(symbols);
 }
+
+char *symbols_fetch(struct symbols *symbols, const struct symbol_module *modules, size_t count,
+                    symbols_progress *progress, void *context) {
+  struct wanted *wanted = fetch_has_servers() ? malloc(sizeof *wanted) : NULL;
+  char *said = NULL;
+  for (int round = 0; wanted && round < 2 && !said; round++) { /* then supplements of what came */
+    wanted->count = 0;
+    for (size_t i = 0; i < count; i++) {
+      struct known_module *known = module_of(symbols, &modules[i]);
+      if (known && round) want_supplement(wanted, known, i);
+      if (known && !round) want_file(wanted, known, i);
+    }
+    fetch_wanted(symbols, modules, wanted, progress, context);
+    said = wanted_end(wanted);
+  }
+  free(wanted);
+  return said;
+}
+
+bool symbols_search_was_cut(const struct symbols *symbols) { return symbols->places.files.cut; }
 
 size_t symbols_answer_bytes(const struct symbols *symbols) { return symbols->answer_bytes; }
 

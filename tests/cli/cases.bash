@@ -9,7 +9,7 @@ options_are_understood() {
     succeeds report -b $by --tree --json t
   done
   for at in peak end 1ms 0.5ms 0; do succeeds report --all --at $at t; done
-  DEBUGINFOD_URLS=http://127.0.0.1:9 succeeds report --where 'thread = main and size > 100' -n 3 -t --no-symbols --search /tmp --debuginfod t
+  DEBUGINFOD_URLS=http://127.0.0.1:9 succeeds report --where 'thread = main and size > 100' -n 3 -t --no-symbols --search /tmp --no-debuginfod t
   says 'only blocks with thread = main and size > 100'
   succeeds report --all --where 'size > 1T' t
   fact Allocated '< [0-9.]+ kB'

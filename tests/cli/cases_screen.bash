@@ -486,7 +486,7 @@ stripped_code_is_said_to_be() {
   cp "$build/tests/cli/programs/leaks" stripped && strip stripped
   record_by_steps --rate 1e-3 -o t -- ./stripped || fail "$(cat said)"
   succeeds report t
-  says 'No names: stripped is stripped; each row is a call. For +names +keep +the +file +from +before +strip, +and +give +its +folder +with +--search; +or +--debuginfod[.]'
+  says 'No names: stripped is stripped; each row is a call. For +names +keep +the +file +from +before +strip, +and +give +its +folder +with +--search[.]'
   says 'LEAK LIKELY +stripped\+0x'
   printf '%s\n' '#!/bin/sh' 'echo "diversion by other from: $3"' 'echo "leaks:amd64: $3"' >dpkg-query
   chmod +x dpkg-query
@@ -528,12 +528,6 @@ completion_completes_in_fish_and_zsh() {
   fi
   ! command -v zsh >/dev/null || zsh -n "$source/completions/_winnow" || fail "zsh"
   command -v fish >/dev/null || command -v zsh >/dev/null || skip "there is neither fish nor zsh"
-}
-
-debuginfod_without_a_server_says_so() {
-  make one t
-  DEBUGINFOD_URLS='' run report --debuginfod t
-  [ "$code" = 0 ] && [ "$(cat err)" = "winnow: --debuginfod asks no server, since the variable DEBUGINFOD_URLS names none" ] || fail "$(cat err)"
 }
 
 what_became_of_what_was_held_is_told() {

@@ -2,11 +2,13 @@
 # Names from debug files apart from the program, by the report of a real recording: test_debug_files.bash CASE BUILD
 set -u
 case=$1
-winnow=$2/src/cli/winnow
+here=$(cd "$(dirname "$0")" && pwd)
+winnow=$(realpath "$2")/src/cli/winnow
 work=$(mktemp -d)
 server=
 trap 'cd /; [ -z "$server" ] || kill "$server"; rm -rf "$work"' EXIT
 cd "$work" || exit 1
+export DEBUGINFOD_URLS=
 
 fail() { echo "FAILED: $case: $*" >&2; exit 1; }
 skip() { echo "skipped: $*"; exit 77; }
@@ -180,31 +182,196 @@ a_compressed_table_inside_gives_names() {
   known hidden_function
 }
 
-servers_are_asked_when_it_is_wished() {
-  need python3
-  compile program hidden_function -Wl,--build-id
-  local id
-  id=$(build_id_of program)
-  apart program
-  mkdir -p "served/buildid/$id"
-  cp program.apart "served/buildid/$id/debuginfo"
-  record ./program
-  python3 -u -m http.server --bind 127.0.0.1 --directory served 0 >server.out 2>requests &
-  server=$!
-  local port=
-  for _ in $(seq 100); do
-    port=$(sed -n 's/.*port \([0-9]*\).*/\1/p' server.out)
-    [ -n "$port" ] && break
+# ---- servers ----
+
+# Waits until a command succeeds, a minute at most: what the command looks at is about to come.
+await() { # COMMAND...
+  local i
+  for ((i = 0; i < 600; i++)); do
+    "$@" && return
     sleep 0.1
   done
-  [ -n "$port" ] || fail "no server: $(cat server.out requests)"
-  export DEBUGINFOD_URLS=http://127.0.0.1:$port DEBUGINFOD_CACHE_PATH=$work/cache DEBUGINFOD_TIMEOUT=10
+  fail "it never came: $*"
+}
+
+use_server() { # PORT: from now on; a cache of its own
   unset http_proxy https_proxy all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY
-  unknown hidden_function
-  [ ! -s requests ] || fail "a server was asked unasked: $(cat requests)"
-  names --debuginfod >/dev/null
-  [ -s requests ] || skip "this libdw asks no servers"
-  has_line hidden_function --debuginfod
+  export DEBUGINFOD_URLS=http://127.0.0.1:$1 DEBUGINFOD_CACHE_PATH=$work/cache
+}
+
+begin_server() { # of tests/symbols/debug_server.py, with the folder "served"
+  need python3
+  mkdir -p served
+  python3 "$here/debug_server.py" served 2>server.err &
+  server=$!
+  await test -s served/port
+  use_server "$(cat served/port)"
+}
+
+requests() { grep -c buildid served/requests; }
+
+# Libraries whose debug information is with the server alone, and a program that allocates in each.
+make_libraries() { # NAME...
+  local name all=()
+  mkdir -p served
+  for name in "$@"; do
+    printf '#include <stdlib.h>\nvoid *volatile kept;\nstatic __attribute__((noinline)) void in_%s(void) { for (int i = 0; i < 100; i++) kept = malloc(1000); }\nvoid call_%s(void) { in_%s(); }\n' \
+      "$name" "$name" "$name" >"$name.c"
+    cc -O1 -g -fno-builtin -fno-optimize-sibling-calls -shared -fPIC -Wl,--build-id -o "lib$name.so" "$name.c" || skip "no compiler"
+    objcopy --only-keep-debug "lib$name.so" "$name.apart" && strip -s "lib$name.so" || fail "cannot strip"
+    all+=("./lib$name.so")
+  done
+  { printf 'void call_%s(void);\n' "$@"; echo 'int main(void) {'; printf 'call_%s();\n' "$@"; echo 'return 0; }'; } >program.c
+  cc -O1 -g -Wl,--build-id -o program program.c "${all[@]}" || skip "not linked"
+  record ./program
+}
+
+serve() { # LIBRARY [WORD]: its debug file, or what the server does instead
+  local id
+  id=$(build_id_of "lib$1.so")
+  cp "$1.apart" "served/$id"
+  if [ $# = 2 ]; then
+    mv "served/$id" "served/$id.file"
+    printf %s "$2" >"served/$id"
+  fi
+}
+
+one_line() { # PATTERN: what the last report said on standard error
+  [ "$(wc -l <err)" = 1 ] && grep -q -- "$1" err || fail "not one line with '$1': $(cat err)"
+}
+
+report() { # [OPTION...]: leaves report.json and err
+  "$winnow" report --json --top 100 --where 'size = 1000' "$@" trace >report.json 2>err || fail "no report: $(cat err)"
+}
+
+has() { jq -r '.sites[].name' report.json | grep -Fqx "$1"; }
+
+servers_are_asked_where_the_variable_names_them() {
+  make_libraries one
+  serve one
+  begin_server
+  unknown in_one --no-debuginfod
+  DEBUGINFOD_URLS='' unknown in_one
+  [ ! -s served/requests ] || fail "a server was asked unasked: $(cat served/requests)"
+  known in_one
+  [ -s err ] && fail "it says something: $(cat err)"
+  [ "$(requests)" = 1 ] || fail "not one request: $(cat served/requests)"
+  known "in_one (one.c:3)" --by line
+  [ "$(requests)" = 1 ] || fail "what is in the cache was asked for: $(cat served/requests)"
+  "$winnow" export -f folded -o folded trace && grep -q in_one folded || fail "export: $(cat folded)"
+}
+
+# Debian's own server; it listens at all addresses of the machine.
+debuginfod_is_understood() {
+  local port try
+  need debuginfod
+  need curl
+  make_libraries one
+  mkdir files && cp one.apart files
+  for try in 1 2 3 4 5; do
+    port=$((20000 + (RANDOM + try) % 20000))
+    (cd files && exec debuginfod -d "$work/index" -p $port -F . >"$work/server.out" 2>&1) &
+    server=$!
+    await grep -qE 'started http server|Address already in use|error' server.out
+    kill -0 $server 2>/dev/null && break
+    server=
+  done
+  [ -n "$server" ] || skip "debuginfod finds no port: $(cat server.out)"
+  use_server $port
+  await curl -sf --noproxy '*' -o sent "http://127.0.0.1:$port/buildid/$(build_id_of libone.so)/debuginfo"
+  known in_one
+}
+
+several_files_come_at_once() {
+  make_libraries one two
+  serve one together
+  serve two together
+  begin_server
+  report
+  has in_one && has in_two || fail "they have no names: $(cat err)"
+}
+
+files_of_little_memory_are_not_fetched() {
+  make_libraries one two
+  sed 's/i < 100/i < 1/' two.c >few.c
+  cc -O1 -g -fno-builtin -fno-optimize-sibling-calls -shared -fPIC -Wl,--build-id -o libtwo.so few.c || skip "no compiler"
+  strip -s libtwo.so
+  sed -i 's/call_one();/for (int i = 0; i < 3; i++) call_one();/' program.c
+  cc -O1 -g -Wl,--build-id -o program program.c ./libone.so ./libtwo.so || skip "not linked"
+  record ./program
+  serve one
+  begin_server
+  report
+  has in_one || fail "it has no names: $(cat err)"
+  ! grep -q "$(build_id_of libtwo.so)" served/requests || fail "1 of 301 blocks is not worth it: $(cat served/requests)"
+}
+
+a_file_that_no_server_has_is_asked_for_once() {
+  make_libraries one
+  begin_server
+  report
+  [ ! -s err ] || fail "it is said: $(cat err)"
+  report
+  [ "$(requests)" = 1 ] || fail "not one request: $(cat served/requests)"
+}
+
+servers_that_are_not_there_are_named() {
+  make_libraries one two
+  use_server 1
+  report
+  one_line 'debug files not fetched: of lib.*[.]so and 1 more: Connection refused'
+}
+
+# A file that was given up is not remembered as one that no server has.
+a_file_that_stops_to_come_is_given_up() {
+  make_libraries one two
+  serve one stop
+  serve two
+  begin_server
+  export DEBUGINFOD_TIMEOUT=1
+  report
+  has in_two && ! has in_one || fail "$(cat err)"
+  one_line 'debug files not fetched: of libone[.]so: no byte came from $DEBUGINFOD_URLS for 1 s'
+  serve one
+  report
+  has in_one || fail "it has no names: $(cat err)"
+}
+
+# All are given up once none has said anything for so long: of six files four are asked for, at once.
+silent_servers_are_given_up() {
+  local name
+  make_libraries one two three four five six
+  mv trace before
+  record ./program
+  for name in one two three four five six; do serve $name silence; done
+  begin_server
+  export DEBUGINFOD_TIMEOUT=1
+  "$winnow" diff before trace >out 2>err || fail "no report: $(cat err)"
+  one_line 'debug files not fetched: of lib.*[.]so and 5 more: no byte came from $DEBUGINFOD_URLS for 1 s'
+  [ "$(requests)" = 4 ] || fail "not four requests: $(cat served/requests)"
+  serve one
+  report
+  has in_one || fail "it is taken for missing: $(cat err)"
+}
+
+# What came is used.
+an_interrupt_ends_the_fetching_alone() {
+  make_libraries one two
+  serve one stop
+  serve two
+  begin_server
+  env --default-signal=INT DEBUGINFOD_TIMEOUT=60 "$winnow" report --json --top 100 --where 'size = 1000' trace >report.json 2>err &
+  local pid=$!
+  await grep -q stopped served/requests
+  await grep -qE "$(build_id_of libtwo.so)" served/requests
+  await test -s "cache/$(build_id_of libtwo.so)/debuginfo"
+  kill -INT $pid
+  wait $pid || fail "it ended with $?: $(cat err)"
+  has in_two && ! has in_one || fail "$(cat err)"
+  one_line 'debug files not fetched: of libone[.]so: stopped by Ctrl-C'
+  serve one
+  report
+  has in_one || fail "it is taken for missing: $(cat err)"
 }
 
 # All that a report says of the blocks of our size.

@@ -42,7 +42,7 @@ static void a_package_is_opened_once(void **state) {
            "cc -O1 -g -gdwarf-4 -gsplit-dwarf -shared -fPIC -o three first.c second.c third.c 2>/dev/null && "
            "dwp -e three -o three.dwp 2>/dev/null && rm -f *.dwo"))
     skip();
-  struct symbols *symbols = symbols_open(&(struct symbols_options){.debuginfod = false});
+  struct symbols *symbols = symbols_open(&(struct symbols_options){.search = NULL});
   char path[64];
   snprintf(path, sizeof path, "%s/three", folder);
   struct symbol_module module = {.path = path};

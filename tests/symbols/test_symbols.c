@@ -165,7 +165,7 @@ static void a_missing_file_gives_an_offset_and_a_hint(void **state) {
   assert_true(frames[0].nameless);
   const char *hint;
   assert_int_equal(symbols_state(symbols, &module, &hint), SYMBOLS_MISSING);
-  assert_non_null(strstr(hint, "--debuginfod"));
+  assert_non_null(strstr(hint, "set DEBUGINFOD_URLS"));
   symbols_close(symbols);
 }
 

@@ -13,6 +13,7 @@ import { build } from 'esbuild';
 
 const viewer = fileURLToPath(new URL('..', import.meta.url));
 process.chdir(viewer);
+process.env.DEBUGINFOD_URLS = ''; // of which commands ask the servers
 const how = process.argv.slice(2).filter((word) => word.startsWith('--'))[0];
 const words = process.argv.slice(2).filter((word) => word !== how);
 const usual = join(viewer, '../build/dev');

@@ -12,6 +12,7 @@ void names_destroy(struct names *names) {
   free(names->first);
   free(names->count);
   free(names->hint);
+  free(names->note);
   free(names->shared);
   free(names->processes);
   free(names->thread);

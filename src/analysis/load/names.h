@@ -43,12 +43,16 @@ struct names {
   uint32_t thread_count;
   struct builds builds; /* which strings are addresses, and of which builds */
   char *hint;           /* how to get more names, for users; or NULL */
+  char *note;           /* what was not done to get names, in lines for standard error; or NULL */
 };
 
 struct symbols; /* symbols/symbols.h */
 
+/* What is being done, and which fraction of it is done, 0 to 1. */
+typedef void names_progress(const char *doing, double done, void *context);
+
 /* Resolves every node of the trace. If `symbols` is false, no symbols are looked up and frames are
- * named module+offset. */
+ * named module+offset. If `debuginfod` is true, debug files are fetched before (names_fetch.h). */
 struct names_options {
   bool symbols, debuginfod;
   const char *const *search; /* folders with binaries and debug files, NULL-terminated; or NULL */
@@ -56,7 +60,7 @@ struct names_options {
                               * closed after the look-up */
 };
 wn_status names_resolve(const struct samples *samples, const struct names_options *options,
-                        samples_progress *progress, void *context, struct names *names);
+                        names_progress *progress, void *context, struct names *names);
 void names_destroy(struct names *names);
 
 /* Names the processes of samples, once there are strings. False: not enough memory. */

@@ -3,12 +3,12 @@
  * function that was inlined there. A node in a language's program is named by the trace. Any other
  * node is named by its address. This file also writes the hint: which modules lack names, and how
  * to get them. The only error is a lack of memory. */
-#include "analysis/load/names.h"
+#include "analysis/load/names_fetch.h"
 
 #include "base/array.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "symbols/symbols.h"
+#include "symbols/debug_files.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,15 +68,11 @@ static uint32_t place_of(struct resolving *resolving, const struct symbol_frame 
   return intern(resolving, text);
 }
 
-static struct symbol_module symbol_module_of(const struct trace_module *module) {
-  return (struct symbol_module){module->path.bytes, module->build_id, module->build_id_bytes, module->size};
-}
-
 /* Appends the frames of a return address in a file: the function, and those inlined there. */
 static bool append_symbols(struct resolving *resolving, uint32_t number, uint64_t offset) {
   const struct trace_module *module = source_module(resolving->samples->source, number);
   struct symbol_frame found[INLINED_MOST];
-  struct symbol_module described = symbol_module_of(module);
+  struct symbol_module described = names_module(module);
   size_t count = symbols_resolve(resolving->symbols, &described, offset, found, INLINED_MOST);
   const char *base = path_name(module->path.bytes);
   uint32_t name = intern(resolving, base);
@@ -163,7 +159,7 @@ static bool list_builds(struct resolving *resolving) {
  * added once. */
 static void hint_module(struct resolving *resolving, const struct trace_module *module,
                         enum symbols_state wanted, uint32_t said[HINTS_MOST], size_t *count) {
-  struct symbol_module described = symbol_module_of(module);
+  struct symbol_module described = names_module(module);
   if (!module->path.length || trace_is_language(module) ||
       symbols_state(resolving->symbols, &described, NULL) != wanted)
     return;
@@ -205,17 +201,28 @@ static void collect_hint(struct resolving *resolving) {
   hint_state(resolving, SYMBOLS_MISMATCH, "is not the version that was recorded",
              "are not the versions that were recorded", out);
   if (ftell(out) > 0)
-    fputs(
-        "More names: install -dbgsym packages, give the folder that has the files with --search, or run with "
-        "--debuginfod.",
-        out);
+    fputs("More names: install -dbgsym packages, give the folder that has the files with --search, or set "
+          "DEBUGINFOD_URLS.",
+          out);
   if (fclose(out) || !*text)
     free(text);
   else
     resolving->names->hint = text;
 }
 
-static bool resolve_all(struct resolving *resolving, samples_progress *progress, void *context) {
+/* Only part of a search folder was looked at. */
+static void note_cut(struct names *names) {
+  char *note;
+  if (asprintf(&note,
+               "%s%s--search: only the first %d files were looked at, %d folders deep; give a smaller folder",
+               names->note ? names->note : "", names->note ? "\n" : "", DEBUG_FILES_MOST,
+               DEBUG_FILES_DEPTH) < 0)
+    return;
+  free(names->note);
+  names->note = note;
+}
+
+static bool resolve_all(struct resolving *resolving, names_progress *progress, void *context) {
   uint32_t nodes = source_stack_count(resolving->samples->source);
   struct names *names = resolving->names;
   names->first = calloc((size_t)nodes + 1, sizeof *names->first);
@@ -223,7 +230,7 @@ static bool resolve_all(struct resolving *resolving, samples_progress *progress,
   if (!names->first || !names->count || !list_builds(resolving)) return false;
   for (uint32_t node = 1; node <= nodes; node++) {
     if (!resolve_node(resolving, node)) return false;
-    if (progress && node % 256 == 0) progress((double)node / nodes, context);
+    if (progress && node % 256 == 0) progress("Looking up names", (double)node / nodes, context);
   }
   return true;
 }
@@ -231,14 +238,17 @@ static bool resolve_all(struct resolving *resolving, samples_progress *progress,
 /* ---- shared ---- */
 
 wn_status names_resolve(const struct samples *samples, const struct names_options *options,
-                        samples_progress *progress, void *context, struct names *names) {
+                        names_progress *progress, void *context, struct names *names) {
   *names = (struct names){.strings = strings_create()};
   struct resolving resolving = {.names = names, .samples = samples};
-  struct symbols_options lookup = {.debuginfod = options->debuginfod, .search = options->search};
+  struct symbols_options lookup = {.search = options->search};
   if (options->symbols) resolving.symbols = options->lasting ? options->lasting : symbols_open(&lookup);
+  if (resolving.symbols && options->debuginfod)
+    names->note = names_fetch(samples, resolving.symbols, progress, context);
   bool done = names->strings && resolve_all(&resolving, progress, context) &&
               names_add_processes(names, samples) && names_add_threads(names, samples);
   if (done && resolving.symbols) collect_hint(&resolving);
+  if (resolving.symbols && symbols_search_was_cut(resolving.symbols)) note_cut(names);
   if (resolving.symbols && resolving.symbols == options->lasting)
     symbols_close_files(resolving.symbols);
   else

@@ -23,9 +23,8 @@
 #include "analysis/load/wrappers.h"
 #include "sources/files/joined.h"
 
-/* Called repeatedly while a trace is loaded: what is being done, and which fraction of it is done,
- * 0 to 1. */
-typedef void recording_progress(const char *doing, double done, void *context);
+/* Called repeatedly while a trace is loaded. */
+typedef names_progress recording_progress;
 
 struct recording_options {
   struct names_options names;

@@ -33,8 +33,8 @@ static void show(double done, void *context) {
 }
 
 static wn_status name_rows(struct recording *recording, const struct recording_options *options) {
-  struct stage naming = {options, "Looking up names"};
-  wn_status error = names_resolve(recording->samples, &options->names, show, &naming, &recording->names);
+  wn_status error = names_resolve(recording->samples, &options->names, options->progress,
+                                  options->progress_context, &recording->names);
   if (error) return error;
   error = wrappers_find(recording->samples, &recording->names, &options->wrappers, &recording->wrappers);
   if (!error) error = nameless_split(recording->samples, &recording->names);

@@ -409,12 +409,12 @@ static void print_names_hint(const struct view *view) {
   bool packaged = path && package_of_file(path, package, sizeof package);
   say(&text, names ? "No names: " : "No lines: ");
   if (packaged)
-    say(&text, "%s is stripped. %s; or --debuginfod.", name,
+    say(&text, "%s is stripped. %s; or set DEBUGINFOD_URLS.", name,
         package_say_symbols(package, "/etc/os-release", where, sizeof where));
   else if (names)
     say(&text,
         "%s is stripped; each row is a call. For names keep the file from before strip, and give its folder "
-        "with --search; or --debuginfod.",
+        "with --search.",
         name);
   else
     say(&text, "%s was built without -g.", name);

@@ -195,7 +195,7 @@ const struct recording_options *targets_options(struct targets *targets) {
   struct names_options *names = &targets->options.names;
   uint64_t now = os_monotonic_ns();
   if (names->lasting && now - targets->symbols_ns < SYMBOLS_SECONDS * SECOND_NS) return &targets->options;
-  struct symbols_options wanted = {.debuginfod = names->debuginfod, .search = names->search, .lasting = true};
+  struct symbols_options wanted = {.search = names->search, .lasting = true};
   symbols_close(names->lasting);
   names->lasting = names->symbols ? symbols_open(&wanted) : NULL;
   targets->symbols_ns = now;
