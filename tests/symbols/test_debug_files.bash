@@ -34,7 +34,7 @@ build_id_of() { readelf -n "$1" | sed -n 's/.*Build ID: *//p'; }
 record() { "$winnow" record -q --rate 1 -o trace -- "$1" || fail "$1 ended with $?"; }
 
 names() { # [OPTION...]: functions that allocated at least what ours did
-  "$winnow" report --json --where 'size = 1000' "$@" trace >report.json || fail "no report: $*"
+  "$winnow" report --json --top 100 --where 'size = 1000' "$@" trace >report.json || fail "no report: $*"
   jq -r '.sites[].name' report.json
 }
 
@@ -180,6 +180,96 @@ a_compressed_table_inside_gives_names() {
   objcopy --add-section .gnu_debugdata=mini.xz program
   record ./program
   known hidden_function
+}
+
+# ---- files of any name ----
+
+a_search_folder_has_files_anywhere() {
+  compile program hidden_function -Wl,--build-id
+  apart program
+  record ./program
+  mkdir -p folder/deep/deeper empty
+  cp program.apart folder/deep/deeper/42
+  cp program folder/deep/program.debug # stripped: the one above has more
+  compile other other_function -Wl,--build-id
+  cp other folder/deep/program.apart
+  has_line hidden_function --search empty --search folder
+  unknown other_function --search folder
+  mv program gone
+  has_line hidden_function --search folder
+  ln -s ../.. folder/deep/circle
+  mkfifo folder/deep/pipe
+  timeout -s KILL 60 "$winnow" report --search folder trace >out 2>&1 && grep -q hidden_function out || fail "$(cat out)"
+}
+
+a_search_folder_is_not_searched_without_end() {
+  local folder=folder/1/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16
+  compile program hidden_function -Wl,--build-id
+  apart program
+  record ./program
+  mkdir -p $folder
+  cp program.apart $folder
+  names --search folder 2>err >found
+  ! grep -qx hidden_function found || fail "it looks deeper than it says"
+  [ "$(wc -l <err)" = 1 ] && grep -q 'winnow: --search: only the first 100000 files were looked at, 16 folders deep' err || fail "$(cat err)"
+  mv $folder/program.apart folder/1
+  rm -r folder/1/2/3
+  names --search folder 2>err >found
+  grep -qx hidden_function found && [ ! -s err ] || fail "$(cat err)"
+}
+
+# What dwz puts into a supplement: here the method of a class that both libraries have, and its name with it.
+make_supplement() {
+  local name
+  need dwz
+  cat >common.hpp <<'END'
+#include <cstdlib>
+namespace common { struct Pool { int member_with_a_long_name, another_member_with_a_long_name; double third_of_the_members;
+  __attribute__((always_inline)) void *take(int count) { third_of_the_members += count; return malloc(1000); }
+  void other_function_of_pool(int a, double b); void one_more_function_of_pool(int a, double b); }; }
+END
+  for name in one two; do
+    printf '#include "common.hpp"\nvoid *volatile kept;\n__attribute__((noinline)) static void in_%s() { common::Pool pool = {}; for (int i = 0; i < 100; i++) kept = pool.take(i); kept = &pool; }\nextern "C" void call_%s(void) { in_%s(); }\n' \
+      $name $name $name >$name.cpp
+    g++ -O1 -g -fno-builtin -shared -fPIC -Wl,--build-id -o lib$name.so $name.cpp || skip "no compiler"
+    objcopy --only-keep-debug lib$name.so $name.apart && strip -s lib$name.so || fail "cannot strip"
+  done
+  dwz -m supplement one.apart two.apart || skip "dwz makes no supplement"
+  echo 'void call_one(void); void call_two(void); int main(void) { call_one(); call_two(); return 0; }' >program.c
+  cc -O1 -g -o program program.c ./libone.so ./libtwo.so || fail "not linked"
+  record ./program
+  mkdir files hidden && cp one.apart two.apart files
+  mv supplement hidden
+  unknown 'common::Pool::take(int)' --search files
+  known in_one --search files
+}
+
+supplements_of_dwz_are_found() {
+  local id name
+  make_supplement
+  mkdir files/deep
+  cp hidden/supplement files/deep/42
+  known 'common::Pool::take(int)' --search files
+  rm -r files/*
+  for name in one two; do in_build_id_folder lib$name.so $name.apart files; done
+  unknown 'common::Pool::take(int)' --search files
+  cp hidden/supplement files/.build-id # where the link does not say
+  known 'common::Pool::take(int)' --search files
+  rm files/.build-id/supplement
+  in_build_id_folder hidden/supplement hidden/supplement files
+  known 'common::Pool::take(int)' --search files
+}
+
+supplements_of_dwz_come_from_servers() {
+  local name
+  make_supplement
+  begin_server
+  for name in one two; do serve $name; done
+  unknown 'common::Pool::take(int)'
+  known in_one
+  rm -rf cache
+  cp hidden/supplement "served/$(build_id_of hidden/supplement)"
+  known 'common::Pool::take(int)'
 }
 
 # ---- servers ----
@@ -467,7 +557,17 @@ split_units_say_what_whole_ones_say() {
   compare_split -DAPART= -O1
 }
 
+# Which tool makes a package of what: of DWARF 5 only LLVM's does, and only of what clang wrote.
+pack() { # COMPILER VERSION
+  case $1$2 in
+    *4) dwp -e inlined -o inlined.dwp ;;
+    clang++5) make_inlined clang++ "${options[@]}" -gdwarf-5 -gsplit-dwarf && record ./inlined && llvm-dwp -e inlined -o inlined.dwp ;;
+    *) false ;;
+  esac
+}
+
 compare_split() { # OPTION...
+  local options=("$@")
   local compiler version
   for compiler in g++ clang++; do
     command -v $compiler >/dev/null || continue
@@ -483,7 +583,7 @@ compare_split() { # OPTION...
       make_inlined $compiler "$@" -gdwarf-$version -gsplit-dwarf -fdebug-types-section
       record ./inlined
       rows >types
-      if [ $compiler = g++ ] && [ $version = 4 ] && dwp -e inlined -o inlined.dwp; then
+      if pack $compiler $version; then
         rm ./*.dwo
         rows >package
       else
