@@ -2,6 +2,7 @@
  * `dpkg-query --search PATH` is "name:amd64: PATH". */
 #include "cli/package.h"
 
+#include "base/text.h"
 #include <fcntl.h>
 #include <limits.h>
 #include <spawn.h>
@@ -83,14 +84,38 @@ static bool release_says(const char *release, const char *field, const char *wor
   return says;
 }
 
+/* Whether the system is of this kind, or like it. */
+static bool is_like(const char *release, const char *id) {
+  return release_says(release, "ID", id) || release_says(release, "ID_LIKE", id);
+}
+
 /* ---- shared ---- */
 
-const char *package_say_symbols(const char *package, const char *release, char *text, size_t size) {
-  const char *own = debug_package_of(package);
-  bool ubuntu = release_says(release, "ID", "ubuntu") || release_says(release, "ID_LIKE", "ubuntu");
-  snprintf(text, size, "%s has them in %s%s%s", ubuntu ? "Ubuntu" : "Debian", own ? own : package,
-           own ? "" : "-dbgsym", ubuntu && !own ? " (ddebs.ubuntu.com)" : "");
-  return text;
+bool package_say_symbols(const char *package, const char *path, const char *release, char *text,
+                         size_t size) {
+  const char *own = package ? debug_package_of(package) : NULL;
+  bool ubuntu = is_like(release, "ubuntu"), system = text_begins(path, "/usr/") || text_begins(path, "/lib");
+  if (package)
+    snprintf(text, size, "%s has them in %s%s%s", ubuntu ? "Ubuntu" : "Debian", own ? own : package,
+             own ? "" : "-dbgsym", ubuntu && !own ? " (ddebs.ubuntu.com)" : "");
+  else if (system && is_like(release, "fedora"))
+    snprintf(text, size, "For them: dnf debuginfo-install %s", path);
+  else if (system && package_server(release))
+    snprintf(text, size, "For them: DEBUGINFOD_URLS=%s", package_server(release));
+  else
+    return false;
+  return true;
+}
+
+const char *package_server(const char *release) {
+  static const char *const servers[][2] = {{"ubuntu", "https://debuginfod.ubuntu.com"},
+                                           {"debian", "https://debuginfod.debian.net"},
+                                           {"fedora", "https://debuginfod.fedoraproject.org"},
+                                           {"arch", "https://debuginfod.archlinux.org"},
+                                           {"suse", "https://debuginfod.opensuse.org"}};
+  for (size_t i = 0; i < sizeof servers / sizeof *servers; i++)
+    if (is_like(release, servers[i][0])) return servers[i][1];
+  return NULL;
 }
 
 bool package_of_file(const char *path, char *name, size_t size) {

@@ -492,6 +492,7 @@ stripped_code_is_said_to_be() {
   chmod +x dpkg-query
   PATH=$PWD:$PATH succeeds report t
   says 'No names: stripped is stripped. Debian has them in leaks-dbgsym'
+  [ "$(grep -cE 'leaks-dbgsym|DEBUGINFOD_URLS' out)" = 1 ] || fail "not one line: $(cat out)"
   "$winnow" record -q --rate 1e-3 -o t -- "$build/tests/cli/programs/leaks" >said 2>&1 || fail "$(cat said)"
   succeeds report t
   ! grep -q 'No names' out || fail "a hint that nobody needs: $(cat out)"

@@ -43,6 +43,7 @@ struct names {
   uint32_t thread_count;
   struct builds builds; /* which strings are addresses, and of which builds */
   char *hint;           /* how to get more names, for users; or NULL */
+  bool served;          /* servers were asked for what is missing */
   char *note;           /* what was not done to get names, in lines for standard error; or NULL */
 };
 

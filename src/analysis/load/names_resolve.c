@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "symbols/debug_files.h"
+#include "symbols/fetch.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -243,8 +244,8 @@ wn_status names_resolve(const struct samples *samples, const struct names_option
   struct resolving resolving = {.names = names, .samples = samples};
   struct symbols_options lookup = {.search = options->search};
   if (options->symbols) resolving.symbols = options->lasting ? options->lasting : symbols_open(&lookup);
-  if (resolving.symbols && options->debuginfod)
-    names->note = names_fetch(samples, resolving.symbols, progress, context);
+  names->served = resolving.symbols && options->debuginfod && fetch_has_servers();
+  if (names->served) names->note = names_fetch(samples, resolving.symbols, progress, context);
   bool done = names->strings && resolve_all(&resolving, progress, context) &&
               names_add_processes(names, samples) && names_add_threads(names, samples);
   if (done && resolving.symbols) collect_hint(&resolving);

@@ -387,6 +387,18 @@ static const char *find_module(const struct view *view, const char *name) {
   return NULL;
 }
 
+static const char release[] = "/etc/os-release";
+
+/* Ends a line on a package with the server that has the same, if there is room in the line. */
+static void say_server(const struct view *view, struct paragraph *text, const char *where) {
+  const char *server = package_server(release);
+  char more[128] = "";
+  if (server && !view->report->names->served && !strstr(where, server))
+    snprintf(more, sizeof more, ", or set DEBUGINFOD_URLS=%s", server);
+  bool fits = text_columns(text->text) + strlen(more) + 3 <= (size_t)text_width();
+  say(text, "%s.", fits ? more : "");
+}
+
 /* How to get names, or else lines, where code without them has LACKING of what is held or allocated. */
 static void print_names_hint(const struct view *view) {
   static const double LACKING = 0.1, LACKING_LINES = 0.5;
@@ -408,10 +420,10 @@ static void print_names_hint(const struct view *view) {
   }
   bool packaged = path && package_of_file(path, package, sizeof package);
   say(&text, names ? "No names: " : "No lines: ");
-  if (packaged)
-    say(&text, "%s is stripped. %s; or set DEBUGINFOD_URLS.", name,
-        package_say_symbols(package, "/etc/os-release", where, sizeof where));
-  else if (names)
+  if (path && package_say_symbols(packaged ? package : NULL, path, release, where, sizeof where)) {
+    say(&text, "%s is stripped. %s", name, where);
+    say_server(view, &text, where);
+  } else if (names)
     say(&text,
         "%s is stripped; each row is a call. For names keep the file from before strip, and give its folder "
         "with --search.",
