@@ -35,7 +35,7 @@ static void add_stacks(const struct source *source, const struct weight_of *node
   uint32_t nodes_count = source_stack_count(source), modules_count = source_module_count(source);
   for (uint32_t stack = 1; stack <= nodes_count; stack++) {
     const struct weight_of *weight = &nodes[stack];
-    if (!weight->of[0] && !weight->of[1] && !weight->of[2]) continue;
+    if (weight->of[0] + weight->of[1] + weight->of[2] <= 0) continue;
     add_weight(&modules[0], weight);
     for (uint32_t node = stack, parent; node; node = parent) {
       struct trace_node found = source_stack(source, node);
