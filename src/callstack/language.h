@@ -7,7 +7,8 @@
  * frames of its loop. What is left of them where the walk ends is put outermost: the compiler
  * may have split the loop's code, and a walk may not get through code made at run time.
  *
- * A frame of code that a runtime made is a place itself, if a name is known (struct callstack_code). */
+ * A frame of code that a runtime made is a place itself, if a name is known (struct
+ * callstack_code). */
 #ifndef CALLSTACK_LANGUAGE_H
 #define CALLSTACK_LANGUAGE_H
 

@@ -95,8 +95,8 @@ static bool add_link(struct code_tables *tables, uint32_t *bucket, uint32_t code
   return true;
 }
 
-/* False: there is no room. What the runtime puts at known addresses later could not be told then, so
- * nothing is named any more. */
+/* False: there is no room. What the runtime puts at known addresses later could not be told then,
+ * so nothing is named any more. */
 static bool add_code(struct code_tables *tables, const struct code *code) {
   uintptr_t page = code->begin >> PAGE_BITS, last = (code->end - 1) >> PAGE_BITS;
   if (code->end <= code->begin || code->end >> 63) return true;
@@ -182,7 +182,8 @@ static void note(struct code_map *map, uintptr_t address, uint64_t name_at) {
   map->noted_count++;
 }
 
-/* A function that was there when an address in it was asked for gives it a name, until a later one does. */
+/* A function that was there when an address in it was asked for gives it a name, until a later one
+ * does. */
 static void name_noted(struct code_map *map, const struct code *code) {
   for (uint32_t at = noted_from(map, code->begin + 1); at < map->noted_count; at++) {
     struct code_noted *noted = &map->noted[at];
@@ -237,7 +238,8 @@ static bool read_map(struct code_map *map, struct code_file *file, int descripto
   }
 }
 
-/* The records of a jitdump, as far as they are used (linux/tools/perf/Documentation/jitdump-specification.txt). */
+/* The records of a jitdump, as far as they are used
+ * (linux/tools/perf/Documentation/jitdump-specification.txt). */
 struct dump_header {
   uint32_t magic, version, bytes, machine, padding, pid;
   uint64_t begin_ns, flags;

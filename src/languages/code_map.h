@@ -8,9 +8,9 @@
  * The files are read when a sampled stack has such code, at most once a millisecond, and what was
  * added is entered. So a stack has the names that its addresses had when its block was sampled,
  * also if the runtime puts another function there later: the function that was entered last is the
- * one. An address without a name at that time is noted; if a name comes later, `tell` is called once with
- * what was there at that time as far as the file says (a jitdump has times), so that a reader can
- * name that address.
+ * one. An address without a name at that time is noted; if a name comes later, `tell` is called
+ * once with what was there at that time as far as the file says (a jitdump has times), so that a
+ * reader can name that address.
  *
  * INDEX. Each bucket is a chain of the functions that have a byte in one of its pages, the last one
  * first. A function that covers an older one takes it out of the bucket, so a chain stays
@@ -19,8 +19,8 @@
  * FILES. They are believed if they are the user's, regular, and were written since the recording
  * began: an older process may have had the same number. A map that was written anew is read anew.
  *
- * One thread at a time uses the tables; another that comes meanwhile, also a signal handler, gets no
- * names, and notes nothing. Nothing here allocates by malloc. */
+ * One thread at a time uses the tables; another that comes meanwhile, also a signal handler, gets
+ * no names, and notes nothing. Nothing here allocates by malloc. */
 #ifndef LANGUAGES_CODE_MAP_H
 #define LANGUAGES_CODE_MAP_H
 

@@ -20,7 +20,8 @@ bool interpreters_find(struct callstacks *callstacks, const struct python **pyth
 /* callstack_capture, with the interpreter's calls. */
 const wn_callstack *interpreters_capture(struct callstacks *callstacks, size_t depth);
 
-/* The program has mapped a file as executable; it ends, or its recording does; it is a forked child. */
+/* The program has mapped a file as executable; it ends, or its recording does; it is a forked
+ * child. */
 void interpreters_mapped(int descriptor);
 void interpreters_end(void);
 void interpreters_fork_child(void);

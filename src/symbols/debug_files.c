@@ -85,8 +85,8 @@ static void look_at_file(struct debug_files *files, const char *path) {
   if (fd >= 0) close(fd);
 }
 
-/* Looks at a file, or a folder with all below it that is on the same device: to read a file of /proc can
- * take forever. Links are not followed: they may lead in a circle. */
+/* Looks at a file, or a folder with all below it that is on the same device: to read a file of
+ * /proc can take forever. Links are not followed: they may lead in a circle. */
 static void look_at(struct debug_files *files, const char *path, dev_t device, int depth) {
   struct stat found;
   struct dirent *entry;

@@ -1,12 +1,12 @@
-/* A thread takes one file after the other, with a client of its own. The calling thread waits for all
- * of them, shows progress, and looks for silence and Ctrl-C.
+/* A thread takes one file after the other, with a client of its own. The calling thread waits for
+ * all of them, shows progress, and looks for silence and Ctrl-C.
  *
- * ABANDONED: a query ends when its callback of progress says so. But some versions of the library do
- * not call it before a server has begun to send. So threads are detached, and the calling thread
+ * ABANDONED: a query ends when its callback of progress says so. But some versions of the library
+ * do not call it before a server has begun to send. So threads are detached, and the calling thread
  * gives them a moment to end, no more. What they share belongs to whoever is the last to leave.
  *
- * FALSE MISS: libdebuginfod 0.188 remembers a query that was cancelled as a file that no server has.
- * That entry, an empty file in its cache, is removed. */
+ * FALSE MISS: libdebuginfod 0.188 remembers a query that was cancelled as a file that no server
+ * has. That entry, an empty file in its cache, is removed. */
 #include "symbols/fetch.h"
 
 #include "base/os.h"
@@ -114,8 +114,9 @@ static struct job *take(struct fetch *fetch) {
   return job;
 }
 
-/* The library's callback: not 0 cancels. Before a server sends, which it does once there is a URL, `a`
- * counts calls; from then on it is the bytes that came, and `b` all of them, if that is known. */
+/* The library's callback: not 0 cancels. Before a server sends, which it does once there is a URL,
+ * `a` counts calls; from then on it is the bytes that came, and `b` all of them, if that is known.
+ */
 static int watch(struct debuginfod_client *client, long a, long b) {
   struct job *job = debuginfod.get_user_data(client);
   struct fetch *fetch = job->fetch;
@@ -238,7 +239,8 @@ static double look(struct fetch *fetch, bool *stuck) {
   return done / (double)fetch->count;
 }
 
-/* Waits until all files are done, or it is over: by silence or Ctrl-C; then for the threads to end. */
+/* Waits until all files are done, or it is over: by silence or Ctrl-C; then for the threads to end.
+ */
 static void wait_for(struct fetch *fetch, fetch_progress *progress, void *context) {
   const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000L}, moment = {.tv_nsec = 1000000L};
   uint64_t over_ns = 0;

@@ -2,8 +2,8 @@
  * once, by the library libdebuginfod, which is loaded when it is first needed. It remembers what no
  * server has (cache_miss_s, 10 minutes), so that this is not asked again and again.
  *
- * SILENCE: a file of which no byte comes for DEBUGINFOD_TIMEOUT seconds, or 5 where that is not set,
- * is given up. If no server has said anything at all in that time, all others are, too.
+ * SILENCE: a file of which no byte comes for DEBUGINFOD_TIMEOUT seconds, or 5 where that is not
+ * set, is given up. If no server has said anything at all in that time, all others are, too.
  *
  * PAUSE: after such a silence, or Ctrl-C, this process asks no server for 10 minutes. */
 #ifndef SYMBOLS_FETCH_H
@@ -35,10 +35,10 @@ bool fetch_has_servers(void);
 /* The seconds of SILENCE. */
 unsigned fetch_silence(void);
 
-/* Fetches the debug files. Returns when each of them has a path or an error. Meanwhile SIGINT, unless
- * it is ignored or blocked, ends the fetching in place of the process; a second one ends that. What
- * came until then is there. ENOSYS: libdebuginfod cannot be used. One call at a time. `progress` may
- * be NULL. */
+/* Fetches the debug files. Returns when each of them has a path or an error. Meanwhile SIGINT,
+ * unless it is ignored or blocked, ends the fetching in place of the process; a second one ends
+ * that. What came until then is there. ENOSYS: libdebuginfod cannot be used. One call at a time.
+ * `progress` may be NULL. */
 void fetch_files(struct fetch_file *files, size_t count, fetch_progress *progress, void *context);
 
 #endif

@@ -36,10 +36,11 @@ void inlines_destroy(struct inlines *inlines);
 size_t inlines_find(struct inlines *inlines, Dwfl_Module *module, Dwarf_Addr address,
                     struct unit_place *place, Dwarf_Die *entries, size_t most);
 
-/* Writes the namespaces and classes in which a function without a linkage name is declared, and
- * the functions that these classes are local to, outermost first, and returns their number; 0 if
- * there are none, or if the function is declared in another unit than that of `place`. `number` is 0 before,
- * and then that of the innermost one among those without a name in the scope around it, from 1 on. */
+/* Writes the namespaces and classes in which a function without a linkage name is declared, and the
+ * functions that these classes are local to, outermost first, and returns their number; 0 if there
+ * are none, or if the function is declared in another unit than that of `place`. `number` is 0
+ * before, and then that of the innermost one among those without a name in the scope around it,
+ * from 1 on. */
 size_t inlines_scopes(const struct inlines *inlines, const struct unit_place *place, Dwarf_Die *function,
                       Dwarf_Die *scopes, size_t most, unsigned *number);
 

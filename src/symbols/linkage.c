@@ -31,8 +31,8 @@ static char *without_suffix(const char *name) {
   return dot && is_suffix(dot) ? strndup(name, (size_t)(dot - name)) : NULL;
 }
 
-/* "module::procedure" for gfortran's "__module_MOD_procedure", whose only capitals are these; NULL for any other
- * name. */
+/* "module::procedure" for gfortran's "__module_MOD_procedure", whose only capitals are these; NULL
+ * for any other name. */
 static char *module_procedure(const char *name) {
   static const char mark[] = "_MOD_";
   char *text;

@@ -158,8 +158,8 @@ static int find_expanded(Dwfl_Module *module, void **data, const char *name, Dwa
   return dup(debug->fd);
 }
 
-/* Opens the module anew if libdwfl finds no debug file, but another one is known; or if the debug file is
- * another file than the program, and compressed. */
+/* Opens the module anew if libdwfl finds no debug file, but another one is known; or if the debug
+ * file is another file than the program, and compressed. */
 static void use_debug_file(struct module_file *file, const struct symbol_module *module,
                            struct debug_files *files) {
   Dwarf_Addr bias;

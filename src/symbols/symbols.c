@@ -145,8 +145,8 @@ static const char *linkage_of(Dwarf_Die *entry) {
 static const char *function_name(struct symbols *symbols, const struct known_module *known,
                                  const struct unit_place *place, Dwarf_Die *entry, int depth);
 
-/* The name of a namespace, class or function. The class of a lambda has none: `number` tells it from others in the
- * scope around it. */
+/* The name of a namespace, class or function. The class of a lambda has none: `number` tells it
+ * from others in the scope around it. */
 static const char *scope_name(struct symbols *symbols, const struct known_module *known,
                               const struct unit_place *place, Dwarf_Die *scope, const char *function,
                               unsigned number, int depth) {

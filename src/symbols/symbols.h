@@ -20,7 +20,8 @@ struct symbols;
 struct symbols_options {
   /* Folders to search first, ended by NULL: the root of another system, or a folder that has the
    * files. Each is tried with the module's whole path, with its file name, and as a folder of
-   * debugging symbols; then all files below it are looked at (WALK in debug_files.h). May be NULL. */
+   * debugging symbols; then all files below it are looked at (WALK in debug_files.h). May be NULL.
+   */
   const char *const *search;
   bool lasting; /* answers outlive the files: symbols_close_files */
 };
@@ -64,10 +65,10 @@ void symbols_close_files(struct symbols *symbols);
 size_t symbols_answer_bytes(const struct symbols *symbols);
 
 /* Fetches debug files of those modules that lack them, if there are servers (fetch.h), and the
- * supplements by dwz that debug files lack. Each is asked for once; a file that is recorded without a
- * build-id is not. From the next look-up on they are used. To be called before names of the modules
- * are looked up. Returns what users should know in one line, such as that a server is silent, in text
- * that the caller frees; NULL: nothing. */
+ * supplements by dwz that debug files lack. Each is asked for once; a file that is recorded without
+ * a build-id is not. From the next look-up on they are used. To be called before names of the
+ * modules are looked up. Returns what users should know in one line, such as that a server is
+ * silent, in text that the caller frees; NULL: nothing. */
 typedef void symbols_progress(double done, void *context);
 char *symbols_fetch(struct symbols *symbols, const struct symbol_module *modules, size_t count,
                     symbols_progress *progress, void *context);

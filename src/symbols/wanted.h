@@ -1,4 +1,5 @@
-/* The debug files that modules need from a server, each once, and what to say of those that do not come. */
+/* The debug files that modules need from a server, each once, and what to say of those that do not
+ * come. */
 #ifndef SYMBOLS_WANTED_H
 #define SYMBOLS_WANTED_H
 
@@ -17,8 +18,8 @@ struct wanted {
 void wanted_add(struct wanted *wanted, const char *name, size_t number, const unsigned char *build_id,
                 size_t bytes);
 
-/* Frees the paths. Says how many files did not come and why, for the first reason other than that no
- * server has them, in text that the caller frees; NULL: there is no such reason. */
+/* Frees the paths. Says how many files did not come and why, for the first reason other than that
+ * no server has them, in text that the caller frees; NULL: there is no such reason. */
 char *wanted_end(struct wanted *wanted);
 
 #endif

@@ -20,8 +20,8 @@ struct cxx_name {
  * "(anonymous namespace)", in which brackets are no brackets; 0: it is neither. */
 size_t cxx_whole_bytes(const char *name, size_t at);
 
-/* The number of characters, behind "std::", of an inline namespace that versions of C++'s standard library have
- * there: "__cxx11::" and the like. */
+/* The number of characters, behind "std::", of an inline namespace that versions of C++'s standard
+ * library have there: "__cxx11::" and the like. */
 size_t cxx_version_bytes(const char *text);
 
 /* Any text has parts: of one that is no name of C++ all is the base. */

@@ -1,6 +1,6 @@
 /* Copies a name and leaves out
- *   - arguments of templates that are the defaults of C++'s library: the last ones, which are made of the first,
- *     as std::less<K> and std::allocator<std::pair<K const, V>> are in a map of K;
+ *   - arguments of templates that are the defaults of C++'s library: the last ones, which are made
+ *     of the first, as std::less<K> and std::allocator<std::pair<K const, V>> are in a map of K;
  *   - "basic_" and the argument of a std::basic_string<char> and its like;
  *   - versions: std::__cxx11::, std::__1::, [abi:cxx11];
  *   - the library's class around a lambda that a std::function or a thread calls.
@@ -27,7 +27,8 @@ static void put(struct writer *to, const char *text, size_t bytes) {
   to->length += bytes;
 }
 
-/* Finds the arguments between the `<` at `open` and its `>`, whose position it returns; 0: there is none. */
+/* Finds the arguments between the `<` at `open` and its `>`, whose position it returns; 0: there is
+ * none. */
 static size_t find_list(const char *name, size_t open, size_t end, struct cxx_part list[ARGUMENTS_MOST],
                         size_t *count) {
   size_t begin = open + 1, whole;
@@ -60,7 +61,8 @@ static bool is_default(const struct cxx_part *argument, const struct cxx_part *f
   return false;
 }
 
-/* Puts "string" in place of "basic_string", with `letter` before it, if that is what the text ends in. */
+/* Puts "string" in place of "basic_string", with `letter` before it, if that is what the text ends
+ * in. */
 static bool put_usual_word(struct writer *to, const char *letter) {
   static const char basic[] = "basic_";
   size_t word = to->length, bytes = sizeof basic - 1, letters = strlen(letter);
@@ -113,7 +115,8 @@ static void write_plain(struct writer *to, const char *name, size_t at, size_t e
 }
 
 /* Where the lambda ends that std::_Function_handler<…, LAMBDA>::_M_invoke or
- * std::thread::_State_impl<…LAMBDA>>>::_M_run calls; sets where it begins. 0: the name is none of these. */
+ * std::thread::_State_impl<…LAMBDA>>>::_M_run calls; sets where it begins. 0: the name is none of
+ * these. */
 static size_t find_lambda(const char *name, size_t *begin) {
   const char *method = text_begins(name, "std::_Function_handler<")     ? strstr(name, "}>::_M_invoke(")
                        : text_begins(name, "std::thread::_State_impl<") ? strstr(name, "}>>>::_M_run(")

@@ -12,7 +12,8 @@ static const char *const module_of[INTERPRETERS] = {"[python]", "[jit]"};
 
 static const char importing[] = "<frozen importlib.";
 
-/* What stands further out than a node: no frame of the language; functions that import a module; others, too. */
+/* What stands further out than a node: no frame of the language; functions that import a module;
+ * others, too. */
 enum within { NOTHING, IMPORT, PROGRAM };
 
 struct marking {
@@ -39,8 +40,8 @@ static const char *text(const struct marking *marking, uint32_t string) {
   return strings_text(marking->names->strings, string);
 }
 
-/* Of what a runtime made, scripts have files and methods have arguments; the rest is its own, and so is
- * the library of Node and of Java. */
+/* Of what a runtime made, scripts have files and methods have arguments; the rest is its own, and
+ * so is the library of Node and of Java. */
 static bool is_made_of_program(const struct marking *marking, const struct frame *frame) {
   static const char *const libraries[] = {"java.", "javax.", "jdk.", "sun."};
   const char *function = text(marking, frame->function);
@@ -81,8 +82,8 @@ static bool is_named_python(const char *module) {
   return text_begins(name, "python") && (!name[6] || (name[6] >= '0' && name[6] <= '9'));
 }
 
-/* "node", "libnode.so.108", "libjvm.so"; and code at an address, which is the runtime's where no name
- * was told for it. */
+/* "node", "libnode.so.108", "libjvm.so"; and code at an address, which is the runtime's where no
+ * name was told for it. */
 static bool is_of_runtime(const struct marking *marking, const struct frame *frame) {
   static const char *const runtimes[] = {"libnode.", "libv8", "libjvm.", "libcoreclr.", "libjulia"};
   static const char *const programs[] = {"node", "nodejs", "deno", "bun"};

@@ -5,9 +5,9 @@
  * file, that is a program linked with the interpreter, whose functions are then known by their names:
  * "Py..." and "_Py...". Extension modules and C libraries are not the interpreter.
  *
- * A function that a runtime made (languages/code_map.h) is a place in the module "[jit]"; without a file
- * or arguments in its name it is the runtime's own, as are those of Node's and Java's libraries, and
- * code at a bare address. The runtimes are files of known names.
+ * A function that a runtime made (languages/code_map.h) is a place in the module "[jit]"; without a
+ * file or arguments in its name it is the runtime's own, as are those of Node's and Java's
+ * libraries, and code at a bare address. The runtimes are files of known names.
  *
  * HIDDEN. Where a frame of the language stands further out, or further in on some stack, an
  * interpreter's function is a wrapper of what it allocates, and call paths leave it out; not the
@@ -27,8 +27,8 @@ bool interpreter_is_language(const struct names *names, uint32_t module);
 /* Sets `wrapper` and `between` in the frames. found: some of each. WN_ENOMEM. */
 wn_status interpreter_mark(const struct samples *samples, struct names *names, bool found[INTERPRETERS]);
 
-/* Sets `home` in a language's frames: as much of the end of the path as no other file of the program has.
- * `nodes`: of the trace. WN_ENOMEM. */
+/* Sets `home` in a language's frames: as much of the end of the path as no other file of the
+ * program has. `nodes`: of the trace. WN_ENOMEM. */
 wn_status interpreter_set_homes(struct names *names, uint32_t nodes);
 
 #endif

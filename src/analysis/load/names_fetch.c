@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 
-/* SHARE: of a module the largest of three shares: of the bytes that were allocated, of those that were
- * left at the end, and of bytes times the time that they lived, which is what was held on average.
- * Each sampled block counts its size divided by its probability, and a mapping its size, for each
- * module that has a frame in its callstack. */
+/* SHARE: of a module the largest of three shares: of the bytes that were allocated, of those that
+ * were left at the end, and of bytes times the time that they lived, which is what was held on
+ * average. Each sampled block counts its size divided by its probability, and a mapping its size,
+ * for each module that has a frame in its callstack. */
 #define SHARE_LEAST 0.005
 enum { WEIGHTS = 3 };
 

@@ -1,6 +1,7 @@
-/* Rust allows a crate to implement a trait of the standard library for a type of that library only if an
- * argument of the trait is a type of the crate: "<alloc::string::String as From<shop::Order>>::from" is code
- * of shop. All else between the library's types and traits is code of the library.
+/* Rust allows a crate to implement a trait of the standard library for a type of that library only
+ * if an argument of the trait is a type of the crate: "<alloc::string::String as
+ * From<shop::Order>>::from" is code of shop. All else between the library's types and traits is
+ * code of the library.
  *
  * Where the type is the program's, the method is too, unless the trait is one of `inherited`. */
 #include "analysis/load/rust_name.h"
@@ -94,7 +95,8 @@ static bool is_inherited(const struct implementation *found) {
   return false;
 }
 
-/* A type such as [u8], *const T or str. A lambda of C++ has a name that begins as "<lambda(int)>". */
+/* A type such as [u8], *const T or str. A lambda of C++ has a name that begins as "<lambda(int)>".
+ */
 static bool is_primitive(const struct implementation *found) {
   enum { LONGEST = 5 }; /* "isize" */
   if (*found->type == '[' || *found->type == '*') return true;

@@ -3,7 +3,8 @@
 #ifndef ANALYSIS_RUST_NAME_H
 #define ANALYSIS_RUST_NAME_H
 
-/* NOT_SAID: the name is none of an implementation, or that of a type with a path, "<shop::Log>::append". */
+/* NOT_SAID: the name is none of an implementation, or that of a type with a path,
+ * "<shop::Log>::append". */
 enum rust_owner { RUST_NOT_SAID, RUST_LIBRARY, RUST_PROGRAM };
 
 enum rust_owner rust_owner_of(const char *name);

@@ -35,10 +35,9 @@
  * wrapper that is found exposes its callers as innermost, so the search repeats until a round finds
  * none. The report names the functions that it passed over.
  *
- * LANGUAGE. A function of a Python or JavaScript program is a wrapper only if the user names it. Its
- * allocations belong to its lines, and its name, "resize" or "alloc_rows", says nothing about an
- * allocator of C.
- */
+ * LANGUAGE. A function of a Python or JavaScript program is a wrapper only if the user names it.
+ * Its allocations belong to its lines, and its name, "resize" or "alloc_rows", says nothing about
+ * an allocator of C. */
 #include "analysis/load/wrappers.h"
 
 #include "analysis/load/cgo.h"
@@ -96,11 +95,11 @@ struct finding {
   const struct samples *samples;
   struct names *names;
   uint32_t nodes;
-  struct shape *shapes;   /* index: string of the names */
-  struct own *owns;       /* index: node */
-  bool *calls;            /* index: node; it is further out than the own frame of some stack */
-  uint64_t *ends;         /* index: string; samples whose stacks end in that wrapper */
-  uint8_t *is;            /* index: string; an enum standing */
+  struct shape *shapes; /* index: string of the names */
+  struct own *owns;     /* index: node */
+  bool *calls;          /* index: node; it is further out than the own frame of some stack */
+  uint64_t *ends;       /* index: string; samples whose stacks end in that wrapper */
+  uint8_t *is;          /* index: string; an enum standing */
 };
 
 /* ---- names ---- */
@@ -167,7 +166,8 @@ static bool is_method(const char *reduced, const char *type, const char *name) {
          !memcmp(reduced + length - tail - 2, "::", 2) && ends_with(reduced, length - tail - 2, type);
 }
 
-/* Copies a name without the inline namespaces that versions of C++'s standard library have in std. */
+/* Copies a name without the inline namespaces that versions of C++'s standard library have in std.
+ */
 static void omit_versions(const char *reduced, char plain[NAME_MOST]) {
   size_t library = text_begins(reduced, "std::") ? strlen("std::") : 0;
   memcpy(plain, reduced, library);
@@ -193,8 +193,8 @@ static enum saying saying_of(const char *name) {
   return at_end && islower((unsigned char)last[length - word - 1]) ? SAYS_NOTHING_ELSE : SAYS_IT_ALLOCATES;
 }
 
-/* Whether gfortran made a procedure that copies what a polymorphic variable has: shapes::__copy_shapes_Big, of
- * the type Big. */
+/* Whether gfortran made a procedure that copies what a polymorphic variable has:
+ * shapes::__copy_shapes_Big, of the type Big. */
 static bool is_copy_of_fortran(const char *name) {
   static const char copy[] = "::__copy_";
   const char *at = strstr(name, copy);
@@ -336,7 +336,8 @@ static bool has_shape(const struct finding *finding, uint32_t function) {
 static void mark(const struct finding *finding, size_t frame_count) {
   for (size_t i = 0; i < frame_count; i++) {
     struct frame *frame = &finding->names->frame[i];
-    enum standing least = interpreter_is_language(finding->names, frame->module) ? GIVEN : FOUND; /* LANGUAGE */
+    enum standing least =
+        interpreter_is_language(finding->names, frame->module) ? GIVEN : FOUND; /* LANGUAGE */
     if (finding->is[frame->function] >= least || finding->is[frame->place] >= least) frame->wrapper = true;
   }
 }
@@ -374,7 +375,8 @@ static bool list(const struct finding *finding, struct wrappers *wrappers) {
 
 /* ---- names in the list, and names that the user gave ---- */
 
-/* Whether the user gave this name: whole, as tables show it, or without template arguments and parameters. */
+/* Whether the user gave this name: whole, as tables show it, or without template arguments and
+ * parameters. */
 static bool is_named(const char *name, const char *reduced, const char *given) {
   char plain[NAME_MOST];
   return !strcmp(name, given) || !strcmp(reduced, given) ||
@@ -492,9 +494,7 @@ wn_status wrappers_find(const struct samples *samples, struct names *names,
                         const struct wrappers_options *options, struct wrappers *wrappers) {
   *wrappers = (struct wrappers){0};
   if (options->none) return WN_OK;
-  struct finding finding = {.samples = samples,
-                            .names = names,
-                            .nodes = source_stack_count(samples->source)};
+  struct finding finding = {.samples = samples, .names = names, .nodes = source_stack_count(samples->source)};
   size_t frames = frames_in(names, finding.nodes);
   wn_status error = prepare(&finding) ? know_names(names, options, finding.is) : WN_ENOMEM;
   if (!error) {

@@ -22,7 +22,8 @@ static bool text_matches(const struct condition *condition, const char *text) {
   return !strcmp(condition->text, text);
 }
 
-/* A function is found by the name that tables show, too, and one of one name with others by its name alone. */
+/* A function is found by the name that tables show, too, and one of one name with others by its
+ * name alone. */
 static bool text_of_frame_matches(const struct condition *condition, const struct names *names,
                                   const struct frame *frame, uint32_t text) {
   struct namesake_parts parts;

@@ -1,5 +1,6 @@
-/* Shortens C++ and Rust names by leaving out what tells least: what cxx_plain.h leaves out, wherever there is room;
- * then template arguments from the inside out, then parameters, then the return type.
+/* Shortens C++ and Rust names by leaving out what tells least: what cxx_plain.h leaves out,
+ * wherever there is room; then template arguments from the inside out, then parameters, then the
+ * return type.
  *
  * Brackets are found in one pass. The characters of an operator's name (operator<, <<=, <=>, ->,
  * >>, () and so on) and of "(anonymous namespace)" are not brackets. Brackets without a partner, as

@@ -7,8 +7,8 @@
 #include <winnow/status.h>
 
 /* Writes a name that takes at most `columns` terminal columns (1 or more). It is the first of these
- * that fits: the name as programmers write it (cxx_plain.h); the name without template arguments, as
- * `std::vector<…>::push_back(int)`, leaving out the deepest and longest ones first; also without
+ * that fits: the name as programmers write it (cxx_plain.h); the name without template arguments,
+ * as `std::vector<…>::push_back(int)`, leaving out the deepest and longest ones first; also without
  * parameters, `f(…)`; also without the return type; the start of the name and "…". A place after
  * the name, " (file:line)" or " (module+0x12)", is kept. A name longer than the buffer is first cut
  * to the buffer. */

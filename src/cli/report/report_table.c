@@ -256,7 +256,8 @@ static void describe(struct shown_table *table, const struct shown_row *row, str
     if (line) place_write(view, &table->lines.tree, line, count, what->place, sizeof what->place);
     if (line && line->self.bytes.total >= ONE_LINE * group->self.bytes.total) of = &table->line, group = line;
   }
-  if (!*what->place && grouping == BY_FUNCTION) place_of_language(view, label, what->place, sizeof what->place);
+  if (!*what->place && grouping == BY_FUNCTION)
+    place_of_language(view, label, what->place, sizeof what->place);
   bool code = grouping == BY_FUNCTION || grouping == BY_LINE;
   if (code && !*what->place) what->module = report_module_worth_naming(view, label);
   if (!strcmp(what->name, "main") || view->options->order == SITES_BY_TOTAL ||

@@ -4,8 +4,8 @@
 
 #include "cli/report/report.h"
 
-/* A sentence, if code in no file that has no names called for a twentieth of what was allocated, and
- * one of the runtimes that are known is in the process; else NULL. */
+/* A sentence, if code in no file that has no names called for a twentieth of what was allocated,
+ * and one of the runtimes that are known is in the process; else NULL. */
 const char *runtime_hint(const struct view *view);
 
 #endif
