@@ -19,9 +19,12 @@ enum {
   BUCKETS = TINY ? 1 << 4 : 1 << 16,
   CODES = TINY ? 1 << 14 : 1 << 18,
   LINKS = 2 * CODES,
-  NAME_MOST = 255, /* as many bytes as a record of the trace takes */
+  NAME_MOST = 255,            /* as many bytes as a record of the trace takes */
+  TEXT_MOST = NAME_MOST + 40, /* with two numbers before it */
   PAGES_MOST = 1 << 12,
-  WINDOW = 1 << 16
+  CHAIN_MOST = TINY ? CODES : 1 << 12,
+  WINDOW = 1 << 16,
+  DUMP_NAME_AT = 56 /* in a record of a function */
 };
 static const uint64_t look_each_ns = 1000 * 1000, older_ns = 1000 * 1000 * 1000;
 
@@ -29,7 +32,7 @@ static const uint64_t look_each_ns = 1000 * 1000, older_ns = 1000 * 1000 * 1000;
 struct code {
   uintptr_t begin, end;
   uint64_t made_ns; /* by the monotonic clock; 0: the file does not tell */
-  uint64_t name_at; /* twice the offset in its file, and 1 more for the CODE_DUMP */
+  uint64_t told_at; /* twice the offset of its line or record, and 1 more in the CODE_DUMP */
   wn_place place;   /* 0: not asked for yet */
   uint32_t links;   /* in how many buckets; 0: in none */
 };
@@ -68,14 +71,17 @@ static void take_out(struct code_tables *tables, uint32_t *at) {
   tables->free_link = number;
 }
 
-static void take_covered(struct code_tables *tables, uint32_t *at, const struct code *by) {
-  while (*at) {
+/* False: the chain is too long for those who wait meanwhile. */
+static bool take_covered(struct code_tables *tables, uint32_t *at, const struct code *by) {
+  for (int passed = 0; *at; passed++) {
     const struct code *code = &tables->code[tables->link[*at].code];
+    if (passed == CHAIN_MOST) return false;
     if (by->begin <= code->begin && code->end <= by->end)
       take_out(tables, at);
     else
       at = &tables->link[*at].next;
   }
+  return true;
 }
 
 /* A number that is free, or 0. */
@@ -108,8 +114,7 @@ static bool add_code(struct code_tables *tables, const struct code *code) {
   for (; page <= last; page++) {
     uint32_t *bucket = bucket_of(tables, page);
     if (*bucket && tables->link[*bucket].code == number) continue; /* two of its pages have one bucket */
-    take_covered(tables, bucket, code);
-    if (!add_link(tables, bucket, number)) return false;
+    if (!take_covered(tables, bucket, code) || !add_link(tables, bucket, number)) return false;
   }
   return true;
 }
@@ -121,6 +126,15 @@ static struct code *find(struct code_tables *tables, uintptr_t address) {
     if (code->begin <= address && address < code->end) return code;
   }
   return NULL;
+}
+
+/* Forgets all functions; the files will be read anew. */
+static void forget(struct code_map *map) {
+  struct code_tables *tables = map->tables;
+  memset(tables->bucket, 0, sizeof tables->bucket);
+  tables->codes = tables->links = tables->free_code = tables->free_link = 0;
+  for (int i = 0; i < CODE_FILES; i++) map->file[i].read = 0;
+  for (uint32_t at = 0; at < map->noted_count; at++) map->noted[at].begin = 0;
 }
 
 static void give_up(struct code_map *map) {
@@ -135,24 +149,37 @@ static int open_file(const struct code_file *file) {
   return file->path[0] ? open(file->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY) : -1;
 }
 
-/* Reads the name of a function, which ends at a line's end, or at a zero byte. */
-static bool read_name(const struct code_map *map, uint64_t name_at, char name[NAME_MOST + 1]) {
-  const struct code_file *file = &map->file[name_at & 1];
+/* What a function is called, in `text`; NULL: its line is not there any more. */
+static char *name_in(char *text, const struct code *code) {
+  char *rest;
+  if (code->told_at & 1) return text;
+  if (strtoull(text, &rest, 16) != code->begin) return NULL;
+  rest += strspn(rest, " ");
+  rest += strcspn(rest, " ");
+  return *rest ? rest + 1 : NULL;
+}
+
+/* The name ends at a line's end, or at a zero byte. NULL: it cannot be read. */
+static char *read_name(const struct code_map *map, const struct code *code, char text[TEXT_MOST + 1]) {
+  const struct code_file *file = &map->file[code->told_at & 1];
+  uint64_t at = (code->told_at >> 1) + (code->told_at & 1 ? DUMP_NAME_AT : 0);
   struct stat state;
   int descriptor = open_file(file);
-  if (descriptor < 0) return false;
+  if (descriptor < 0) return NULL;
   bool same = !fstat(descriptor, &state) && state.st_ino == file->inode;
-  size_t length = same ? os_read_at(descriptor, name, NAME_MOST, name_at >> 1) : 0;
+  size_t length = same ? os_read_at(descriptor, text, TEXT_MOST, at) : 0;
   close(descriptor);
-  name[length] = 0;
-  name[strcspn(name, "\n")] = 0;
-  return *name;
+  text[length] = 0;
+  text[strcspn(text, "\n")] = 0;
+  char *name = name_in(text, code);
+  if (name && strlen(name) > NAME_MOST) name[NAME_MOST] = 0;
+  return name && *name ? name : NULL;
 }
 
 static wn_place place_of(struct code_map *map, struct code *code) {
-  char name[NAME_MOST + 1];
-  if (code->place || lock_must_not_wait(LOCK_RANK_PLACES) || !read_name(map, code->name_at, name))
-    return code->place;
+  char text[TEXT_MOST + 1];
+  char *name = code->place || lock_must_not_wait(LOCK_RANK_PLACES) ? NULL : read_name(map, code, text);
+  if (!name) return code->place;
   struct callstack_place place = code_name_place(name);
   return code->place = callstacks_place(map->callstacks, &place);
 }
@@ -172,14 +199,20 @@ static uint32_t noted_from(const struct code_map *map, uintptr_t address) {
   return from;
 }
 
-/* name_at: of a function that is known, but whose name cannot be read now; or 0. */
-static void note(struct code_map *map, uintptr_t address, uint64_t name_at) {
+static void name_noted_by(struct code_map *map, struct code_noted *noted, const struct code *code) {
+  noted->told_at = code->told_at;
+  noted->begin = code->begin;
+  map->named = true;
+}
+
+/* `code`: a function that is known, but whose name cannot be read now; or NULL. */
+static void note(struct code_map *map, uintptr_t address, const struct code *code) {
   uint32_t at = noted_from(map, address), count = map->noted_count;
   if (count == CODE_NOTED || (at < count && map->noted[at].address == address)) return;
   memmove(&map->noted[at + 1], &map->noted[at], (count - at) * sizeof *map->noted);
-  map->noted[at] = (struct code_noted){.address = address, .asked_ns = os_monotonic_ns(), .name_at = name_at};
-  map->named |= name_at != 0;
+  map->noted[at] = (struct code_noted){.address = address, .asked_ns = os_monotonic_ns()};
   map->noted_count++;
+  if (code) name_noted_by(map, &map->noted[at], code);
 }
 
 /* A function that was there when an address in it was asked for gives it a name, until a later one
@@ -188,18 +221,18 @@ static void name_noted(struct code_map *map, const struct code *code) {
   for (uint32_t at = noted_from(map, code->begin + 1); at < map->noted_count; at++) {
     struct code_noted *noted = &map->noted[at];
     if (noted->address > code->end) return;
-    if (noted->told || code->made_ns > noted->asked_ns) continue;
-    noted->name_at = code->name_at;
-    map->named = true;
+    if (!noted->told && code->made_ns <= noted->asked_ns) name_noted_by(map, noted, code);
   }
 }
 
 static void tell_late_names(struct code_map *map) {
-  char name[NAME_MOST + 1];
+  char text[TEXT_MOST + 1];
   if (!map->named) return;
   for (uint32_t at = 0; at < map->noted_count; at++) {
     struct code_noted *noted = &map->noted[at];
-    if (noted->told || !noted->name_at || !read_name(map, noted->name_at, name)) continue;
+    struct code code = {.begin = noted->begin, .told_at = noted->told_at};
+    char *name = noted->told || !code.begin ? NULL : read_name(map, &code, text);
+    if (!name) continue;
     struct callstack_place place = code_name_place(name);
     map->tell(noted->address, &place);
     noted->told = true;
@@ -218,9 +251,8 @@ static bool enter(struct code_map *map, const struct code *code) {
 static bool enter_line(struct code_map *map, const char *line, uint64_t at) {
   char *rest, *name;
   uint64_t begin = strtoull(line, &rest, 16), size = *rest == ' ' ? strtoull(rest, &name, 16) : 0;
-  if (!size || *name != ' ' || begin + size < begin) return true;
-  uint64_t name_at = at + (uint64_t)(name + 1 - line);
-  return enter(map, &(struct code){.begin = begin, .end = begin + size, .name_at = 2 * name_at});
+  if (!begin || !size || *name != ' ' || !name[1] || begin + size < begin) return true;
+  return enter(map, &(struct code){.begin = begin, .end = begin + size, .told_at = 2 * at});
 }
 
 /* Enters the whole lines from file->read on. */
@@ -261,13 +293,13 @@ struct dump_record {
 enum { DUMP_MAGIC = 0x4a695444, DUMP_LOAD = 0, DUMP_MOVE = 1, DUMP_RECORD_LEAST = 16, DUMP_OTHER_CLOCK = 1 };
 
 static bool enter_record(struct code_map *map, const struct dump_record *record, uint64_t at) {
-  enum { NAME_AT = 56 };
-  if (record->kind == DUMP_LOAD && record->bytes > NAME_AT)
+  if (record->kind == DUMP_LOAD && record->bytes > DUMP_NAME_AT)
     return enter(map, &(struct code){.begin = record->begin,
                                      .end = record->begin + record->load.size,
                                      .made_ns = record->time_ns,
-                                     .name_at = 2 * (at + NAME_AT) + CODE_DUMP});
-  const struct code *moved = record->kind == DUMP_MOVE ? find(map->tables, record->begin) : NULL;
+                                     .told_at = 2 * at + CODE_DUMP});
+  bool moves = record->kind == DUMP_MOVE && record->bytes >= sizeof *record;
+  const struct code *moved = moves ? find(map->tables, record->begin) : NULL;
   if (!moved) return true;
   struct code code = *moved;
   code.begin = record->move.to;
@@ -311,8 +343,8 @@ static uint64_t touched(const struct stat *state) {
 }
 
 static bool is_believed(const struct code_map *map, const struct stat *state) {
-  bool trusted = state->st_uid == geteuid() || state->st_uid == getuid() || !state->st_uid;
-  return S_ISREG(state->st_mode) && trusted && touched(state) + older_ns >= map->begin_ns;
+  return S_ISREG(state->st_mode) && (state->st_uid == map->user || !state->st_uid) &&
+         touched(state) + older_ns >= map->begin_ns;
 }
 
 /* Enters what a file has got. */
@@ -324,7 +356,7 @@ static void read_file(struct code_map *map, struct code_file *file) {
   if (wanted && !map->tables) map->tables = metadata_map(sizeof *map->tables);
   bool room = true;
   if (wanted && map->tables) {
-    if (!goes_on(file, descriptor, &state)) file->read = 0;
+    if (file->read && !goes_on(file, descriptor, &state)) forget(map);
     file->inode = state.st_ino;
     file->touched_ns = touched(&state);
     room = file == &map->file[CODE_MAP] ? read_map(map, file, descriptor)
@@ -345,7 +377,8 @@ static bool has_changed(const struct code_file *file) {
 }
 
 static bool take(struct code_map *map) {
-  return map->callstacks && !atomic_exchange_explicit(&map->busy, true, memory_order_acquire);
+  return atomic_load_explicit(&map->begun, memory_order_acquire) &&
+         !atomic_exchange_explicit(&map->busy, true, memory_order_acquire);
 }
 
 static void give(struct code_map *map) { atomic_store_explicit(&map->busy, false, memory_order_release); }
@@ -355,7 +388,7 @@ static wn_place place(const struct callstack_code *code, uintptr_t address) {
   if (!take(map)) return 0;
   struct code *at = map->tables ? find(map->tables, address - 1) : NULL;
   wn_place found = at ? place_of(map, at) : 0;
-  if (!found) note(map, address, at ? at->name_at : 0);
+  if (!found) note(map, address, at);
   give(map);
   return found;
 }
@@ -368,8 +401,10 @@ void code_map_begin(struct code_map *map, struct callstacks *callstacks,
   map->tell = tell;
   map->begin_ns = os_wall_ns();
   map->pid = getpid();
+  map->user = geteuid();
   snprintf(map->file[CODE_MAP].path, sizeof map->file[CODE_MAP].path, "/tmp/perf-%d.map", map->pid);
   map->callstacks = callstacks;
+  atomic_store_explicit(&map->begun, true, memory_order_release);
 }
 
 void code_map_mapped(struct code_map *map, int descriptor) {
@@ -387,6 +422,7 @@ void code_map_mapped(struct code_map *map, int descriptor) {
 void code_map_refresh(struct code_map *map, bool now) {
   uint64_t time = os_monotonic_ns(), due = atomic_load_explicit(&map->due_ns, memory_order_relaxed);
   if ((!now && time < due) || !take(map)) return;
+  if (map->is_copy) return give(map);
   atomic_store_explicit(&map->due_ns, time + look_each_ns, memory_order_relaxed);
   for (int i = 0; i < CODE_FILES; i++)
     if (has_changed(&map->file[i])) read_file(map, &map->file[i]);
@@ -396,6 +432,6 @@ void code_map_refresh(struct code_map *map, bool now) {
 
 void code_map_fork_child(struct code_map *map) {
   if (atomic_exchange_explicit(&map->busy, false, memory_order_relaxed)) map->tables = NULL;
-  for (int i = 0; i < CODE_FILES; i++) map->file[i].path[0] = 0;
+  map->is_copy = true;
 }
 /* SPDX-License-Identifier: MIT */

@@ -16,8 +16,8 @@
  * first. A function that covers an older one takes it out of the bucket, so a chain stays
  * short, and a function in no bucket is free again.
  *
- * FILES. They are believed if they are the user's, regular, and were written since the recording
- * began: an older process may have had the same number. A map that was written anew is read anew.
+ * FILES. They are believed if they are the user's or root's, regular, and were written since the
+ * recording began: an older process may have had the same number. A map that was written anew is read anew.
  *
  * One thread at a time uses the tables; another that comes meanwhile, also a signal handler, gets
  * no names, and notes nothing. Nothing here allocates by malloc. */
@@ -38,9 +38,9 @@ struct code_file {
 
 /* An address that was asked for in vain. */
 struct code_noted {
-  uintptr_t address;
+  uintptr_t address, begin; /* begin: of the function; 0: none is known yet */
   uint64_t asked_ns;
-  uint64_t name_at; /* of struct code; 0: none is known yet */
+  uint64_t told_at; /* as of a function */
   bool told;
 };
 
@@ -51,15 +51,17 @@ struct code_map {
   void (*tell)(uintptr_t address, const struct callstack_place *place);
   uint64_t begin_ns; /* by the wall clock */
   int pid;
+  unsigned user;
   /* By any thread. */
-  _Atomic(bool) busy;
+  _Atomic(bool) begun, busy;
   _Atomic(uint64_t) due_ns; /* when the files are looked at again */
   /* The rest belongs to the thread that has set `busy`. */
   struct code_file file[CODE_FILES];
   struct code_tables *tables;          /* NULL: no file was found yet, or there was too much in it */
   struct code_noted noted[CODE_NOTED]; /* in the order of their addresses */
   uint32_t noted_count;
-  bool named; /* one of them has a name that is still to be told */
+  bool named;   /* one of them has a name that is still to be told */
+  bool is_copy; /* of a parent's map, in a forked child */
 };
 
 /* Zeroed memory becomes a map of the process's code. */
@@ -72,7 +74,7 @@ void code_map_mapped(struct code_map *map, int descriptor);
 /* Enters what the files have got since, if it is time to look, or if `now`. */
 void code_map_refresh(struct code_map *map, bool now);
 
-/* In a forked child, which has its parent's code: no file tells of what it makes. */
+/* In a forked child, which has its parent's code: of what it makes no file is read. */
 void code_map_fork_child(struct code_map *map);
 
 #endif

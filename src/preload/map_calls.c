@@ -162,7 +162,8 @@ EXPORT void *mmap(void *address, size_t bytes, int protection, int flags, int de
   bool noted = bytes >= MAPPING_LEAST && mappings_wanted() && !is_allocators(__builtin_return_address(0));
   void *mapped = map(address, bytes, protection, flags, descriptor, offset);
   if (noted && mapped != MAP_FAILED) note_added(mapped, bytes, kind_of(flags));
-  if (protection & PROT_EXEC && descriptor >= 0 && mapped != MAP_FAILED) interpreters_mapped(descriptor);
+  if (protection & PROT_EXEC && descriptor >= 0 && mapped != MAP_FAILED && process_is_recorded())
+    interpreters_mapped(descriptor);
   return mapped;
 }
 

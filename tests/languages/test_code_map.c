@@ -123,11 +123,38 @@ static void a_line_counts_when_it_is_whole(void **state) {
 static void a_map_that_is_written_anew_is_read_anew(void **state) {
   (void)state;
   append_line(0x100000, 0x40, "first");
+  append_line(0x300000, 0x40, "gone");
+  append_line(0x300040, 0x40, "gone, and never asked for");
   is_at(0x100000, "first");
+  is_at(0x300000, "gone");
   static const char longer[] = "100000 40 other\n200000 40 second\n200040 40 third\n";
   write_file(map_path, O_TRUNC, longer, strlen(longer));
   is_at(0x100000, "other");
   is_at(0x200040, "third");
+  assert_null(at(0x300000));
+  assert_null(at(0x300040));
+}
+
+/* The runtime may write between the look at the file and the question. */
+static void a_name_of_another_line_is_not_taken(void **state) {
+  (void)state;
+  append_line(0x100000, 0x40, "first");
+  code_map_refresh(map, true);
+  static const char other[] = "200000 40 other\n";
+  int file = open(map_path, O_WRONLY | O_CLOEXEC);
+  assert_true(file >= 0 && os_write_all(file, other, strlen(other)));
+  close(file);
+  assert_int_equal(map->code.place(&map->code, 0x100001), 0);
+}
+
+static void a_child_has_its_parents_functions(void **state) {
+  (void)state;
+  append_line(0x100000, 0x40, "first");
+  code_map_refresh(map, true);
+  code_map_fork_child(map);
+  append_line(0x200000, 0x40, "of the parent");
+  is_at(0x100000, "first");
+  assert_null(at(0x200000));
 }
 
 static void a_long_line_is_passed_over(void **state) {
@@ -379,6 +406,8 @@ int main(void) {
       CASE(names_are_those_of_the_last_function_at_an_address),
       CASE(a_line_counts_when_it_is_whole),
       CASE(a_map_that_is_written_anew_is_read_anew),
+      CASE(a_name_of_another_line_is_not_taken),
+      CASE(a_child_has_its_parents_functions),
       CASE(a_long_line_is_passed_over),
       CASE(files_of_others_are_not_believed),
       CASE(a_late_name_is_told_once),
