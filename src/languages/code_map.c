@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum {
@@ -19,8 +20,7 @@ enum {
   BUCKETS = TINY ? 1 << 4 : 1 << 16,
   CODES = TINY ? 1 << 14 : 1 << 18,
   LINKS = 2 * CODES,
-  NAME_MOST = 255,            /* as many bytes as a record of the trace takes */
-  TEXT_MOST = NAME_MOST + 40, /* with two numbers before it */
+  TEXT_MOST = 4096, /* of a line with a name */
   PAGES_MOST = 1 << 12,
   CHAIN_MOST = TINY ? CODES : 1 << 12,
   WINDOW = 1 << 16,
@@ -33,9 +33,11 @@ struct code {
   uintptr_t begin, end;
   uint64_t made_ns; /* by the monotonic clock; 0: the file does not tell */
   uint64_t told_at; /* twice the offset of its line or record, and 1 more in the CODE_DUMP */
-  wn_place place;   /* 0: not asked for yet */
+  wn_place place;   /* 0: not asked for yet; NO_PLACE: its name cannot be read */
   uint32_t links;   /* in how many buckets; 0: in none */
 };
+
+#define NO_PLACE UINT32_MAX
 
 /* Numbers of codes and links count from 1; the free ones are chained by `next` and by `place`. */
 struct link {
@@ -146,7 +148,8 @@ static void give_up(struct code_map *map) {
 /* ---- names ---- */
 
 static int open_file(const struct code_file *file) {
-  return file->path[0] ? open(file->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY) : -1;
+  const int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+  return file->path[0] ? (int)syscall(SYS_openat, AT_FDCWD, file->path, flags) : -1;
 }
 
 /* What a function is called, in `text`; NULL: its line is not there any more. */
@@ -159,8 +162,9 @@ static char *name_in(char *text, const struct code *code) {
   return *rest ? rest + 1 : NULL;
 }
 
-/* The name ends at a line's end, or at a zero byte. NULL: it cannot be read. */
-static char *read_name(const struct code_map *map, const struct code *code, char text[TEXT_MOST + 1]) {
+/* The name ends at a line's end, or at a zero byte. It stands in the window. NULL: it cannot be read. */
+static char *read_name(const struct code_map *map, const struct code *code) {
+  char *text = map->tables->window;
   const struct code_file *file = &map->file[code->told_at & 1];
   uint64_t at = (code->told_at >> 1) + (code->told_at & 1 ? DUMP_NAME_AT : 0);
   struct stat state;
@@ -168,20 +172,20 @@ static char *read_name(const struct code_map *map, const struct code *code, char
   if (descriptor < 0) return NULL;
   bool same = !fstat(descriptor, &state) && state.st_ino == file->inode;
   size_t length = same ? os_read_at(descriptor, text, TEXT_MOST, at) : 0;
-  close(descriptor);
+  syscall(SYS_close, descriptor);
   text[length] = 0;
   text[strcspn(text, "\n")] = 0;
   char *name = name_in(text, code);
-  if (name && strlen(name) > NAME_MOST) name[NAME_MOST] = 0;
   return name && *name ? name : NULL;
 }
 
 static wn_place place_of(struct code_map *map, struct code *code) {
-  char text[TEXT_MOST + 1];
-  char *name = code->place || lock_must_not_wait(LOCK_RANK_PLACES) ? NULL : read_name(map, code, text);
-  if (!name) return code->place;
-  struct callstack_place place = code_name_place(name);
-  return code->place = callstacks_place(map->callstacks, &place);
+  if (code->place || lock_must_not_wait(LOCK_RANK_PLACES)) return code->place;
+  char *name = read_name(map, code);
+  struct callstack_place place = name ? code_name_place(name) : (struct callstack_place){.line = 0};
+  wn_place entered = name ? callstacks_place(map->callstacks, &place) : 0;
+  code->place = entered ? entered : NO_PLACE;
+  return entered;
 }
 
 /* ---- addresses without a name ---- */
@@ -212,7 +216,7 @@ static void note(struct code_map *map, uintptr_t address, const struct code *cod
   memmove(&map->noted[at + 1], &map->noted[at], (count - at) * sizeof *map->noted);
   map->noted[at] = (struct code_noted){.address = address, .asked_ns = os_monotonic_ns()};
   map->noted_count++;
-  if (code) name_noted_by(map, &map->noted[at], code);
+  if (code && code->place != NO_PLACE) name_noted_by(map, &map->noted[at], code);
 }
 
 /* A function that was there when an address in it was asked for gives it a name, until a later one
@@ -221,22 +225,26 @@ static void name_noted(struct code_map *map, const struct code *code) {
   for (uint32_t at = noted_from(map, code->begin + 1); at < map->noted_count; at++) {
     struct code_noted *noted = &map->noted[at];
     if (noted->address > code->end) return;
-    if (!noted->told && code->made_ns <= noted->asked_ns) name_noted_by(map, noted, code);
+    if (code->made_ns <= noted->asked_ns) name_noted_by(map, noted, code);
   }
 }
 
+/* Those that are told make room for others. */
 static void tell_late_names(struct code_map *map) {
-  char text[TEXT_MOST + 1];
-  if (!map->named) return;
+  uint32_t left = 0;
+  if (!map->named || !map->tables) return;
   for (uint32_t at = 0; at < map->noted_count; at++) {
-    struct code_noted *noted = &map->noted[at];
+    const struct code_noted *noted = &map->noted[at];
     struct code code = {.begin = noted->begin, .told_at = noted->told_at};
-    char *name = noted->told || !code.begin ? NULL : read_name(map, &code, text);
-    if (!name) continue;
-    struct callstack_place place = code_name_place(name);
-    map->tell(noted->address, &place);
-    noted->told = true;
+    char *name = code.begin ? read_name(map, &code) : NULL;
+    if (name) {
+      struct callstack_place place = code_name_place(name);
+      map->tell(noted->address, &place);
+    } else {
+      map->noted[left++] = *noted;
+    }
   }
+  map->noted_count = left;
   map->named = false;
 }
 
@@ -364,7 +372,7 @@ static void read_file(struct code_map *map, struct code_file *file) {
     size_t length = file->read < sizeof file->last ? (size_t)file->read : sizeof file->last;
     os_read_at(descriptor, file->last, length, file->read - length);
   }
-  close(descriptor);
+  syscall(SYS_close, descriptor);
   if (!room) give_up(map);
 }
 
@@ -376,18 +384,22 @@ static bool has_changed(const struct code_file *file) {
          touched(&state) != file->touched_ns;
 }
 
+static _Thread_local char own; /* whose address is the thread's mark in `busy` */
+
 static bool take(struct code_map *map) {
-  return atomic_load_explicit(&map->begun, memory_order_acquire) &&
-         !atomic_exchange_explicit(&map->busy, true, memory_order_acquire);
+  uintptr_t free = 0;
+  return code_map_begun(map) &&
+         atomic_compare_exchange_strong_explicit(&map->busy, &free, (uintptr_t)&own, memory_order_acquire,
+                                                 memory_order_relaxed);
 }
 
-static void give(struct code_map *map) { atomic_store_explicit(&map->busy, false, memory_order_release); }
+static void give(struct code_map *map) { atomic_store_explicit(&map->busy, 0, memory_order_release); }
 
 static wn_place place(const struct callstack_code *code, uintptr_t address) {
   struct code_map *map = (struct code_map *)(uintptr_t)code;
   if (!take(map)) return 0;
   struct code *at = map->tables ? find(map->tables, address - 1) : NULL;
-  wn_place found = at ? place_of(map, at) : 0;
+  wn_place found = at && at->place != NO_PLACE ? place_of(map, at) : 0;
   if (!found) note(map, address, at);
   give(map);
   return found;
@@ -410,7 +422,7 @@ void code_map_begin(struct code_map *map, struct callstacks *callstacks,
 void code_map_mapped(struct code_map *map, int descriptor) {
   char link[32], path[CODE_PATH_MOST], name[32];
   snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
-  ssize_t length = readlink(link, path, sizeof path - 1);
+  long length = syscall(SYS_readlinkat, AT_FDCWD, link, path, sizeof path - 1);
   if (length < 0 || (size_t)length >= sizeof path - 1) return;
   path[length] = 0;
   snprintf(name, sizeof name, "jit-%d.dump", map->pid);
@@ -431,7 +443,10 @@ void code_map_refresh(struct code_map *map, bool now) {
 }
 
 void code_map_fork_child(struct code_map *map) {
-  if (atomic_exchange_explicit(&map->busy, false, memory_order_relaxed)) map->tables = NULL;
   map->is_copy = true;
+  uintptr_t busy = atomic_load_explicit(&map->busy, memory_order_relaxed);
+  if (!busy || busy == (uintptr_t)&own) return; /* a handler that interrupted the tables' user forked */
+  map->tables = NULL;
+  give(map);
 }
 /* SPDX-License-Identifier: MIT */

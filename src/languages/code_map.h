@@ -19,6 +19,9 @@
  * FILES. They are believed if they are the user's or root's, regular, and were written since the
  * recording began: an older process may have had the same number. A map that was written anew is read anew.
  *
+ * SNAPSHOTS. A map that a runtime writes all at once names what is there then. What it puts at the
+ * same addresses later has the old names until the next map.
+ *
  * One thread at a time uses the tables; another that comes meanwhile, also a signal handler, gets
  * no names, and notes nothing. Nothing here allocates by malloc. */
 #ifndef LANGUAGES_CODE_MAP_H
@@ -41,7 +44,6 @@ struct code_noted {
   uintptr_t address, begin; /* begin: of the function; 0: none is known yet */
   uint64_t asked_ns;
   uint64_t told_at; /* as of a function */
-  bool told;
 };
 
 struct code_map {
@@ -53,7 +55,8 @@ struct code_map {
   int pid;
   unsigned user;
   /* By any thread. */
-  _Atomic(bool) begun, busy;
+  _Atomic(bool) begun;
+  _Atomic(uintptr_t) busy;  /* the mark of the thread that uses the tables; 0: none does */
   _Atomic(uint64_t) due_ns; /* when the files are looked at again */
   /* The rest belongs to the thread that has set `busy`. */
   struct code_file file[CODE_FILES];
@@ -67,6 +70,11 @@ struct code_map {
 /* Zeroed memory becomes a map of the process's code. */
 void code_map_begin(struct code_map *map, struct callstacks *callstacks,
                     void (*tell)(uintptr_t address, const struct callstack_place *place));
+
+/* Whether it was begun: only then `code` may be asked. */
+static inline bool code_map_begun(const struct code_map *map) {
+  return atomic_load_explicit(&map->begun, memory_order_acquire);
+}
 
 /* The program has mapped a file as executable: it may be a jitdump. */
 void code_map_mapped(struct code_map *map, int descriptor);

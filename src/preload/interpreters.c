@@ -32,8 +32,9 @@ const wn_callstack *interpreters_capture(struct callstacks *callstacks, size_t d
   struct callstack_wish wish = {.depth = depth,
                                 .from = __builtin_frame_address(0),
                                 .interpreter = atomic_load_explicit(&found, memory_order_acquire)};
-  if (!wish.interpreter && !callstacks_have_unowned(callstacks)) return callstack_capture(callstacks, depth);
-  if (!wish.interpreter) {
+  bool makes = !wish.interpreter && callstacks_have_unowned(callstacks) && code_map_begun(&made);
+  if (!wish.interpreter && !makes) return callstack_capture(callstacks, depth);
+  if (makes) {
     code_map_refresh(&made, false);
     wish.code = &made.code;
   }

@@ -308,7 +308,7 @@ static atomic_uint entered, answers;
 static void *ask(void *context) {
   struct random random;
   random_seed(&random, (uint64_t)(uintptr_t)context, 0, 0);
-  while (atomic_load(&entered) < FUNCTIONS) {
+  while (atomic_load(&entered) < FUNCTIONS || atomic_load(&answers) < 100) {
     unsigned number = (unsigned)below(&random, FUNCTIONS);
     char text[600], wanted[32];
     code_map_refresh(map, true);
@@ -359,12 +359,17 @@ static void any_bytes_are_survived(void **state) {
   (void)state;
   struct random random;
   random_seed(&random, 11, 0, 0);
-  begin_dump((uint32_t)getpid());
   for (int round = 0; round < 300; round++) {
     unsigned char bytes[200];
+    uint64_t words[6];
     for (size_t i = 0; i < sizeof bytes; i++)
       bytes[i] = (unsigned char)(round % 2 ? below(&random, 256) : (uint64_t) "0 1af\nx"[below(&random, 7)]);
     write_file(round % 3 ? map_path : dump_path, O_APPEND, bytes, sizeof bytes);
+    at(below(&random, 0x2000));
+    begin_dump((uint32_t)getpid());
+    for (int i = 0; i < 6; i++) words[i] = random_bits(&random) >> below(&random, 64);
+    for (uint32_t kind = 0; kind < 4; kind++)
+      append_record(kind, words[0], words, below(&random, 7), kind % 2 ? NULL : "f");
     at(below(&random, 0x2000));
   }
 }

@@ -29,6 +29,17 @@ names_of_made_functions_stay_in_joined_traces() {
   done
 }
 
+programs_that_make_code_do_as_without() {
+  [ "$(uname -m)" = x86_64 ] || skip "the program makes code for x86-64"
+  local how rate
+  for how in CANCEL FILTER HANDLER; do
+    "$programs/makes_code" $how
+    [ $? != 77 ] || continue
+    for rate in 1 1e-3; do same_as_bare $rate "$programs/makes_code" $how; done
+    [ "$(cat recorded.code)" = 0 ] || fail "$how ended with $(cat recorded.code)"
+  done
+}
+
 # Each function of the program must be a row of its own, with its file.
 rows_are() { # FUNCTION:SIZE:BLOCKS...
   local wanted found name size blocks
@@ -48,6 +59,7 @@ const kept = [];
 function keep(n) { kept.push(Buffer.allocUnsafeSlow(n)); }
 function serve(i) { keep(30011); if (i % 2) keep(30013); }
 for (let i = 0; i < 300; i++) serve(i);
+process.on('exit', () => require('fs').rmSync(`/tmp/perf-${process.pid}.map`, { force: true }));
 JS
   for options in --perf-basic-prof --perf-prof; do
     rm -rf trace
@@ -56,7 +68,6 @@ JS
     "$winnow" report trace >report
     tr -s '\n ' ' ' <report | grep -Fq ' keep app.js:2 < serve:3 < <anonymous> app.js:1 <' || fail "$options: $(cat report)"
   done
-  rm -f /tmp/perf-"$(figure .run.pid 2>/dev/null || echo none)".map
   ends_well "$winnow" record -q -o trace --rate 1e-2 -- node app.js
   "$winnow" report trace >report
   grep -q 'JavaScript.s functions have no names yet: node tells them if it is run as node --perf-basic-prof' report || fail "$(cat report)"
@@ -76,6 +87,7 @@ public class App {
     for (int i = 0; i < 40; i++) sum += serve(500);
     new ProcessBuilder("jcmd", "" + ProcessHandle.current().pid(), "Compiler.perfmap").start().waitFor();
     System.out.println(sum + serve(500));
+    new java.io.File("/tmp/perf-" + ProcessHandle.current().pid() + ".map").delete();
   }
 }
 JAVA

@@ -3,12 +3,23 @@
  *   second() is put in its place, and allocates 1000 of 200
  *   late     allocates 1000 of 300, is then told as "int A.late(int)", and allocates 1000 of 400
  * Names are read at most once a millisecond, so two are spent between one and the next.
- * FORK: a child allocates by the code of its parent, too. */
+ * FORK: a child allocates by the code of its parent, too.
+ * CANCEL: a thread that was asked to end allocates so; malloc is no place where it may end.
+ * FILTER: a file is mapped as executable where system calls that are not needed would kill.
+ * HANDLER: a handler forks while a large file is read; the child goes on. */
 #define _GNU_SOURCE
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -37,9 +48,66 @@ static void run(void *code, size_t bytes) {
   ((void (*)(void (*)(void)))code)(allocate);
 }
 
+static unsigned char *code;
+static volatile int went_on;
+
+static void *end_later(void *unused) {
+  (void)unused;
+  nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+  pthread_cancel(pthread_self());
+  ((void (*)(void (*)(void)))code)(allocate);
+  went_on = 1;
+  pthread_testcancel();
+  return NULL;
+}
+
+static int cancel(void) {
+  pthread_t thread;
+  void *result;
+  tell(code, "JS:~third /srv/app.js:12:1");
+  if (pthread_create(&thread, NULL, end_later, NULL) || pthread_join(thread, &result)) return 1;
+  return !went_on || result != PTHREAD_CANCELED;
+}
+
+static int filter(void) {
+  struct sock_filter rules[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+                                BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_readlink, 1, 0),
+                                BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_geteuid, 0, 1),
+                                BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+                                BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  struct sock_fprog program = {sizeof rules / sizeof *rules, rules};
+  FILE *self = fopen("/proc/self/exe", "r");
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0))
+    return 77;
+  tell(code, "JS:~third /srv/app.js:12:1");
+  run(code, 600);
+  return mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(self), 0) == MAP_FAILED;
+}
+
+static volatile pid_t forked = -1;
+static void fork_once(int number) {
+  (void)number;
+  if (forked < 0) forked = fork();
+}
+
+static int handle(void) {
+  char path[64];
+  int status = 0;
+  snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
+  FILE *out = fopen(path, "a");
+  for (int i = 0; i < 200000; i++) fprintf(out, "%x 10 f%d\n", 0x1000000 + 32 * i, i);
+  fclose(out);
+  signal(SIGALRM, fork_once);
+  struct itimerval soon = {.it_value = {.tv_usec = 8000}};
+  setitimer(ITIMER_REAL, &soon, NULL);
+  while (forked < 0) run(code, 600);
+  if (!forked) _exit(0);
+  waitpid(forked, &status, 0);
+  return status;
+}
+
 int main(int argc, char **argv) {
-  unsigned char *code =
-      mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   char path[64];
   memcpy(code, calls, sizeof calls);
   memcpy(code + 64, calls, sizeof calls);
@@ -51,6 +119,10 @@ int main(int argc, char **argv) {
   run(code + 64, 300);
   tell(code + 64, "int A.late(int)");
   run(code + 64, 400);
+  int failed = 0;
+  if (argc > 1 && !strcmp(argv[1], "CANCEL")) failed = cancel();
+  if (argc > 1 && !strcmp(argv[1], "FILTER")) failed = filter();
+  if (argc > 1 && !strcmp(argv[1], "HANDLER")) failed = handle();
   if (argc > 1 && !strcmp(argv[1], "FORK")) {
     pid_t child = fork();
     if (!child) return run(code, 500), 0;
@@ -58,6 +130,6 @@ int main(int argc, char **argv) {
   }
   snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
   unlink(path);
-  return 0;
+  return failed;
 }
 /* SPDX-License-Identifier: MIT */
