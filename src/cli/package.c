@@ -108,13 +108,18 @@ bool package_say_symbols(const char *package, const char *path, const char *rele
 }
 
 const char *package_server(const char *release) {
-  static const char *const servers[][2] = {{"ubuntu", "https://debuginfod.ubuntu.com"},
-                                           {"debian", "https://debuginfod.debian.net"},
-                                           {"fedora", "https://debuginfod.fedoraproject.org"},
-                                           {"arch", "https://debuginfod.archlinux.org"},
-                                           {"suse", "https://debuginfod.opensuse.org"}};
+  static const struct {
+    const char *id, *server;
+    bool of_relatives; /* which have the same builds */
+  } servers[] = {{"ubuntu", "https://debuginfod.ubuntu.com", true},
+                 {"debian", "https://debuginfod.debian.net", false},
+                 {"fedora", "https://debuginfod.fedoraproject.org", false},
+                 {"arch", "https://debuginfod.archlinux.org", true},
+                 {"suse", "https://debuginfod.opensuse.org", true}};
   for (size_t i = 0; i < sizeof servers / sizeof *servers; i++)
-    if (is_like(release, servers[i][0])) return servers[i][1];
+    if (servers[i].of_relatives ? is_like(release, servers[i].id)
+                                : release_says(release, "ID", servers[i].id))
+      return servers[i].server;
   return NULL;
 }
 

@@ -264,12 +264,13 @@ static void wait_for(struct fetch *fetch, fetch_progress *progress, void *contex
 /* Moves the results to the caller, and leaves. */
 static void give(struct fetch *fetch, struct fetch_file *files) {
   pthread_mutex_lock(&fetch->lock);
-  if (fetch->over || fetch->done < fetch->count)
-    rests_until_ns = os_monotonic_ns() + PAUSE_SECONDS * UINT64_C(1000000000);
+  bool over = fetch->over;
+  for (size_t i = 0; i < fetch->count; i++) over |= fetch->job[i].began_ns && !fetch->job[i].done;
+  if (over) rests_until_ns = os_monotonic_ns() + PAUSE_SECONDS * UINT64_C(1000000000);
   fetch->over = true;
   for (size_t i = 0; i < fetch->count; i++) {
     struct job *job = &fetch->job[i];
-    int error = job->file.error ? job->file.error : interrupted ? ECANCELED : ETIMEDOUT;
+    int error = job->file.error ? job->file.error : interrupted ? ECANCELED : over ? ETIMEDOUT : EAGAIN;
     files[i].path = job->file.path;
     files[i].error = job->file.path ? 0 : error;
     job->file.path = NULL;

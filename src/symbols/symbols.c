@@ -15,6 +15,7 @@
 #include "symbols/symbol_table.h"
 #include "symbols/wanted.h"
 #include <dwarf.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -460,18 +461,15 @@ static struct known_module *module_of(struct symbols *symbols, const struct symb
 
 /* ---- fetching ---- */
 
-static void want_file(struct wanted *wanted, struct known_module *known, size_t number) {
-  bool needs = known->file.state != SYMBOLS_OK && !code_id_is(known->build_id, known->build_id_bytes);
-  if (needs && !known->asked)
+static void want_file(struct wanted *wanted, const struct known_module *known, size_t number) {
+  if (known->file.state != SYMBOLS_OK && !known->asked && !code_id_is(known->build_id, known->build_id_bytes))
     wanted_add(wanted, path_name(known->path), number, known->build_id, known->build_id_bytes);
-  known->asked = true;
 }
 
-static void want_supplement(struct wanted *wanted, struct known_module *known, size_t number) {
+static void want_supplement(struct wanted *wanted, const struct known_module *known, size_t number) {
   const struct supplement *lacking = &known->file.supplement;
-  if (!lacking->lacking_bytes || known->asked_supplement) return;
-  known->asked_supplement = true;
-  wanted_add(wanted, path_name(known->path), number, lacking->lacking, lacking->lacking_bytes);
+  if (lacking->lacking_bytes && !known->asked_supplement)
+    wanted_add(wanted, path_name(known->path), number, lacking->lacking, lacking->lacking_bytes);
 }
 
 /* Opens a module anew, for which a file came. Answers of before may lack names. */
@@ -484,17 +482,37 @@ static void open_anew(struct symbols *symbols, struct known_module *known,
   make_hint(known);
 }
 
-static void fetch_wanted(struct symbols *symbols, const struct symbol_module *modules, struct wanted *wanted,
-                         symbols_progress *progress, void *context) {
+/* The file that was wanted by that id; NULL: none was. */
+static const struct fetch_file *wanted_file(const struct wanted *wanted, const unsigned char *id,
+                                            size_t bytes) {
+  for (size_t i = 0; i < wanted->count; i++)
+    if (bytes && wanted->file[i].build_id_bytes == bytes && !memcmp(wanted->file[i].build_id, id, bytes))
+      return &wanted->file[i];
+  return NULL;
+}
+
+/* A file that did not come for another reason than that no server has it is asked for again. */
+static bool is_settled(const struct fetch_file *file) {
+  return file && (file->path || file->error == ENOENT);
+}
+
+/* Several modules may have one supplement. */
+static void fetch_wanted(struct symbols *symbols, const struct symbol_module *modules, size_t count,
+                         struct wanted *wanted, symbols_progress *progress, void *context) {
   fetch_files(wanted->file, wanted->count, progress, context);
   for (size_t i = 0; i < wanted->count; i++) {
     const struct fetch_file *file = &wanted->file[i];
     if (file->path) debug_files_add(&symbols->places.files, file->build_id, file->build_id_bytes, file->path);
   }
-  for (size_t i = 0; i < wanted->count; i++) {
-    const struct symbol_module *module = &modules[wanted->number[i]];
-    struct known_module *known = wanted->file[i].path ? module_of(symbols, module) : NULL;
-    if (known) open_anew(symbols, known, module);
+  for (size_t i = 0; i < count && wanted->count; i++) {
+    struct known_module *known = module_of(symbols, &modules[i]);
+    if (!known) continue;
+    const struct supplement *lacking = &known->file.supplement;
+    const struct fetch_file *own = wanted_file(wanted, known->build_id, known->build_id_bytes),
+                            *supplement = wanted_file(wanted, lacking->lacking, lacking->lacking_bytes);
+    known->asked |= is_settled(own);
+    known->asked_supplement |= is_settled(supplement);
+    if ((own && own->path) || (supplement && supplement->path)) open_anew(symbols, known, &modules[i]);
   }
 }
 
@@ -544,7 +562,7 @@ char *symbols_fetch(struct symbols *symbols, const struct symbol_module *modules
       if (known && round) want_supplement(wanted, known, i);
       if (known && !round) want_file(wanted, known, i);
     }
-    fetch_wanted(symbols, modules, wanted, progress, context);
+    fetch_wanted(symbols, modules, count, wanted, progress, context);
     said = wanted_end(wanted);
   }
   free(wanted);

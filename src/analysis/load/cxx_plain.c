@@ -49,6 +49,20 @@ static size_t find_list(const char *name, size_t open, size_t end, struct cxx_pa
   return 0;
 }
 
+static bool is_of_word(char character) {
+  return character == '_' || character == ':' || isalnum((unsigned char)character);
+}
+
+/* Whether a text has a type in it, and not as part of a longer name. */
+static bool has_type(const char *text, const char *end, const struct cxx_part *type) {
+  while (type->bytes && (text = memmem(text, (size_t)(end - text), type->text, type->bytes))) {
+    bool begins = !is_of_word(text[-1]), ends = text + type->bytes == end || !is_of_word(text[type->bytes]);
+    if (begins && ends) return true;
+    text++;
+  }
+  return false;
+}
+
 /* Whether an argument is what the library takes if there is none, for a container of `first`. */
 static bool is_default(const struct cxx_part *argument, const struct cxx_part *first) {
   static const char *const templates[] = {"allocator<", "char_traits<",    "less<",        "hash<",
@@ -57,7 +71,7 @@ static bool is_default(const struct cxx_part *argument, const struct cxx_part *f
   if (!text_begins(argument->text, "std::")) return false;
   name += cxx_version_bytes(name);
   for (size_t i = 0; i < sizeof templates / sizeof *templates; i++)
-    if (text_begins(name, templates[i])) return memmem(name, (size_t)(end - name), first->text, first->bytes);
+    if (text_begins(name, templates[i])) return has_type(name, end, first);
   return false;
 }
 
