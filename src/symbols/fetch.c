@@ -3,7 +3,7 @@
  *
  * ABANDONED: a query ends when its callback of progress says so. But some versions of the library
  * do not call it before a server has begun to send. So threads are detached, and the calling thread
- * gives them a moment to end, no more. What they share belongs to whoever is the last to leave.
+ * gives them a moment to end, no more. The thread that leaves last frees what they share.
  *
  * FALSE MISS: libdebuginfod 0.188 remembers a query that was cancelled as a file that no server
  * has. That entry, an empty file in its cache, is removed. */
