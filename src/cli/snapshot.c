@@ -13,6 +13,7 @@
 #include "compact/compact.h"
 #include "trace/copy.h"
 #include "trace/finish.h"
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,7 +93,15 @@ static wn_status copy_to(const char *path, const char *name, bool goes_on) {
   return status;
 }
 
-static int take_one(const struct recording_process *process, const char *pattern, unsigned number) {
+static bool is_gone(const char *path) {
+  struct stat found;
+  return stat(path, &found) && (errno == ENOENT || errno == ENOTDIR);
+}
+
+/* `again`: a copy was taken before. If the program has ended since then, the recorder may have given
+ * its trace the name that the user chose: nothing is left to copy, and nothing is wrong. */
+static int take_one(const struct recording_process *process, const char *pattern, unsigned number,
+                    bool again) {
   char *name = name_of(pattern, (int)process->pid, number), size[32];
   struct stat found;
   if (!name) return fail_usage("dump", "--output %s: behind %% stand t, p, n or %%", pattern);
@@ -102,7 +111,7 @@ static int take_one(const struct recording_process *process, const char *pattern
     fflush(stdout);
   }
   free(name);
-  return status ? fail_job("%s", wn_last_error()) : 0;
+  return !status || (again && is_gone(process->path)) ? 0 : fail_job("%s", wn_last_error());
 }
 
 /* False: the process writes it no longer, since it ended or became another program. */
@@ -140,8 +149,9 @@ int snapshot_take(const char *name, const struct recordings *found, const char *
                       count);
   int code = 0;
   unsigned number = 1;
-  for (size_t i = 0; i < count && !code; i++) code = take_one(&first[i], pattern, number++);
-  while (!code && every_ns && wait_for(first->path, every_ns)) code = take_one(first, pattern, number++);
+  for (size_t i = 0; i < count && !code; i++) code = take_one(&first[i], pattern, number++, false);
+  while (!code && every_ns && wait_for(first->path, every_ns))
+    code = take_one(first, pattern, number++, true);
   return code;
 }
 /* SPDX-License-Identifier: MIT */
