@@ -88,7 +88,8 @@ struct callstack_call {
  * native frame. A native frame in the code of its loop runs the chain's next calls, up to the
  * one that is the first of its activation. */
 struct callstack_interpreter {
-  uintptr_t loop_begin, loop_end; /* code addresses */
+  /* Code addresses: of the loop, and of a function that runs calls outside it, or 0. */
+  uintptr_t loop_begin, loop_end, starter_begin, starter_end;
   /* The innermost call of the calling thread; 0: there is none. Called when the walk comes to
    * the first native frame of the loop, but not if it passed a frame that a signal interrupted:
    * then the chain may be half written. */

@@ -81,7 +81,8 @@ static inline uint32_t named_frame(const struct language *language, uintptr_t pc
 static inline void put_calls_at(struct language *language, struct frames *frames, size_t depth, uintptr_t pc,
                                 const struct walk *walk) {
   const struct callstack_interpreter *interpreter = language->interpreter;
-  if (pc - 1 - interpreter->loop_begin < interpreter->loop_end - interpreter->loop_begin)
+  if (pc - 1 - interpreter->loop_begin < interpreter->loop_end - interpreter->loop_begin ||
+      pc - 1 - interpreter->starter_begin < interpreter->starter_end - interpreter->starter_begin)
     put_calls(language, frames, depth, false);
   else if (walk->interrupted)
     language->interrupted = true;

@@ -98,10 +98,11 @@ SLOW int posix_memalign_slow(void **block, size_t alignment, size_t bytes) {
  * the words gained are the difference between the usable sizes after and before, in words. */
 SLOW void *realloc_other(void *block, size_t bytes) {
   if (maybe_sampled(block) && host_owns(block)) return host_realloc(block, bytes);
+  uintptr_t from = (uintptr_t)block;
   size_t before = real.usable_size(block);
   void *grown = real.realloc(block, bytes);
   if (!grown || bytes <= before) return grown;
-  const struct host_growth growth = {.before = before, .after = real.usable_size(grown)};
+  const struct host_growth growth = {.from = from, .before = before, .after = real.usable_size(grown)};
   size_t gained = malloc_words(growth.after) - malloc_words(before);
   return count_words(gained) ? grown : host_follow_grown(grown, bytes, &growth);
 }

@@ -1,9 +1,11 @@
 /* The interpreter of a language that this process runs, whose calls are on callstacks; and the code
- * that a runtime makes in it, whose names are. In a process of CPython no other is named. */
+ * that a runtime makes in it, whose names are. In a process of CPython or Perl no other is
+ * named. */
 #ifndef PRELOAD_INTERPRETERS_H
 #define PRELOAD_INTERPRETERS_H
 
 #include "languages/code_map.h"
+#include "languages/perl.h"
 #include "languages/python.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,8 +19,9 @@ bool interpreters_find(struct callstacks *callstacks, const struct python **pyth
                        void (*tell)(uintptr_t, const struct callstack_place *),
                        char reason[INTERPRETER_REASON_BYTES]);
 
-/* callstack_capture, with the interpreter's calls. */
-const wn_callstack *interpreters_capture(struct callstacks *callstacks, size_t depth);
+/* callstack_capture, with the interpreter's calls. `moved`: the old address of a block that realloc is
+ * moving, or 0; what lay there is gone. */
+const wn_callstack *interpreters_capture(struct callstacks *callstacks, size_t depth, uintptr_t moved);
 
 /* The program has mapped a file as executable; it ends, or its recording does; it is a forked
  * child. */

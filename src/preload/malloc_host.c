@@ -78,7 +78,8 @@ struct host_thread {
   struct memprof_thread engine;
   uint32_t number;
   bool attached;
-  bool counting; /* words_left counts down to a sample; if false, to the end of a piece */
+  bool counting;   /* words_left counts down to a sample; if false, to the end of a piece */
+  uintptr_t moved; /* where the block was that realloc is moving, or 0 */
 };
 
 static _Thread_local struct host_thread self;
@@ -125,7 +126,7 @@ static void unmute(struct muted saved) {
 
 static const wn_callstack *capture(struct memprof_thread *thread, size_t depth) {
   (void)thread;
-  return interpreters_capture(callstacks, depth);
+  return interpreters_capture(callstacks, depth, self.moved);
 }
 
 /* Nothing to do: each thread looks for a profile itself, at the latest after PIECE words. */
@@ -445,8 +446,10 @@ void *host_realloc(void *block, size_t bytes) {
   struct sampled_place place = find(block);
   check_live(place, "winnow: the program reallocates a freed block, or a pointer that malloc did not give\n");
   attach();
+  self.moved = (uintptr_t)block;
   struct sampled_place resized = resize(place, bytes);
   if (resized.address && resized.block) follow_resized(resized, bytes, &saved.left);
+  self.moved = 0;
   memprof_drain(&self.engine); /* also if the block is no longer followed */
   unmute(saved);
   if (!resized.address) errno = ENOMEM;
@@ -469,6 +472,7 @@ void *host_follow_grown(void *block, size_t bytes, const struct host_growth *gro
   size_t previous = is_real ? likely_bytes(growth->before, bytes) : growth->before;
   struct sampled_place moved = {0};
   bool zeroed;
+  self.moved = growth->from;
   if (has_region) moved = region_allocate(bytes, 16, &zeroed);
   if (moved.address) {
     memcpy(moved.address, block, bytes);
@@ -480,6 +484,7 @@ void *host_follow_grown(void *block, size_t bytes, const struct host_growth *gro
   } else {
     follow_real(block, bytes, trials, previous, hits);
   }
+  self.moved = 0;
   unmute(saved);
   return moved.address ? moved.address : block;
 }

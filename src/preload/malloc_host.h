@@ -40,9 +40,10 @@ void host_free(void *block);
 void *host_realloc(void *block, size_t bytes);
 size_t host_usable_size(void *block);
 
-/* The usable sizes that an unsampled block had and has, and what frees it: `free`, or if that is
- * NULL the real allocator. */
+/* Where an unsampled block was (0: what was there is read by nothing), the usable sizes that it had
+ * and has, and what frees it: `free`, or if that is NULL the real allocator. */
 struct host_growth {
+  uintptr_t from;
   size_t before, after;
   void (*free)(void *context, void *block);
   void *context;

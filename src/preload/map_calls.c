@@ -65,7 +65,7 @@ static enum recorder_map_kind kind_of(int flags) {
 }
 
 static const wn_callstack *capture(void) {
-  return callstack_keep(interpreters_capture(host_callstacks(), process_stack_depth()));
+  return callstack_keep(interpreters_capture(host_callstacks(), process_stack_depth(), 0));
 }
 
 static void measure(void) {

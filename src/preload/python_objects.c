@@ -93,7 +93,7 @@ static void *resize(void *context, void *block, size_t bytes, size_t before) {
   void *grown = pymalloc.realloc(context, block, bytes);
   size_t after = grown ? python_block_bytes(python, grown) : 0;
   if (after <= before || count_words(malloc_words(after) - malloc_words(before))) return grown;
-  const struct host_growth growth = {before, after, release, context, WN_SOURCE_PYTHON};
+  const struct host_growth growth = {0, before, after, release, context, WN_SOURCE_PYTHON};
   return host_follow_grown(grown, bytes, &growth);
 }
 
@@ -113,7 +113,7 @@ static void *arena_alloc(void *context, size_t bytes) {
   void *arena = arenas.alloc(context, bytes);
   if (arena) python_arena_begins(python, (uintptr_t)arena);
   if (arena && noted) {
-    const wn_callstack *stack = interpreters_capture(host_callstacks(), process_stack_depth());
+    const wn_callstack *stack = interpreters_capture(host_callstacks(), process_stack_depth(), 0);
     mappings_add((uintptr_t)arena, bytes, RECORDER_MAP_ARENA, callstack_keep(stack));
     if (process_recorder()) recorder_memory(process_recorder());
   }

@@ -37,7 +37,7 @@ static uintptr_t page_behind(uintptr_t address) {
 }
 
 static const wn_callstack *capture(void) {
-  return callstack_keep(interpreters_capture(host_callstacks(), process_stack_depth()));
+  return callstack_keep(interpreters_capture(host_callstacks(), process_stack_depth(), 0));
 }
 
 /* The size of a new thread's stack. 0 if it is not known, or if the program provides the stack. */

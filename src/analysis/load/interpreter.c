@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* The module of a language's frames. */
-static const char *const module_of[INTERPRETERS] = {"[python]", "[jit]"};
+static const char *const module_of[INTERPRETERS] = {"[python]", "[perl]", "[jit]"};
 
 static const char importing[] = "<frozen importlib.";
 
@@ -54,7 +54,7 @@ static bool is_made_of_program(const struct marking *marking, const struct frame
 
 static bool is_of_language(const struct marking *marking, const struct frame *frame) {
   if (!frame || frame->module != marking->language) return false;
-  return marking->interpreter == INTERPRETER_PYTHON || is_made_of_program(marking, frame);
+  return marking->interpreter != INTERPRETER_JIT || is_made_of_program(marking, frame);
 }
 
 static bool imports(const struct marking *marking, const struct frame *frame) {
@@ -82,6 +82,12 @@ static bool is_named_python(const char *module) {
   return text_begins(name, "python") && (!name[6] || (name[6] >= '0' && name[6] <= '9'));
 }
 
+/* "perl", "perl5.36.0", "libperl.so.5.36" */
+static bool is_named_perl(const char *module) {
+  const char *name = module + (text_begins(module, "lib") ? 3 : 0);
+  return text_begins(name, "perl") && (!name[4] || name[4] == '5' || text_begins(name + 4, ".so"));
+}
+
 /* "node", "libnode.so.108", "libjvm.so"; and code at an address, which is the runtime's where no
  * name was told for it. */
 static bool is_of_runtime(const struct marking *marking, const struct frame *frame) {
@@ -99,6 +105,7 @@ static bool is_of_runtime(const struct marking *marking, const struct frame *fra
 static bool is_of_interpreter(const struct marking *marking, const struct frame *frame) {
   if (marking->interpreter == INTERPRETER_JIT) return is_of_runtime(marking, frame);
   if (!frame->module) return false;
+  if (marking->interpreter == INTERPRETER_PERL) return is_named_perl(text(marking, frame->module));
   if (is_named_python(text(marking, frame->module))) return true;
   const char *function = text(marking, frame->function);
   return marking->runs[frame->module] && (text_begins(function, "Py") || text_begins(function, "_Py"));
@@ -116,8 +123,8 @@ static bool is_main(const struct marking *marking, uint32_t node, const struct f
 static bool is_hidden(const struct marking *marking, uint32_t node, const struct frame *frame) {
   uint8_t within = marking->within[node];
   if (is_of_language(marking, frame)) return within == PROGRAM && imports(marking, frame);
-  return (within || (marking->calls[node] && !is_main(marking, node, frame))) &&
-         is_of_interpreter(marking, frame);
+  bool outermost = marking->interpreter != INTERPRETER_PERL && is_main(marking, node, frame);
+  return (within || (marking->calls[node] && !outermost)) && is_of_interpreter(marking, frame);
 }
 
 static bool mark(struct marking *marking) {

@@ -4,6 +4,7 @@
  * "libpython3.12.so". If the native frame that runs a frame of Python, its direct caller, is in another
  * file, that is a program linked with the interpreter, whose functions are then known by their names:
  * "Py..." and "_Py...". Extension modules and C libraries are not the interpreter.
+ * Perl's frames are in "[perl]", and its interpreter is "perl" or "libperl.so.5.36".
  *
  * A function that a runtime made (languages/code_map.h) is a place in the module "[jit]"; without a
  * file or arguments in its name it is the runtime's own, as are those of Node's and Java's
@@ -11,7 +12,7 @@
  *
  * HIDDEN. Where a frame of the language stands further out, or further in on some stack, an
  * interpreter's function is a wrapper of what it allocates, and call paths leave it out; not the
- * program's `main`. So are Python's own functions that import a module, below the line that
+ * `main` of a program in Python, which may do more than run it. So are Python's own functions that import a module, below the line that
  * imports it, as in a traceback. Stacks of the interpreter's start stay as they
  * are beyond the functions that also run the program. */
 #ifndef ANALYSIS_INTERPRETER_H
@@ -19,7 +20,7 @@
 
 #include "analysis/load/names.h"
 
-enum interpreter { INTERPRETER_PYTHON, INTERPRETER_JIT, INTERPRETERS };
+enum interpreter { INTERPRETER_PYTHON, INTERPRETER_PERL, INTERPRETER_JIT, INTERPRETERS };
 
 /* Whether a string is the module of a language's frames. */
 bool interpreter_is_language(const struct names *names, uint32_t module);

@@ -105,14 +105,17 @@ void report_print_wrappers(const struct view *view) {
     else
       more += same == named;
   }
-  const bool *of = view->report->recording->wrappers.interpreters;
-  bool python = of[INTERPRETER_PYTHON], made = of[INTERPRETER_JIT];
-  if (!named && !python && !made) return;
+  static const char *const whose[INTERPRETERS] = {"Python's own C functions", "Perl's own C functions",
+                                                  "Node's or Java's own functions"};
+  const bool *found = view->report->recording->wrappers.interpreters;
+  bool any = false;
+  for (int i = 0; i < INTERPRETERS; i++) any |= found[i];
+  if (!named && !any) return;
   say(&paragraph, "Passed over, since they only allocate for their callers: ");
   for (size_t i = 0; i < named; i++) say(&paragraph, "%s%s", i ? ", " : "", fitted[i]);
   if (more) say(&paragraph, " and %zu more", more);
-  if (python) say(&paragraph, "%sPython's own C functions", named ? "; " : "");
-  if (made) say(&paragraph, "%sthe language runtime's own functions", named || python ? "; " : "");
+  for (int i = 0; i < INTERPRETERS; i++)
+    if (found[i]) say(&paragraph, "%s%s", named++ ? "; " : "", whose[i]);
   say(&paragraph, " (--show-wrappers gives them rows).");
   putchar('\n');
   text_paragraph(stdout, paragraph.text, 0);

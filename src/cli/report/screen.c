@@ -433,6 +433,22 @@ static void print_names_hint(const struct view *view) {
   text_paragraph(stdout, text.text, 2);
 }
 
+/* Whose functions are hidden, behind those that are wrappers, or alone. False: none are. */
+static bool say_interpreters(struct paragraph *text, const struct view *view, bool behind) {
+  static const char *const whose[INTERPRETERS] = {"Python's C functions", "Perl's C functions",
+                                                  "Node's or Java's own functions"};
+  const bool *found = view->report->recording->wrappers.interpreters;
+  bool any = false;
+  for (int i = 0; i < INTERPRETERS; i++) {
+    if (!found[i]) continue;
+    say(text,
+        behind || any ? "; %s, for the lines that call them" : "%s are counted for the lines that call them",
+        whose[i]);
+    any = true;
+  }
+  return any;
+}
+
 void screen_print_foot(const struct view *view) {
   struct paragraph text = {.length = 0};
   char fitted[FITTED_MOST];
@@ -441,8 +457,6 @@ void screen_print_foot(const struct view *view) {
   putchar('\n');
   text_style(stdout, STYLE_DIM);
   if (*note) text_paragraph(stdout, note, 2);
-  const bool *of = view->report->recording->wrappers.interpreters;
-  bool python = of[INTERPRETER_PYTHON], made = of[INTERPRETER_JIT];
   if (wrappers)
     say(&text,
         wrappers > 1 ? "Wrappers, counted for their callers: %s and %zu more"
@@ -452,15 +466,10 @@ void screen_print_foot(const struct view *view) {
             strings_text(view->report->names->strings, view->report->recording->wrappers.functions[0]),
             WRAPPER_COLUMNS, 2),
         wrappers - 1);
-  if (python)
-    say(&text, wrappers ? "; Python's C functions, for the lines that call them"
-                        : "Python's C functions are counted for the lines that call them");
-  if (made)
-    say(&text, wrappers || python
-                   ? "; the language runtime's own functions, for those of the program that call them"
-                   : "The language runtime's own functions are counted for the program's that call them");
-  if (wrappers || python || made) say(&text, " (--show-wrappers)."), text_paragraph(stdout, text.text, 2);
-  if (python && mapped_has_arenas(view->report->samples))
+  bool any = say_interpreters(&text, view, wrappers);
+  if (any || wrappers) say(&text, " (--show-wrappers)."), text_paragraph(stdout, text.text, 2);
+  if (view->report->recording->wrappers.interpreters[INTERPRETER_PYTHON] &&
+      mapped_has_arenas(view->report->samples))
     text_paragraph(
         stdout,
         "Python reuses freed dicts, lists, tuples and floats; each stays with the line that made it first.",

@@ -1,0 +1,228 @@
+/* Finds the interpreter, and describes its calls. */
+#include "languages/perl.h"
+
+#include "callstack/object.h"
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+
+/* LAYOUT. Offsets in bytes: of the interpreter, of a COP, a PERL_SI, a PERL_CONTEXT, an SV, and of the
+ * bodies of a CV, a GV and a stash; and some of their values. */
+enum {
+  CURRENT_COP = 208,
+  CURRENT_STACK = 224,
+  COMPILING = 1936,
+  RUN_LOOP = 2288,
+  PHASE = 2512,
+  COP_LINE = 36,
+  COP_FILE = 48,
+  STACK_CONTEXTS = 8,
+  STACK_BEFORE = 16,
+  STACK_TOP = 32,
+  CONTEXT_BYTES = 104,
+  CONTEXT_TYPE = 0,
+  CONTEXT_COP = 16,
+  CONTEXT_SUB = 72,
+  SV_BODY = 0,
+  SV_FLAGS = 12,
+  SUB_NAME = 56,
+  SUB_FLAGS = 92,
+  SUB_STASH = 32,
+  GLOB_NAME = 32,
+  GLOB_STASH = 40,
+  STASH_NAMES = 32, /* a name, or several if there is a count */
+  STASH_NAME_COUNT = 32 + 28,
+  NAME_BYTES = 4,
+  NAME_TEXT = 8,
+
+  PHASE_DESTRUCT = 6,
+  TYPE_MASK = 15,
+  TYPE_SUB = 9,
+  TYPE_EVAL = 11,
+  SUB_IS_FAKE = 0x80,          /* for code in a regular expression, within the context of its subroutine */
+  EVAL_IS_BLOCK = 0x40 | 0x80, /* eval {}, or try {} */
+  SV_HAS_AUX = 0x02000000,
+  SUB_IS_NAMED = 0x8000, /* its name is a name, and no glob */
+};
+
+enum { INNERMOST = 1, NAME_MOST = 255 };
+
+static uintptr_t word_at(uintptr_t object, size_t offset) {
+  uintptr_t word;
+  memcpy(&word, (const void *)(object + offset), sizeof word);
+  return word;
+}
+
+static uint32_t int_at(uintptr_t object, size_t offset) {
+  uint32_t number;
+  memcpy(&number, (const void *)(object + offset), sizeof number);
+  return number;
+}
+
+/* ---- names ---- */
+
+/* Puts a name behind what is in the buffer, of which `length` bytes are used. */
+static size_t put(char buffer[NAME_MOST + 1], size_t length, const char *text, size_t bytes) {
+  if (bytes > NAME_MOST - length) bytes = NAME_MOST - length;
+  memcpy(buffer + length, text, bytes);
+  buffer[length + bytes] = 0;
+  return length + bytes;
+}
+
+static size_t put_name(char buffer[NAME_MOST + 1], size_t length, uintptr_t name) {
+  return name ? put(buffer, length, (const char *)(name + NAME_TEXT), int_at(name, NAME_BYTES)) : length;
+}
+
+static size_t put_stash(char buffer[NAME_MOST + 1], uintptr_t stash) {
+  if (!stash || !(int_at(stash, SV_FLAGS) & SV_HAS_AUX)) return 0;
+  uintptr_t body = word_at(stash, SV_BODY), name = word_at(body, STASH_NAMES);
+  if (name && int_at(body, STASH_NAME_COUNT)) name = word_at(name, 0);
+  size_t length = put_name(buffer, 0, name);
+  return length ? put(buffer, length, "::", 2) : 0;
+}
+
+/* "Package::name"; of a subroutine without a name "Package::__ANON__". */
+static const char *name_of(uintptr_t sub, char buffer[NAME_MOST + 1]) {
+  uintptr_t body = sub ? word_at(sub, SV_BODY) : 0, named = body ? word_at(body, SUB_NAME) : 0;
+  if (!named) return "__ANON__";
+  bool is_name = int_at(body, SUB_FLAGS) & SUB_IS_NAMED;
+  uintptr_t glob = is_name ? 0 : word_at(named, SV_BODY);
+  size_t length = put_stash(buffer, is_name ? word_at(body, SUB_STASH)
+                                    : glob  ? word_at(glob, GLOB_STASH)
+                                            : 0);
+  if (!is_name) named = glob ? word_at(glob, GLOB_NAME) : 0;
+  return put_name(buffer, length, named) ? buffer : "__ANON__";
+}
+
+/* ---- contexts ---- */
+
+/* A context, and the array that it is in; `at` -1: all of its contexts are passed. */
+struct position {
+  uintptr_t stack;
+  int32_t at;
+};
+
+static uintptr_t context_at(const struct position *position) {
+  return word_at(position->stack, STACK_CONTEXTS) + (uintptr_t)position->at * CONTEXT_BYTES;
+}
+
+static struct position top_of(uintptr_t stack) {
+  return (struct position){stack, stack ? (int32_t)int_at(stack, STACK_TOP) : -1};
+}
+
+/* Where a context is; it is in one of the arrays, unless it has ended meanwhile. */
+static struct position find(uintptr_t stack, uintptr_t context) {
+  for (; stack; stack = word_at(stack, STACK_BEFORE)) {
+    struct position top = top_of(stack);
+    uintptr_t offset = context - word_at(stack, STACK_CONTEXTS);
+    if (top.at >= 0 && offset <= (uintptr_t)top.at * CONTEXT_BYTES)
+      return (struct position){stack, (int32_t)(offset / CONTEXT_BYTES)};
+  }
+  return top_of(0);
+}
+
+static uint8_t type_of(uintptr_t context) { return *(const uint8_t *)(context + CONTEXT_TYPE); }
+
+/* Whether code runs in this context that has a name of its own. */
+static bool is_call(uintptr_t context) {
+  uint8_t type = type_of(context);
+  return (type & TYPE_MASK) == TYPE_SUB ? !(type & SUB_IS_FAKE)
+                                        : (type & TYPE_MASK) == TYPE_EVAL && !(type & EVAL_IS_BLOCK);
+}
+
+/* The next call from a position on outwards, in the same array. False: there is none. */
+static bool next_call(struct position *position) {
+  while (position->at >= 0 && !is_call(context_at(position))) position->at--;
+  return position->at >= 0;
+}
+
+/* ---- calls ---- */
+
+static wn_place place_of(const struct perl *perl, uintptr_t interpreter, uintptr_t cop, uintptr_t context) {
+  char name[NAME_MOST + 1];
+  struct callstack_place place = {.function = "(main)"};
+  if (!cop) return 0;
+  if (context) {
+    bool is_sub = (type_of(context) & TYPE_MASK) == TYPE_SUB;
+    place.function = is_sub ? name_of(word_at(context, CONTEXT_SUB), name) : "(eval)";
+  }
+  if (cop == interpreter + COMPILING) place.function = "(compiling)";
+  place.file = (const char *)word_at(cop, COP_FILE);
+  place.line = int_at(cop, COP_LINE);
+  return place.file ? callstacks_place(perl->callstacks, &place) : 0;
+}
+
+/* ENDING. The interpreter of this thread, 0: there is none whose calls can be read. */
+static uintptr_t living(const struct perl *perl) {
+  uintptr_t state = (uintptr_t)pthread_getspecific(*perl->key);
+  bool lives = state && memory_readable(state + RUN_LOOP) && memory_readable(state + PHASE) &&
+               word_at(state, RUN_LOOP) == perl->interpreter.loop_begin &&
+               int_at(state, PHASE) < PHASE_DESTRUCT;
+  return lives ? state : 0;
+}
+
+static uintptr_t innermost(const struct callstack_interpreter *interpreter) {
+  return living((const struct perl *)(const void *)interpreter) ? INNERMOST : 0;
+}
+
+/* A call is the context of the subroutine that it has called, or INNERMOST. */
+static uintptr_t describe(const struct callstack_interpreter *interpreter, uintptr_t call,
+                          struct callstack_call *out) {
+  const struct perl *perl = (const struct perl *)(const void *)interpreter;
+  uintptr_t state = (uintptr_t)pthread_getspecific(*perl->key), stack = word_at(state, CURRENT_STACK);
+  uintptr_t cop = call == INNERMOST ? word_at(state, CURRENT_COP) : word_at(call, CONTEXT_COP);
+  struct position position = call == INNERMOST ? top_of(stack) : find(stack, call);
+  *out = (struct callstack_call){.place = 0};
+  if (!position.stack) return 0;
+  stack = position.stack;
+  if (call != INNERMOST) position.at--;
+  while (position.stack && !next_call(&position)) position = top_of(word_at(position.stack, STACK_BEFORE));
+  uintptr_t context = position.stack ? context_at(&position) : 0;
+  out->place = place_of(perl, state, cop, context);
+  out->is_first = !context || position.stack != stack;
+  return context;
+}
+
+/* ---- finding ---- */
+
+static void *symbol(const char *name) { return dlsym(RTLD_DEFAULT, name); }
+
+static bool find_code(const char *name, uintptr_t *begin, uintptr_t *end) {
+  Dl_info info;
+  ElfW(Sym) *found = NULL;
+  const void *code = symbol(name);
+  if (!code || !dladdr1(code, &info, (void **)&found, RTLD_DL_SYMENT) || !found || !found->st_size)
+    return false;
+  *begin = (uintptr_t)code;
+  *end = *begin + found->st_size;
+  return true;
+}
+
+static bool find_loop(struct callstack_interpreter *interpreter) {
+  return find_code("Perl_runops_standard", &interpreter->loop_begin, &interpreter->loop_end) &&
+         find_code("perl_parse", &interpreter->starter_begin, &interpreter->starter_end);
+}
+
+/* ---- shared ---- */
+
+enum perl_found perl_find(struct perl *perl, struct callstacks *callstacks, char reason[PERL_REASON_BYTES]) {
+  const unsigned char *revision = symbol("PL_revision"), *version = symbol("PL_version");
+  if (!revision || !version) return PERL_NONE;
+  *perl = (struct perl){.interpreter = {.innermost = innermost, .describe = describe},
+                        .callstacks = callstacks,
+                        .key = symbol("PL_thr_key")};
+  const char *why = *revision != 5 || *version != 36 ? "its calls are known of 5.36 only"
+                    : !perl->key                     ? "it was built without threads"
+                    : !find_loop(&perl->interpreter) ? "it exports too few symbols"
+                                                     : NULL;
+  if (!why) return PERL_FOUND;
+  snprintf(reason, PERL_REASON_BYTES, "Perl %u.%u: %s", *revision, *version, why);
+  return PERL_REFUSED;
+}
+
+bool perl_is_moving(const struct perl *perl, uintptr_t block) {
+  uintptr_t state = living(perl), stack = state ? word_at(state, CURRENT_STACK) : 0;
+  return stack && word_at(stack, STACK_CONTEXTS) == block;
+}
+/* SPDX-License-Identifier: MIT */
