@@ -8,6 +8,7 @@
 #include "export/formats.h"
 
 #include "base/error.h"
+#include "base/text.h"
 #include "export/json.h"
 #include <math.h>
 #include <stdlib.h>
@@ -134,10 +135,8 @@ static void write_stacks(struct dhat *dhat) {
   json_end(&dhat->json, ']');
 }
 
-/* Whether a name is an address in the module, such as "libfoo.so+0x1234". */
-static bool has_module(const char *name, const char *module) {
-  size_t length = strlen(module);
-  return !strncmp(name, module, length) && (!name[length] || name[length] == '+');
+static bool tells_module(const char *name, const char *module) {
+  return !strcmp(name, module) || text_begins_with_address(name, module);
 }
 
 /* Writes the frames behind DHAT's root, as "name (in module)" unless the name tells the module. */
@@ -150,7 +149,7 @@ static void write_frames(struct dhat *dhat) {
   for (size_t i = 0; i < stacks->frame_count; i++) {
     const char *module = strings_text(names->strings, stacks->paths.labels[stacks->frames[i]].module);
     export_stacks_label(stacks, stacks->frames[i], name);
-    if (*module && !has_module(name, module))
+    if (*module && !tells_module(name, module))
       snprintf(frame, sizeof frame, "%s (in %.2000s)", name, module);
     else
       snprintf(frame, sizeof frame, "%s", name);

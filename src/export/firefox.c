@@ -143,12 +143,11 @@ static const char *text_of(const struct firefox *to, uint32_t string) {
   return strings_text(to->export->report->names->strings, string);
 }
 
-/* Cuts the address off the name of a place without a line, such as "parse (libfoo.so+0x1234)". */
+/* Cuts the address off the name of a place without a line, such as "parse (libfoo+0x1234)". */
 static void cut_address(char *name, const char *module) {
   char *tail = strrchr(name, '(');
-  size_t length = strlen(module);
   if (!tail || tail < name + 2 || tail[-1] != ' ') return;
-  if (!strncmp(tail + 1, module, length) && !strncmp(tail + 1 + length, "+0x", 3)) tail[-1] = 0;
+  if (text_begins_with_address(tail + 1, module)) tail[-1] = 0;
 }
 
 static void name_of(const struct firefox *to, uint32_t label, char name[STACK_LABEL_MOST]) {

@@ -77,7 +77,7 @@ static wn_status write_neighbours(struct json *json, const struct table *table, 
   return WN_OK;
 }
 
-/* Whether a code address, "parse (libfoo.so+0x1234)", is one of a function. */
+/* Whether a code address, "parse (libfoo+0x1234)", is one of a function. */
 static bool is_address_of(const struct strings *strings, const struct label *address,
                           const struct label *function) {
   const char *name = strings_text(strings, function->function),

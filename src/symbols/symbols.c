@@ -296,11 +296,12 @@ static void name_from_table(struct symbols *symbols, struct known_module *known,
   frame->function = demangled(symbols, name);
 }
 
-/* Gives a function without a symbol the name "module+0xaddress". */
+/* Gives a function without a symbol the name "libfoo+0xaddress". */
 static void name_by_address(struct symbols *symbols, const struct known_module *known, uint64_t address,
                             struct symbol_frame *frame) {
   char text[512];
-  snprintf(text, sizeof text, "%s+0x%llx", path_name(known->path), (unsigned long long)address);
+  const char *name = path_name(known->path);
+  snprintf(text, sizeof text, "%.*s+0x%llx", (int)stem_length(name), name, (unsigned long long)address);
   frame->function = keep(symbols, text);
   frame->nameless = true;
 }

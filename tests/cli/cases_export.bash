@@ -121,7 +121,7 @@ exports_have_the_rows_of_the_report() {
   rows_agree --by module
   rows_agree --where 'hide ~ "0x.*0"'
   rows_agree --where 'from ~ "0x.*f" and hide ~ "prog.0x.*2"' --at end
-  rows_agree --wrapper libprog.so+0x470 --wrapper prog+0x20 --wrapper libprog.so+0x10
+  rows_agree --wrapper libprog+0x470 --wrapper prog+0x20 --wrapper libprog+0x10
   rows_agree --show-wrappers
   local options
   for options in "--sort self" "--by line --at end --sort self" "--sort total" "--sort blocks --by module"; do

@@ -67,7 +67,7 @@ the_screen_says_what_to_do() {
 the_screen_names_what_grew_the_most_and_counts_the_others() {
   make four t
   succeeds report --no-symbols t
-  says 'STILL GROWING +[^ ]+x40 [(][0-9.]+ GB/s[)], [^ ]+x30 [(][0-9.]+ GB/s[)] and 2 more to the end of a +run of less than a second'
+  says 'STILL GROWING +[^ ]+x40 [(][0-9.]+ GB/s[)], [^ ]+x30 [(][0-9.]+ GB/s[)] and 2 more to the end of a +run +of less than a second'
   [ "$(grep -c ' grows ' out)" = 4 ] || fail "$(cat out)"
   ! grep -qE '^.{101}' out || fail "too wide: $(cat out)"
   succeeds report --no-symbols --json t

@@ -75,7 +75,7 @@ wn_status compared_tables_make(const struct report *before, const struct report 
                                struct compared_tables *tables);
 void compared_tables_destroy(struct compared_tables *tables);
 
-/* Whether a row's label is an address in a module, such as "libfoo.so+0x1234". */
+/* Whether a row's label is an address in a module, such as "libfoo+0x1234". */
 bool compared_is_address(const struct comparison *comparison, const struct compared *row);
 
 /* What became of a row: "gone", "gone or moved", "new", "new or moved"; empty if both runs have it, or

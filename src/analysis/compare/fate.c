@@ -27,8 +27,7 @@ struct side {
 /* A library keeps its name up to the version: libfoo.so.1 and libfoo.so.2 are one file. 0: code outside
  * of files, or not enough memory. */
 static uint32_t number_file(struct strings *files, const char *module) {
-  const char *suffix = strstr(module, ".so");
-  char *name = suffix ? strndup(module, (size_t)(suffix - module)) : strdup(module);
+  char *name = strndup(module, stem_length(module));
   uint32_t number = name ? strings_intern(files, name) : 0;
   free(name);
   return number;

@@ -1,5 +1,5 @@
 /* Builds: they tell which code a name means that is an address. Code without a name is called by
- * its address in its file, such as "libfoo.so+0x1234"; in another build of the file that is other
+ * its address in its file, such as "libfoo+0x1234"; in another build of the file that is other
  * code. So each name that is an address has a build, and two recordings mean the same code by it
  * only if the builds are equal.
  *

@@ -37,9 +37,11 @@ static bool mark_address(struct resolving *resolving, uint32_t name, uint32_t mo
   return builds_mark(&resolving->names->builds, resolving->names->strings, name, resolving->builds[module]);
 }
 
-/* "libfoo.so+0x1234", or the address for code outside any file. */
+/* "libfoo+0x1234", or the address for code outside any file. */
 static void write_address(char buffer[PLACE_MOST], const char *module, uint64_t offset) {
-  snprintf(buffer, PLACE_MOST, "%.400s%s0x%llx", module, *module ? "+" : "", (unsigned long long)offset);
+  size_t length = stem_length(module);
+  snprintf(buffer, PLACE_MOST, "%.*s%s0x%llx", (int)(length < 400 ? length : 400), module, *module ? "+" : "",
+           (unsigned long long)offset);
 }
 
 /* `number`: of the module; 0 for code outside any file. */
@@ -59,7 +61,7 @@ static bool append_cut(struct resolving *resolving) {
   return append(resolving, (struct frame){.function = name, .module = intern(resolving, ""), .place = name});
 }
 
-/* The place of a frame whose line is not known: "function (libfoo.so+0x1234)". */
+/* The place of a frame whose line is not known: "function (libfoo+0x1234)". */
 static uint32_t place_of(struct resolving *resolving, const struct symbol_frame *frame, const char *module,
                          uint64_t offset) {
   char address[PLACE_MOST], text[2 * PLACE_MOST];

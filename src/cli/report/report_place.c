@@ -8,12 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Code without a name is called "module+0x12". */
+/* Code without a name is called "libfoo+0x12". */
 static bool has_no_name(const struct view *view, const struct label *label) {
   const char *module = strings_text(view->report->names->strings, label->module),
              *function = strings_text(view->report->names->strings, label->function);
-  size_t length = strlen(module);
-  return length && !strncmp(function, module, length) && function[length] == '+';
+  return text_begins_with_address(function, module);
 }
 
 static bool is_file(const struct view *view, uint32_t module) {
@@ -85,7 +84,7 @@ const char *report_module_worth_naming(const struct view *view, const struct lab
              *function = strings_text(strings, label->function);
   if (is_of_language(view, label)) return "";
   bool own = view->report->samples->process_count < 2 && *module != '[' && !strstr(module, ".so");
-  return own || text_begins(function, module) ? "" : module;
+  return own || !strcmp(function, module) || text_begins_with_address(function, module) ? "" : module;
 }
 
 wn_status place_of_function(const struct view *view, enum measure measure, const struct label *label,

@@ -240,7 +240,10 @@ static bool step_to_address(struct pprof_tables *tables, const struct pprof_loca
   char name[TRACE_TEXT_MOST + 32];
   struct named_place place = {0};
   uint32_t path, number, language;
-  snprintf(name, sizeof name, "%.255s+0x%llx", path_name(module->path.bytes), (unsigned long long)offset - 1);
+  const char *file = path_name(module->path.bytes);
+  size_t length = stem_length(file);
+  snprintf(name, sizeof name, "%.*s+0x%llx", (int)(length < 255 ? length : 255), file,
+           (unsigned long long)offset - 1);
   if (!named_text(tables->stacks, name, strlen(name), &place.function) ||
       !named_text(tables->stacks, module->path.bytes, module->path.length, &path) ||
       !named_module(tables->stacks, path, &language) || !named_place(tables->stacks, &place, &number))
