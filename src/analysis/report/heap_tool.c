@@ -5,11 +5,16 @@
 
 enum { FOUND_MOST = 32 };
 
+/* Why Winnow does not sample them. */
+#define PYTHON                                                                                          \
+  "Python's objects lie in it unsampled, because of PYTHONMALLOC, -X dev, --python-allocator=no, or a " \
+  "version that is not known"
+
 /* A file has this name, or this name and a version behind it. */
 static const struct {
   const char *module, *tool;
-} tools[] = {{"python3", "set PYTHONMALLOC=malloc to see Python's objects, or use memray"},
-             {"libpython3", "set PYTHONMALLOC=malloc to see Python's objects, or use memray"},
+} tools[] = {{"python3", PYTHON},
+             {"libpython3", PYTHON},
              {"node", "node --heapsnapshot-signal looks into JavaScript's heap"},
              {"nodejs", "node --heapsnapshot-signal looks into JavaScript's heap"},
              {"libjvm.so", "jcmd GC.class_histogram looks into Java's heap"},

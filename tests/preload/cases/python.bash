@@ -145,7 +145,10 @@ pythons_allocator_can_be_left_alone() {
   objects PYTHONTRACEMALLOC=1 "$winnow" record -q -o trace --rate 1e-2 >answer
   awk '{ exit !($1 > 2500) }' answer || fail "under tracemalloc: $(cat answer) objects"
   "$winnow" dump trace 2>/dev/null | grep -q ' map .* kind=5 ' || fail "under tracemalloc no arenas"
-  objects PYTHONDEVMODE=1 "$winnow" record -q -o trace --rate 1e-2 >answer
+  program='held = [(i, i) for i in range(300000)]'
+  objects PYTHONDEVMODE=1 "$winnow" record -q -o trace --rate 1e-3 >answer
+  "$winnow" report trace | tr -s ' \n' ' ' >report
+  grep -q 'objects lie in it unsampled, because of PYTHONMALLOC, -X dev,' report || fail "$(cat report)"
 }
 
 # Freed memory is overwritten at once, so that what is read of it would not be what it was.
