@@ -57,22 +57,27 @@ static int raised(int descriptor) {
   return high;
 }
 
-static bool is_ours(const struct chunk_file *file, int descriptor) {
-  struct stat found;
-  return descriptor >= 0 && !fstat(descriptor, &found) && found.st_dev == file->device &&
-         found.st_ino == file->inode;
+static bool examine(const struct chunk_file *file, int descriptor, struct stat *found) {
+  return descriptor >= 0 && !fstat(descriptor, found) && found->st_dev == file->device &&
+         found->st_ino == file->inode;
 }
 
-/* A descriptor of our file, opened again if need be; -1 if it cannot be had. */
-static int descriptor_of(struct chunk_file *file) {
+static bool is_ours(const struct chunk_file *file, int descriptor) {
+  struct stat found;
+  return examine(file, descriptor, &found);
+}
+
+/* A descriptor of our file, opened again if need be, and what the file is now; -1 if it cannot be
+ * had. */
+static int descriptor_and_state(struct chunk_file *file, struct stat *found) {
   int descriptor = atomic_load_explicit(&file->descriptor, memory_order_relaxed);
   if (atomic_load_explicit(&file->closed, memory_order_relaxed)) return -1;
-  if (is_ours(file, descriptor)) return descriptor;
+  if (examine(file, descriptor, found)) return descriptor;
   int again = raw_open(file->path, 0);
   if (again < 0) return -1;
   again = raised(again);
   /* The lock needs no renewal: it lives as long as `held`, which the old descriptor made. */
-  if (is_ours(file, again) &&
+  if (examine(file, again, found) &&
       atomic_compare_exchange_strong_explicit(&file->descriptor, &descriptor, again, memory_order_relaxed,
                                               memory_order_relaxed))
     return again;
@@ -80,13 +85,19 @@ static int descriptor_of(struct chunk_file *file) {
   return -1;
 }
 
-/* CUT */
-static bool is_whole(struct chunk_file *file, int descriptor) {
+static int descriptor_of(struct chunk_file *file) {
   struct stat found;
-  uint64_t size = atomic_load_explicit(&file->size, memory_order_relaxed);
-  if (fstat(descriptor, &found) || (uint64_t)found.st_size >= size) return true;
+  return descriptor_and_state(file, &found);
+}
+
+/* CUT: a descriptor of our file, -1 if it cannot be had or if the file was found shorter. */
+static int descriptor_of_whole(struct chunk_file *file) {
+  struct stat found;
+  uint64_t size = atomic_load_explicit(&file->size, memory_order_acquire);
+  int descriptor = descriptor_and_state(file, &found);
+  if (descriptor < 0 || (uint64_t)found.st_size >= size) return descriptor;
   atomic_store_explicit(&file->cut, true, memory_order_relaxed);
-  return false;
+  return -1;
 }
 
 /* ---- space ---- */
@@ -108,8 +119,7 @@ static void raise_to(_Atomic(uint64_t) *mark, uint64_t value) {
 /* False, with errno, if a system call cannot be tried for space up to `end`. */
 static bool may_grow(struct chunk_file *file, uint64_t end, int *descriptor) {
   bool allowed = end <= ceiling_of(file);
-  *descriptor = allowed ? descriptor_of(file) : -1;
-  if (*descriptor >= 0 && !is_whole(file, *descriptor)) *descriptor = -1;
+  *descriptor = allowed ? descriptor_of_whole(file) : -1;
   if (*descriptor < 0) errno = allowed ? EBADF : EFBIG;
   return *descriptor >= 0;
 }
@@ -472,8 +482,7 @@ void *chunk_file_map(struct chunk_file *file, uint64_t sequence) {
 bool chunk_file_is_whole(struct chunk_file *file, bool look) {
   if (look) {
     int saved = errno;
-    int descriptor = descriptor_of(file);
-    if (descriptor >= 0) is_whole(file, descriptor);
+    descriptor_of_whole(file);
     errno = saved;
   }
   return !atomic_load_explicit(&file->cut, memory_order_relaxed);
