@@ -172,3 +172,48 @@ for each in held: each.append(1)'
   "$winnow" dump trace 2>/dev/null | grep -m 1 'libwinnow-malloc' && fail "there is one"
   true
 }
+
+# Of each call in a random program, the program has the function and those around it, and the line is in all of them.
+calls_are_of_the_random_programs() { # NAMES: NAME FILE FIRST LAST of each function
+  local each
+  for each in $(traces); do
+    "$winnow" export -f folded --by line -q allocated-blocks -o stacks "$each" >/dev/null 2>&1 || fail "no stacks of $each"
+    LC_ALL=C grep -Eo '[^;]+ \((random_program|<random_made)_[^;]+:[0-9]+\)' stacks
+  done | sort -u >calls_found
+  awk 'function has(of, i) { for (i = 1; i <= count[of]; i++) if (first[of, i] <= line && line <= last[of, i]) return 1; return 0 }
+       NR == FNR { of = $1 " " $2; n = ++count[of]; first[of, n] = $3; last[of, n] = $4; next }
+       { match($0, / \(.*:/); file = substr($0, RSTART + 2, RLENGTH - 3); line = substr($0, RSTART + RLENGTH) + 0
+         right = n = split(substr($0, 1, RSTART - 1), name, ".")
+         for (; n; n--) right = right && (name[n] == "<locals>" || has(name[n] " " file))
+         if (!right) print }' "$1" calls_found >calls_wrong
+  [ -s calls_wrong ] && fail "calls that no program has: $(head -n 5 calls_wrong)"
+  true
+}
+
+# Programs with consecutive seeds, several in each process. How they run follows from the seeds too.
+same_random_programs() { # FIRST LAST
+  local first=$1 last=$2 pythons python rate count mode follows what
+  mapfile -t pythons < <(pythons)
+  [ ${#pythons[@]} -gt 0 ] || skip "there is no Python of 3.9 or later"
+  for (( ; first <= last; first += count )); do
+    RANDOM=$first
+    python=${pythons[RANDOM % ${#pythons[@]}]} mode=together follows=''
+    case $((RANDOM % 3)) in 0) rate=1 count=8 ;; 1) rate=1e-2 count=25 ;; *) rate=1e-4 count=60 ;; esac
+    [ $((RANDOM % 4)) = 0 ] && follows=-f
+    [ $((RANDOM % 8)) = 0 ] && mode=forks count=4
+    [ $((first + count)) -le $((last + 1)) ] || count=$((last + 1 - first))
+    what="$python, $count seeds from $first, $mode"
+    rm -rf trace random_program_*.py
+    "${pythons[0]}" "$here/programs/random_python.py" "$first" $count $mode >names || fail "no programs: $what"
+    seconds=300 PYTHONHASHSEED=$first same_as_bare $rate "$python" all.py
+    grep -q 'random_program_.*[0-9]' names && [ -s bare.out ] || fail "nothing ran: $what"
+    opens trace
+    [ $rate = 1e-4 ] || calls_are_of_the_random_programs names
+    [ $rate = 1e-4 ] || [ "$tiny" = 1 ] || [ -s calls_found ] || fail "no calls: $what"
+    echo "as without: $what, rate $rate $follows"
+  done
+}
+
+# One batch has blocks that are all sampled, one some that are, and in one each program is a process.
+random_python_programs_do_as_without() { same_random_programs 1 20; same_random_programs 34 36; }
+random_python_programs_do_as_without_for_long() { same_random_programs 1001 11000; }
