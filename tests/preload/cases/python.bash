@@ -208,8 +208,10 @@ same_random_programs() { # FIRST LAST
     seconds=300 PYTHONHASHSEED=$first same_as_bare $rate "$python" all.py
     grep -q 'random_program_.*[0-9]' names && [ -s bare.out ] || fail "nothing ran: $what"
     opens trace
-    [ $rate = 1e-4 ] || calls_are_of_the_random_programs names
-    [ $rate = 1e-4 ] || [ "$tiny" = 1 ] || [ -s calls_found ] || fail "no calls: $what"
+    if [ $rate != 1e-4 ] && [ "$mode$follows" != forks ]; then
+      calls_are_of_the_random_programs names
+      [ "$tiny" = 1 ] || [ -s calls_found ] || fail "no calls: $what"
+    fi
     echo "as without: $what, rate $rate $follows"
   done
 }
