@@ -15,8 +15,8 @@ static inline const char *path_name(const char *path) {
   return slash ? slash + 1 : path;
 }
 
-/* How much of a file's name an address in its code is told by: "libfoo" of "libfoo.so.1", "_json" of
- * "_json.cpython-311-x86_64-linux-gnu.so". */
+/* How much of a file's name an address in its code is told by: "libfoo" of "libfoo.so.1", "_json"
+ * of "_json.cpython-311-x86_64-linux-gnu.so". */
 static inline size_t stem_length(const char *name) {
   static const char *const endings[] = {".cpython-", ".abi3.so", ".so.", ".so"};
   for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {

@@ -90,9 +90,10 @@ struct callstack_call {
 struct callstack_interpreter {
   /* Code addresses: of the loop, and of a function that runs calls outside it, or 0. */
   uintptr_t loop_begin, loop_end, starter_begin, starter_end;
-  /* The innermost call of the calling thread; 0: there is none. Called when the walk comes to
-   * the first native frame of the loop, but not if it passed a frame that a signal interrupted:
-   * then the chain may be half written. */
+  bool is_whole; /* no compiler has split the loop, so a stack without either has no calls */
+  /* The innermost call of the calling thread; 0: there is none. Called when the walk comes to the
+   * first native frame of the loop, or unless that `is_whole` to its end; but not if it passed a
+   * frame that a signal interrupted: then the chain may be half written. */
   uintptr_t (*innermost)(const struct callstack_interpreter *interpreter);
   /* Describes a call and returns the one that is further out; 0: there is none. May take the
    * lock of callstacks_place. */

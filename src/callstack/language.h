@@ -4,8 +4,9 @@
  * unwound. So before the walk writes down a native frame, it writes down the language's next
  * frames, as long as their addresses lie below the stack pointer of the native frame's caller.
  * Calls of an interpreter (struct callstack_interpreter) are written down before the native
- * frames of its loop. What is left of them where the walk ends is put outermost: the compiler
- * may have split the loop's code, and a walk may not get through code made at run time.
+ * frames of its loop. What is left of them where the walk ends is put behind the last of these, or
+ * outermost if there was none: the compiler may have split the loop's code, and a walk may not get
+ * through code made at run time.
  *
  * A frame of code that a runtime made is a place itself, if a name is known (struct
  * callstack_code). */
@@ -16,6 +17,7 @@
 #include "callstack/memo.h"
 #include "callstack/places.h"
 #include "callstack/unwind.h"
+#include <string.h>
 
 /* Frames written down so far. `count` is SIZE_MAX if there was no room. */
 struct frames {
@@ -40,6 +42,7 @@ struct language {
   uintptr_t call;
   const struct callstack_code *code; /* names code in no module; NULL: nothing does */
   bool begun, interrupted;           /* asked for the innermost call; a signal's frame was passed before */
+  size_t last;                       /* where calls were written down last, as a number of frames */
 };
 
 /* Calls that are passed over at most: those without a place. */
@@ -66,7 +69,17 @@ static inline void put_calls(struct language *language, struct frames *frames, s
   for (unsigned i = 0; language->call && frames->count < depth && i < CALLS_MOST; i++) {
     language->call = interpreter->describe(interpreter, language->call, &call);
     if (call.place) frames->frame[frames->count++] = FRAME_PLACE | call.place;
-    if (call.is_first && !all) return;
+    if (call.is_first && !all) break;
+  }
+  language->last = frames->count;
+}
+
+/* Puts frames from `first` on where the calls were put last. */
+static inline void put_behind_calls(const struct language *language, struct frames *frames, size_t first) {
+  for (size_t to = language->last; first < frames->count; first++, to++) {
+    uint32_t frame = frames->frame[first];
+    memmove(&frames->frame[to + 1], &frames->frame[to], (first - to) * sizeof frame);
+    frames->frame[to] = frame;
   }
 }
 
@@ -95,10 +108,13 @@ static inline bool put_rest(const struct places *places, struct language *langua
     put_language(places, language, frames, depth, UINTPTR_MAX);
     return language->frame < language->end;
   }
-  if (step == STEP_END ||
-      (step == STEP_LOST && language->begun)) /* LOST: a signal's frame may be further out */
-    put_calls(language, frames, depth, true);
-  return language->call;
+  bool may_begin = step == STEP_END && !language->interpreter->is_whole; /* LOST: before a signal's frame */
+  if (!language->begun && !may_begin) return false;
+  struct language rest = *language;
+  size_t first = frames->count;
+  if (step == STEP_END || step == STEP_LOST) put_calls(&rest, frames, depth, true);
+  if (language->begun) put_behind_calls(language, frames, first);
+  return rest.call;
 }
 
 #endif

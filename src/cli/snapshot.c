@@ -98,8 +98,8 @@ static bool is_gone(const char *path) {
   return stat(path, &found) && (errno == ENOENT || errno == ENOTDIR);
 }
 
-/* `again`: a copy was taken before. If the program has ended since then, the recorder may have given
- * its trace the name that the user chose: nothing is left to copy, and nothing is wrong. */
+/* `again`: a copy was taken before. If the program has ended since then, the recorder may have
+ * given its trace the name that the user chose: nothing is left to copy, and nothing is wrong. */
 static int take_one(const struct recording_process *process, const char *pattern, unsigned number,
                     bool again) {
   char *name = name_of(pattern, (int)process->pid, number), size[32];

@@ -122,8 +122,7 @@ static uint64_t put_site(struct clickhouse *rows, uint32_t label) {
   char name[NAME_MOST], module[NAME_MOST];
   label_text(paths->labels, label, BY_FUNCTION, rows->report->names, name, sizeof name);
   snprintf(module, sizeof module, "%s", label ? text_of(rows, paths->labels[label].module) : "");
-  char *version = strstr(module, ".so");
-  if (version) *version = 0;
+  module[stem_length(module)] = 0;
   struct clickhouse_sites_row row = {number_of(hash_text(hash_text(0, name), module)), rows->day, name,
                                      module};
   if (is_new(rows->told, row.site))

@@ -1,20 +1,22 @@
 /* Finds the interpreter, and describes its calls. */
 #include "languages/perl.h"
 
+#include "base/text.h"
 #include "callstack/object.h"
 #include <dlfcn.h>
 #include <link.h>
 #include <stdio.h>
 #include <string.h>
 
-/* LAYOUT. Offsets in bytes: of the interpreter, of a COP, a PERL_SI, a PERL_CONTEXT, an SV, and of the
- * bodies of a CV, a GV and a stash; and some of their values. */
+/* LAYOUT. Offsets in bytes: of the interpreter, of a COP, a PERL_SI, a PERL_CONTEXT, an SV, and of
+ * the bodies of a CV, a GV and a stash; and some of their values. */
 enum {
   CURRENT_COP = 208,
   CURRENT_STACK = 224,
   COMPILING = 1936,
   RUN_LOOP = 2288,
   PHASE = 2512,
+  COP_TYPE = 32,
   COP_LINE = 36,
   COP_FILE = 48,
   STACK_CONTEXTS = 8,
@@ -23,6 +25,7 @@ enum {
   CONTEXT_BYTES = 104,
   CONTEXT_TYPE = 0,
   CONTEXT_COP = 16,
+  CONTEXT_RETURN = 48,
   CONTEXT_SUB = 72,
   SV_BODY = 0,
   SV_FLAGS = 12,
@@ -35,6 +38,7 @@ enum {
   STASH_NAME_COUNT = 32 + 28,
   NAME_BYTES = 4,
   NAME_TEXT = 8,
+  NAME_IS_UTF8 = 1, /* in the byte behind the text and its zero */
 
   PHASE_DESTRUCT = 6,
   TYPE_MASK = 15,
@@ -44,6 +48,14 @@ enum {
   EVAL_IS_BLOCK = 0x40 | 0x80, /* eval {}, or try {} */
   SV_HAS_AUX = 0x02000000,
   SUB_IS_NAMED = 0x8000, /* its name is a name, and no glob */
+  SV_TYPE_MASK = 0xff,   /* of what is free all bits are set */
+  SV_GLOB = 9,
+  SV_STASH = 12,
+  SV_SUB = 13,
+  COP_TYPE_MASK = 0x1ff,
+  COP_NEXT = 195,
+  COP_DEBUG = 196,
+  INTERPRETER_BYTES = 3768,
 };
 
 enum { INNERMOST = 1, NAME_MOST = 255 };
@@ -60,34 +72,58 @@ static uint32_t int_at(uintptr_t object, size_t offset) {
   return number;
 }
 
+/* ENDED. The body of an object of this type; 0: it is none, since it is free. */
+static uintptr_t body_of(uintptr_t object, uint32_t type) {
+  return object && (int_at(object, SV_FLAGS) & SV_TYPE_MASK) == type ? word_at(object, SV_BODY) : 0;
+}
+
 /* ---- names ---- */
 
-/* Puts a name behind what is in the buffer, of which `length` bytes are used. */
-static size_t put(char buffer[NAME_MOST + 1], size_t length, const char *text, size_t bytes) {
-  if (bytes > NAME_MOST - length) bytes = NAME_MOST - length;
-  memcpy(buffer + length, text, bytes);
-  buffer[length + bytes] = 0;
-  return length + bytes;
+/* Puts a name, or as many of its characters as fit, behind the `length` bytes of the buffer that are
+ * used. Perl keeps a name as UTF-8 or, without the mark, as Latin-1. */
+static size_t put(char buffer[NAME_MOST + 1], size_t length, const char *text, size_t bytes, bool is_utf8) {
+  enum { CHARACTER_MOST = 4 };
+  for (size_t i = 0; i < bytes; i++) {
+    unsigned char byte = (unsigned char)text[i];
+    bool is_wide = byte >= 0x80 && !is_utf8, begins = !is_utf8 || (byte & 0xc0) != 0x80;
+    if (length + (begins ? CHARACTER_MOST : 1) > NAME_MOST) break;
+    if (is_wide) buffer[length++] = (char)(0xc0 | byte >> 6);
+    buffer[length++] = (char)(is_wide ? 0x80 | (byte & 0x3f) : byte);
+  }
+  buffer[length] = 0;
+  return length;
 }
 
 static size_t put_name(char buffer[NAME_MOST + 1], size_t length, uintptr_t name) {
-  return name ? put(buffer, length, (const char *)(name + NAME_TEXT), int_at(name, NAME_BYTES)) : length;
+  if (!name) return length;
+  const char *text = (const char *)(name + NAME_TEXT);
+  size_t bytes = int_at(name, NAME_BYTES);
+  return put(buffer, length, text, bytes, text[bytes + 1] & NAME_IS_UTF8);
+}
+
+/* The first of several names of a package. Perl moves them when it adds one. */
+static uintptr_t first_name(uintptr_t names) {
+  uintptr_t name = memory_readable(names) ? word_at(names, 0) : 0;
+  bool is_name = name && memory_readable(name) && memory_readable(name + NAME_TEXT + NAME_MOST) &&
+                 int_at(name, NAME_BYTES) < NAME_MOST;
+  return is_name ? name : 0;
 }
 
 static size_t put_stash(char buffer[NAME_MOST + 1], uintptr_t stash) {
-  if (!stash || !(int_at(stash, SV_FLAGS) & SV_HAS_AUX)) return 0;
-  uintptr_t body = word_at(stash, SV_BODY), name = word_at(body, STASH_NAMES);
-  if (name && int_at(body, STASH_NAME_COUNT)) name = word_at(name, 0);
+  uintptr_t body = body_of(stash, SV_STASH);
+  if (!body || !(int_at(stash, SV_FLAGS) & SV_HAS_AUX)) return 0;
+  uintptr_t name = word_at(body, STASH_NAMES);
+  if (name && int_at(body, STASH_NAME_COUNT)) name = first_name(name);
   size_t length = put_name(buffer, 0, name);
-  return length ? put(buffer, length, "::", 2) : 0;
+  return length ? put(buffer, length, "::", 2, true) : 0;
 }
 
 /* "Package::name"; of a subroutine without a name "Package::__ANON__". */
 static const char *name_of(uintptr_t sub, char buffer[NAME_MOST + 1]) {
-  uintptr_t body = sub ? word_at(sub, SV_BODY) : 0, named = body ? word_at(body, SUB_NAME) : 0;
+  uintptr_t body = body_of(sub, SV_SUB), named = body ? word_at(body, SUB_NAME) : 0;
   if (!named) return "__ANON__";
   bool is_name = int_at(body, SUB_FLAGS) & SUB_IS_NAMED;
-  uintptr_t glob = is_name ? 0 : word_at(named, SV_BODY);
+  uintptr_t glob = is_name ? 0 : body_of(named, SV_GLOB);
   size_t length = put_stash(buffer, is_name ? word_at(body, SUB_STASH)
                                     : glob  ? word_at(glob, GLOB_STASH)
                                             : 0);
@@ -139,10 +175,16 @@ static bool next_call(struct position *position) {
 
 /* ---- calls ---- */
 
+/* ENDED. */
+static bool is_cop(uintptr_t cop, uintptr_t interpreter) {
+  uint32_t type = cop ? int_at(cop, COP_TYPE) & COP_TYPE_MASK : 0;
+  return cop == interpreter + COMPILING || type == COP_NEXT || type == COP_DEBUG;
+}
+
 static wn_place place_of(const struct perl *perl, uintptr_t interpreter, uintptr_t cop, uintptr_t context) {
   char name[NAME_MOST + 1];
   struct callstack_place place = {.function = "(main)"};
-  if (!cop) return 0;
+  if (!is_cop(cop, interpreter)) return 0;
   if (context) {
     bool is_sub = (type_of(context) & TYPE_MASK) == TYPE_SUB;
     place.function = is_sub ? name_of(word_at(context, CONTEXT_SUB), name) : "(eval)";
@@ -150,6 +192,7 @@ static wn_place place_of(const struct perl *perl, uintptr_t interpreter, uintptr
   if (cop == interpreter + COMPILING) place.function = "(compiling)";
   place.file = (const char *)word_at(cop, COP_FILE);
   place.line = int_at(cop, COP_LINE);
+  if (place.file && text_begins(place.file, "(eval ")) place.file = "(eval)"; /* "(eval 12)" */
   return place.file ? callstacks_place(perl->callstacks, &place) : 0;
 }
 
@@ -175,12 +218,11 @@ static uintptr_t describe(const struct callstack_interpreter *interpreter, uintp
   struct position position = call == INNERMOST ? top_of(stack) : find(stack, call);
   *out = (struct callstack_call){.place = 0};
   if (!position.stack) return 0;
-  stack = position.stack;
   if (call != INNERMOST) position.at--;
   while (position.stack && !next_call(&position)) position = top_of(word_at(position.stack, STACK_BEFORE));
   uintptr_t context = position.stack ? context_at(&position) : 0;
   out->place = place_of(perl, state, cop, context);
-  out->is_first = !context || position.stack != stack;
+  out->is_first = !context || !word_at(context, CONTEXT_RETURN);
   return context;
 }
 
@@ -209,13 +251,15 @@ static bool find_loop(struct callstack_interpreter *interpreter) {
 enum perl_found perl_find(struct perl *perl, struct callstacks *callstacks, char reason[PERL_REASON_BYTES]) {
   const unsigned char *revision = symbol("PL_revision"), *version = symbol("PL_version");
   if (!revision || !version) return PERL_NONE;
-  *perl = (struct perl){.interpreter = {.innermost = innermost, .describe = describe},
+  const uint16_t *bytes = symbol("PL_interp_size");
+  *perl = (struct perl){.interpreter = {.innermost = innermost, .describe = describe, .is_whole = true},
                         .callstacks = callstacks,
                         .key = symbol("PL_thr_key")};
-  const char *why = *revision != 5 || *version != 36 ? "its calls are known of 5.36 only"
-                    : !perl->key                     ? "it was built without threads"
-                    : !find_loop(&perl->interpreter) ? "it exports too few symbols"
-                                                     : NULL;
+  const char *why = *revision != 5 || *version != 36        ? "its calls are known of 5.36 only"
+                    : !perl->key                            ? "it was built without threads"
+                    : !bytes || *bytes != INTERPRETER_BYTES ? "it was built with other options than Debian's"
+                    : !find_loop(&perl->interpreter)        ? "it exports too few symbols"
+                                                            : NULL;
   if (!why) return PERL_FOUND;
   snprintf(reason, PERL_REASON_BYTES, "Perl %u.%u: %s", *revision, *version, why);
   return PERL_REFUSED;

@@ -1,6 +1,8 @@
 /* The interpreter that was found; or else the code that runtimes make. */
 #include "preload/interpreters.h"
 
+#include "base/text.h"
+#include <errno.h>
 #include <stdatomic.h>
 
 static struct python found_python;
@@ -32,6 +34,7 @@ bool interpreters_find(struct callstacks *callstacks, const struct python **pyth
     return begin(callstacks, "python", &found_python.interpreter);
   }
   enum perl_found perl = result == PYTHON_NONE ? perl_find(&found_perl, callstacks, reason) : PERL_NONE;
+  if (perl == PERL_REFUSED && !text_begins(program_invocation_short_name, "perl")) perl = PERL_NONE;
   if (perl == PERL_FOUND) return begin(callstacks, "perl", &found_perl.interpreter);
   callstacks_set_language(callstacks, "jit");
   code_map_begin(&made, callstacks, tell);

@@ -12,15 +12,16 @@
 
 enum { INTERPRETER_REASON_BYTES = 160 };
 
-/* Looks for one; called once, when the loader has loaded the program's libraries. `*python`
- * becomes CPython, or NULL if it is not that. False: there is one whose calls cannot be read,
- * and `reason` says why. `tell`: as that of a struct code_map. */
+/* Looks for one; called once, when the loader has loaded the program's libraries. `*python` becomes
+ * CPython, or NULL if it is not that. False: there is one whose calls cannot be read, and `reason`
+ * says why; but not of a library that another program than perl has for its scripts. `tell`: as
+ * that of a struct code_map. */
 bool interpreters_find(struct callstacks *callstacks, const struct python **python,
                        void (*tell)(uintptr_t, const struct callstack_place *),
                        char reason[INTERPRETER_REASON_BYTES]);
 
-/* callstack_capture, with the interpreter's calls. `moved`: the old address of a block that realloc is
- * moving, or 0; what lay there is gone. */
+/* callstack_capture, with the interpreter's calls. `moved`: the old address of a block that realloc
+ * is moving, or 0; what lay there is gone. */
 const wn_callstack *interpreters_capture(struct callstacks *callstacks, size_t depth, uintptr_t moved);
 
 /* The program has mapped a file as executable; it ends, or its recording does; it is a forked

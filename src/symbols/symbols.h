@@ -4,8 +4,8 @@
  * path, and only if its build-id is the recorded one: another file under the same path must not
  * give its names. If there is no such file, a file of debugging symbols with that build-id is used.
  * Function names come from DWARF (inlined calls included), then from the symbol tables (.symtab,
- * .dynsym, .gnu_debugdata). A function without a name is called "module+0xstart", with its start
- * from the call-frame information, or "module+0xoffset" if that is missing too. Not thread-safe:
+ * .dynsym, .gnu_debugdata). A function without a name is called "libfoo+0xstart", with its start
+ * from the call-frame information, or "libfoo+0xoffset" if that is missing too. Not thread-safe:
  * one thread uses a `struct symbols`.
  */
 #ifndef SYMBOLS_SYMBOLS_H
@@ -40,7 +40,7 @@ struct symbol_frame {
   int line;             /* 0 if unknown */
   const char *home;     /* the file that declares the function, without its folder; NULL if unknown */
   bool inlined;         /* was inlined into the next frame */
-  bool nameless;        /* `function` is "module+0xaddress" */
+  bool nameless;        /* `function` is "libfoo+0xaddress" */
   uint32_t bytes;       /* of the function's code; 0: unknown, or inlined */
 };
 

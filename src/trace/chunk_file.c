@@ -90,7 +90,8 @@ static int descriptor_of(struct chunk_file *file) {
   return descriptor_and_state(file, &found);
 }
 
-/* CUT: a descriptor of our file, -1 if it cannot be had or if the file was found shorter. */
+/* CUT: a descriptor of our file, -1 if it cannot be had or if the file was found shorter. The load
+ * pairs with raise_to: the file had the size before. */
 static int descriptor_of_whole(struct chunk_file *file) {
   struct stat found;
   uint64_t size = atomic_load_explicit(&file->size, memory_order_acquire);

@@ -12,9 +12,9 @@
  *
  * HIDDEN. Where a frame of the language stands further out, or further in on some stack, an
  * interpreter's function is a wrapper of what it allocates, and call paths leave it out; not the
- * `main` of a program in Python, which may do more than run it. So are Python's own functions that import a module, below the line that
- * imports it, as in a traceback. Stacks of the interpreter's start stay as they
- * are beyond the functions that also run the program. */
+ * `main` of a program in Python, which may do more than run it. So are Python's own functions that
+ * import a module, below the line that imports it, as in a traceback. Stacks of the interpreter's
+ * start stay as they are beyond the functions that also run the program. */
 #ifndef ANALYSIS_INTERPRETER_H
 #define ANALYSIS_INTERPRETER_H
 

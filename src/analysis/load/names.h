@@ -10,7 +10,7 @@
 /* One function at one place. `function`, `linkage`, `module`, `file`, `home` and `place` are numbers of
  * strings. */
 struct frame {
-  uint32_t function; /* demangled, or module+0xaddress */
+  uint32_t function; /* demangled, or libfoo+0xaddress */
   uint32_t linkage;  /* the linker's name of the function, or empty; recordings of a page have none */
   uint32_t module;   /* the file's name without its folder; empty for code outside any file */
   uint32_t file;     /* source file, or empty */
@@ -19,7 +19,7 @@ struct frame {
   uint32_t bytes;                     /* of the function's code; 0: unknown, or inlined */
   uint32_t home;                      /* the file that declares the function, without its folder, or empty;
                                        * recordings of a page have none */
-  uint32_t place;                     /* if no line is known: "function (module+0xaddress)", the address of
+  uint32_t place;                     /* if no line is known: "function (libfoo+0xaddress)", the address of
                                        * the call; without a name, this address alone */
   bool inlined;                       /* the function was inlined into that of the next frame */
   bool wrapper;                       /* the function allocates for its callers; set by wrappers_find */

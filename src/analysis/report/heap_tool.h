@@ -4,8 +4,8 @@
 
 #include "analysis/load/recording.h"
 
-/* Which tool looks into the heap of a runtime whose code is on the stacks, for users; NULL: it is none
- * that is known. */
+/* Which tool looks into the heap of a runtime whose code is on the stacks, or why its objects are
+ * not in the report, for users; NULL: it is no runtime that is known. */
 const char *heap_tool_of(const struct recording *recording);
 
 #endif

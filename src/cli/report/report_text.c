@@ -105,8 +105,6 @@ void report_print_wrappers(const struct view *view) {
     else
       more += same == named;
   }
-  static const char *const whose[INTERPRETERS] = {"Python's own C functions", "Perl's own C functions",
-                                                  "Node's or Java's own functions"};
   const bool *found = view->report->recording->wrappers.interpreters;
   bool any = false;
   for (int i = 0; i < INTERPRETERS; i++) any |= found[i];
@@ -115,7 +113,7 @@ void report_print_wrappers(const struct view *view) {
   for (size_t i = 0; i < named; i++) say(&paragraph, "%s%s", i ? ", " : "", fitted[i]);
   if (more) say(&paragraph, " and %zu more", more);
   for (int i = 0; i < INTERPRETERS; i++)
-    if (found[i]) say(&paragraph, "%s%s", named++ ? "; " : "", whose[i]);
+    if (found[i]) say(&paragraph, "%s%s", named++ ? "; " : "", report_interpreters[i]);
   say(&paragraph, " (--show-wrappers gives them rows).");
   putchar('\n');
   text_paragraph(stdout, paragraph.text, 0);
@@ -227,6 +225,12 @@ static wn_status print_all(const struct view *view) {
 }
 
 /* ---- shared ---- */
+
+const char *const report_interpreters[INTERPRETERS] = {
+    [INTERPRETER_PYTHON] = "Python's C functions",
+    [INTERPRETER_PERL] = "Perl's C functions",
+    [INTERPRETER_JIT] = "the language runtime's own functions",
+};
 
 wn_status view_print_text(const struct report *report, const struct report_options *options) {
   struct facts facts;

@@ -2,6 +2,7 @@
 #ifndef CLI_REPORT_REPORT_TEXT_H
 #define CLI_REPORT_REPORT_TEXT_H
 
+#include "analysis/load/interpreter.h"
 #include "cli/report/report.h"
 
 enum { REPORT_NAME_MOST = 4096 };
@@ -39,7 +40,10 @@ wn_status report_print_tree(const struct view *view);
 /* What the program calls itself, or is called. */
 void say_program_name(struct paragraph *paragraph, const struct view *view);
 
-/* Names the wrappers at the ends of stacks, which have no rows; Python's own all at once.
+/* The functions of an interpreter that have no rows, within a sentence. */
+extern const char *const report_interpreters[INTERPRETERS];
+
+/* Names the wrappers at the ends of stacks, which have no rows; those of interpreters all at once.
  * Instances of one template are named once. */
 void report_print_wrappers(const struct view *view);
 

@@ -18,6 +18,7 @@
 #include "cli/report/runtime.h"
 #include "cli/report/screen_verdict.h"
 #include "cli/text.h"
+#include <ctype.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -434,19 +435,16 @@ static void print_names_hint(const struct view *view) {
 }
 
 /* Whose functions are hidden, behind those that are wrappers, or alone. False: none are. */
-static bool say_interpreters(struct paragraph *text, const struct view *view, bool behind) {
-  static const char *const whose[INTERPRETERS] = {"Python's C functions", "Perl's C functions",
-                                                  "Node's or Java's own functions"};
+static bool say_interpreters(struct paragraph *text, const struct view *view) {
   const bool *found = view->report->recording->wrappers.interpreters;
-  bool any = false;
-  for (int i = 0; i < INTERPRETERS; i++) {
-    if (!found[i]) continue;
-    say(text,
-        behind || any ? "; %s, for the lines that call them" : "%s are counted for the lines that call them",
-        whose[i]);
-    any = true;
-  }
-  return any;
+  size_t before = text->length;
+  for (int i = 0; i < INTERPRETERS; i++)
+    if (found[i])
+      say(text,
+          text->length ? "; %s, for the lines that call them" : "%s are counted for the lines that call them",
+          report_interpreters[i]);
+  if (!before) *text->text = (char)toupper((unsigned char)*text->text);
+  return text->length > before;
 }
 
 void screen_print_foot(const struct view *view) {
@@ -466,8 +464,8 @@ void screen_print_foot(const struct view *view) {
             strings_text(view->report->names->strings, view->report->recording->wrappers.functions[0]),
             WRAPPER_COLUMNS, 2),
         wrappers - 1);
-  bool any = say_interpreters(&text, view, wrappers);
-  if (any || wrappers) say(&text, " (--show-wrappers)."), text_paragraph(stdout, text.text, 2);
+  if (say_interpreters(&text, view) || wrappers)
+    say(&text, " (--show-wrappers)."), text_paragraph(stdout, text.text, 2);
   if (view->report->recording->wrappers.interpreters[INTERPRETER_PYTHON] &&
       mapped_has_arenas(view->report->samples))
     text_paragraph(

@@ -217,5 +217,5 @@ same_random_programs() { # FIRST LAST
 }
 
 # One batch has blocks that are all sampled, one some that are, and in one each program is a process.
-random_python_programs_do_as_without() { same_random_programs 1 20; same_random_programs 34 36; }
+random_python_programs_do_as_without() { same_random_programs 1 12; same_random_programs 34 36; }
 random_python_programs_do_as_without_for_long() { same_random_programs 1001 11000; }

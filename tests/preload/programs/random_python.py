@@ -6,7 +6,7 @@ import ast, random, sys
 
 SHARED = '''import atexit, contextlib, copy, functools, gc, itertools, os, signal, sys, threading, weakref, zlib
 MASK = (1 << 61) - 1
-total, deaths, kept = %(seed)d, 0, []
+total, deaths, kept = %(seed)d, [], []
 lock = threading.Lock()
 sys.unraisablehook = lambda what: print("ignored", what.exc_type.__name__, what.exc_value, file=sys.stderr)
 
@@ -26,8 +26,7 @@ class Base:
         self.number, self.others = number, others
 
     def __del__(self):
-        global deaths
-        deaths += 1
+        deaths.append(1)
 
     def __lt__(self, other):
         return (self.number * 7) %% 13 < (other.number * 7) %% 13
@@ -348,7 +347,7 @@ def program(seed, own_ends):
         for piece in chance.sample(PIECES, chance.randrange(1, 5)):
             parts.append(indented(piece.format(**numbers())))
         parts.append("    mix(got)\n    return got + call(n + 1)\n")
-    parts.append("\n\nmix(function_%d(%d))\ngc.collect()\nprint(total, deaths)\n" % (count - 1, seed % 1000))
+    parts.append("\n\nmix(function_%d(%d))\ngc.collect()\nprint(total, len(deaths))\n" % (count - 1, seed % 1000))
     parts.append(chance.choice(ENDS + (OWN_ENDS if own_ends else [])).format(**numbers()) + "\n")
     return "".join(parts)
 

@@ -99,7 +99,7 @@ interface Kind {
 const baseName = (path: string): string => path.replace(/^.*\//, '');
 /** The label of a stack that ends. */
 const NO_CALLER = '(no callstack)';
-/** "server.cc:197", "libfoo.so+0x1234": what stands in parentheses behind a function. */
+/** "server.cc:197", "libfoo+0x1234": what stands in parentheses behind a function. */
 const placeIn = ({ text }: Label): string => /\(([^()]*)\)(?: \[.*\])?$/.exec(text)?.[1]?.replace(/^.*\//, '') ?? text;
 
 function kindsOf(label: Label, of: Details): Kind[] {
