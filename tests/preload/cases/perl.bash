@@ -50,14 +50,18 @@ sub by_name { take(); $a <=> $b }
 sub sorted { my @in = sort by_name 2, 1; }
 sub dropped { my $gone = Gone->new; undef $gone; }
 sub outer { with_block(); sorted(); dropped(); }
+sub plainly { $a <=> $b }
+sub merged { my @in = sort plainly reverse 1 .. 60000; } # its buffer is taken within the context of `plainly`, which does not run
 outer();
+merged();
 PERL
   ends_well "$winnow" record -q -o trace --rate 1e-3 --stack-depth 1024 -- perl nested.pl
   "$winnow" export -f folded --show-wrappers -q allocated -o folded trace
   local order
   for order in 'outer.*with_block[^(]*Util.*Perl_runops_standard;main::__ANON__.*chosen.*take' \
-    'outer.*sorted.*pp_sort.*by_name.*take' 'outer.*dropped.*Perl_sv_clear.*Gone::DESTROY.*take'; do
-    grep -qE "$order" folded || fail "no $order in $(grep take folded)"
+    'outer.*sorted.*pp_sort.*by_name.*take' 'outer.*dropped.*Perl_sv_clear.*Gone::DESTROY.*take' \
+    '[(]main[)];main::merged;main::plainly;Perl_pp_sort'; do
+    grep -qE "$order" folded || fail "no $order in $(grep -E "take|merged" folded)"
   done
   grep -E '(outer|with_block|sorted).*(outer|with_block|sorted).*\1' folded && fail "a call stands twice"
   ! grep -E '^([(]main[)]|[(]compiling[)]|main::)' folded || fail "the program's start is not outermost"
