@@ -2,7 +2,7 @@
 _winnow() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]} i
   if [ "$COMP_CWORD" -eq 1 ]; then
-    mapfile -t COMPREPLY < <(compgen -W "record report html view serve ship fleet export diff info dump compact status start stop rate unit help --version --help" -- "$current")
+    mapfile -t COMPREPLY < <(compgen -W "record report html view serve ship fleet export diff heap info dump compact status start stop rate unit help --version --help" -- "$current")
     return
   fi
   case $command in
@@ -33,7 +33,7 @@ _winnow() {
         *) mapfile -t COMPREPLY < <(compgen -c -- "$current") ;;
       esac
       ;;
-    report | html | view | serve | ship | fleet | export | diff | info | dump | compact | status | start | stop | rate | unit)
+    report | html | view | serve | ship | fleet | export | diff | heap | info | dump | compact | status | start | stop | rate | unit)
       case $previous in
         -o | --output) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
         --max-size) mapfile -t COMPREPLY < <(compgen -W "4M 16M 64M" -- "$current"); return ;;
@@ -91,7 +91,7 @@ _winnow() {
           ;;
       esac
       ;;
-    help) mapfile -t COMPREPLY < <(compgen -W "record report html view serve ship fleet export diff info dump compact status start stop rate unit help" -- "$current") ;;
+    help) mapfile -t COMPREPLY < <(compgen -W "record report html view serve ship fleet export diff heap info dump compact status start stop rate unit help" -- "$current") ;;
   esac
 }
 complete -F _winnow winnow

@@ -4,10 +4,12 @@
 #include "compile.h"
 #include "lisp.h"
 #include "reader.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <winnow/gc.h>
+#include <winnow/snapshot.h>
 
 static wn_value is_procedure_p(struct vm *vm, wn_value *args, size_t count) {
   (void)vm, (void)count;
@@ -160,6 +162,15 @@ static wn_value collect(struct vm *vm, wn_value *args, size_t count) {
   return wn_gc_full_major(vm->domain) ? vm_fail(vm, "collect: %s", wn_last_error()) : NOTHING;
 }
 
+/* Writes a snapshot of the heap, for `winnow heap`. */
+static wn_value snapshot(struct vm *vm, wn_value *args, size_t count) {
+  (void)count;
+  if (!is_string(args[0])) return vm_fail_type(vm, "snapshot", "a string", args[0]);
+  char path[4096];
+  snprintf(path, sizeof path, "%s", string_bytes(args[0])); /* the block may move */
+  return wn_heap_snapshot(vm->domain, path) ? vm_fail(vm, "snapshot: %s", wn_last_error()) : NOTHING;
+}
+
 /* How many words of the heap are in use. */
 static wn_value live_words(struct vm *vm, wn_value *args, size_t count) {
   wn_gc_stat stat;
@@ -228,6 +239,7 @@ const struct builtin builtins_control[] = {{"procedure?", is_procedure_p, 1, 1},
                                            {"eof-object?", is_end_of_file, 1, 1},
                                            {"current-milliseconds", milliseconds, 0, 0},
                                            {"collect", collect, 0, 0},
+                                           {"snapshot", snapshot, 1, 1},
                                            {"live-words", live_words, 0, 0},
                                            {"domain-number", domain_number, 0, 0},
                                            {"call-stack", call_stack, 0, 0},

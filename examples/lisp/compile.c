@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <winnow/snapshot.h>
 
 enum { PIECE_BYTES = 8192 };
 
@@ -88,7 +89,7 @@ bool compile_prepare(struct vm *vm) {
     wn_set(vm->domain, symbol, SYMBOL_FORM, wn_root(vm->domain, make_integer((intptr_t)i + 1)));
     if (!wn_assign_pair(vm->domain, forms, TAG_PAIR, symbol, forms)) return false;
   }
-  vm->lisp->forms = wn_global_new(vm->domain, forms);
+  vm->lisp->forms = wn_global_new_named(vm->domain, forms, "special forms");
   return vm->lisp->forms != NULL;
 }
 /* SPDX-License-Identifier: MIT */

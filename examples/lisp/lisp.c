@@ -4,6 +4,7 @@
 #include "builtins.h"
 #include <stdio.h>
 #include <string.h>
+#include <winnow/snapshot.h>
 #include <winnow/weak.h>
 
 /* The machine checks each value and handle that it makes, and raises an error that a Lisp program
@@ -21,6 +22,10 @@ bool lisp_open(struct lisp *lisp, const wn_heap_options *options) {
   mine.hooks.out_of_handles = no_handles;
   mine.hooks.walk_roots = vm_walk_roots;
   mine.hooks.callstack = vm_callstack;
+  mine.hooks.type_of = lisp_type_of;
+  mine.hooks.type_name = lisp_type_name;
+  mine.hooks.field_name = lisp_field_name;
+  mine.hooks.describe = lisp_describe;
   mine.language = "Lisp";
   if (!wn_heap_open(&mine, &lisp->heap)) return true;
   fprintf(stderr, "lisp: %s\n", wn_last_error());
@@ -106,7 +111,7 @@ static wn_ref all_symbols(struct vm *vm) {
   struct lisp *lisp = vm->lisp;
   if (lisp->symbols) return wn_global_get(vm->domain, lisp->symbols);
   wn_ref set = wn_weak_new(vm->domain, (size_t)FIRST_BUCKETS * BUCKET);
-  if (!wn_is_null(set)) lisp->symbols = wn_global_new(vm->domain, set);
+  if (!wn_is_null(set)) lisp->symbols = wn_global_new_named(vm->domain, set, "symbols");
   return lisp->symbols ? set : (wn_ref){NULL};
 }
 

@@ -26,6 +26,12 @@ struct lisp {
   wn_global *raise;   /* the library's; ROOT_RAISE of all machines */
 };
 
+/* Hooks of the heap, names.c. */
+unsigned lisp_type_of(wn_value block, void *context);
+const char *lisp_type_name(unsigned type, void *context);
+const char *lisp_field_name(unsigned type, size_t i, void *context);
+const char *lisp_describe(wn_value block, void *context);
+
 struct task;
 
 /* The state that the machines of one program share. */

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#include <winnow/snapshot.h>
 #include <winnow/trace.h>
 
 enum { DOMAINS_MOST = 64 };
@@ -72,8 +73,9 @@ static bool load_library(struct vm *vm) {
     return vm_report(vm), false;
   }
   if (!run_text(vm, library_begin, (size_t)(library_end - library_begin), "library.lisp")) return false;
-  lisp->raise = wn_global_new(vm->domain, wn_root(vm->domain, vm->roots[ROOT_RAISE]));
-  lisp->library = wn_global_new(vm->domain, wn_root(vm->domain, vm->roots[ROOT_ENVIRONMENT]));
+  lisp->raise = wn_global_new_named(vm->domain, wn_root(vm->domain, vm->roots[ROOT_RAISE]), "raise");
+  lisp->library =
+      wn_global_new_named(vm->domain, wn_root(vm->domain, vm->roots[ROOT_ENVIRONMENT]), "library");
   return lisp->raise && lisp->library;
 }
 

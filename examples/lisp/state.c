@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <winnow/snapshot.h>
 
 /* SPARE is the part of the stack for handlers of a stack overflow. */
 enum { STACK = 1 << 22, SPARE = 1 << 14, LARGEST_FRAME = 1 << 16 };
@@ -76,9 +77,18 @@ wn_value *vm_live_end(const struct vm *vm) { return vm->top ? vm->top : vm->fp +
 
 /* Reads no block: some may have moved already. */
 static void walk(struct vm *vm, wn_visit *visit, void *visitor) {
+  static const char *const names[ROOT_COUNT] = {
+      [ROOT_ENVIRONMENT] = "variables", [ROOT_CONDITION] = "condition", [ROOT_RESULT] = "result",
+      [ROOT_HANDLERS] = "handlers",     [ROOT_WINDS] = "dynamic winds", [ROOT_NO_MEMORY] = "spare condition",
+      [ROOT_RAISE] = "raise",           [ROOT_ESCAPES] = "escapes",
+  };
   wn_value *end = vm_live_end(vm);
+  wn_root_name(visit, visitor, "stack");
   for (wn_value *slot = vm->stack; slot < end; slot++) visit(visitor, slot);
-  for (size_t i = 0; i < ROOT_COUNT; i++) visit(visitor, &vm->roots[i]);
+  for (size_t i = 0; i < ROOT_COUNT; i++) {
+    wn_root_name(visit, visitor, names[i]);
+    visit(visitor, &vm->roots[i]);
+  }
 }
 
 void vm_walk_roots(wn_domain *domain, wn_visit *visit, void *visitor, void *context) {

@@ -12,8 +12,8 @@ enum { EXIT_JOB = 1, EXIT_USAGE = 2, EXIT_CANNOT_RUN = 126, EXIT_NO_PROGRAM = 12
 typedef int command_function(int argc, char **argv);
 
 command_function command_record, command_report, command_html, command_view, command_export, command_diff,
-    command_info, command_dump, command_compact, command_status, command_start, command_stop, command_rate,
-    command_unit, command_serve, command_ship, command_fleet, command_help;
+    command_heap, command_info, command_dump, command_compact, command_status, command_start, command_stop,
+    command_rate, command_unit, command_serve, command_ship, command_fleet, command_help;
 
 struct command {
   const char *name;

@@ -126,6 +126,21 @@ const struct command commands[] = {
      "  winnow diff --at 10s,20s run.trace\n"
      "  winnow diff --per second --fail-if 'held > +10M' --fail-if 'allocated > +5%' old.trace new.trace\n",
      diff_print_options},
+    {"heap", command_heap, "say what holds the blocks of a collected heap",
+     "heap [OPTION...] FILE [AFTER [AFTER2]]",
+     "      --path TYPE        print the paths from the roots to the blocks of this type\n"
+     "  -n, --top N            print so many rows of each table; default 10\n"
+     "  -j, --json             print a JSON object\n"
+     "\n"
+     "FILE is a snapshot that a program of winnow's collected heap writes by wn_heap_snapshot. Its numbers "
+     "are\n"
+     "exact. Of several snapshots of one program, what grew from each to the next.\n"
+     "\n"
+     "Examples:\n"
+     "  winnow heap now.heap\n"
+     "  winnow heap --path cache now.heap\n"
+     "  winnow heap first.heap second.heap third.heap\n",
+     NULL},
     {"info", command_info, "show what a trace is and how complete it is", "info [OPTION...] FILE...",
      "  -j, --json             print a JSON object, or an array for several traces\n"
      "      --max-memory BYTES reading a trace may take so much memory; default 512 MiB, and 512 times its\n"

@@ -601,7 +601,7 @@ help_is_everywhere() {
   succeeds help
   local commands
   commands=$(sed -n 's/^  \([a-z0-9]*\) .*/\1/p' out)
-  [ "$(echo $commands)" = "record report html view serve ship fleet export diff info dump compact status start stop rate unit help" ] || fail "commands: $commands"
+  [ "$(echo $commands)" = "record report html view serve ship fleet export diff heap info dump compact status start stop rate unit help" ] || fail "commands: $commands"
   for command in $commands; do
     succeeds help $command
     says "^winnow $command: .*Usage: winnow $command"
@@ -660,7 +660,7 @@ completion_completes() {
   local command option words offered
   mkdir folder
   touch some.trace "a blank.trace"
-  for command in report html view export diff info dump; do
+  for command in report html view export diff heap info dump; do
     [ "$(complete_words winnow $command som)" = some.trace ] || fail "$command: files"
     [ "$(complete_words winnow $command --help a)" = "a blank.trace" ] || fail "$command: files with blanks"
   done
@@ -687,7 +687,7 @@ completion_completes() {
 the_manual_page_is_complete() {
   local page=$source/docs/winnow.1 command option text
   text=$(sed 's/\\-/-/g' "$page")
-  for command in record report html view serve ship fleet export diff info dump compact status start stop rate unit; do
+  for command in record report html view serve ship fleet export diff heap info dump compact status start stop rate unit; do
     succeeds help $command
     for option in $(grep -Eo '^ +(-., )? *--[a-z-]+' out | grep -o -- '--[a-z-]*'); do
       [[ $text = *"$option"* ]] || fail "docs/winnow.1 does not mention $command $option"

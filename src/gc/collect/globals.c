@@ -7,8 +7,9 @@
 #include "gc/domains/caller.h"
 #include "gc/domains/debug.h"
 #include "gc/domains/shortage.h"
+#include <winnow/snapshot.h>
 
-enum { PAGE_CELLS = TINY ? 8 : 255 };
+enum { PAGE_CELLS = TINY ? 8 : 170 };
 
 struct global_page {
   struct global_page *next;
@@ -21,7 +22,7 @@ static void add_page(struct globals *globals) {
   page->next = globals->pages;
   globals->pages = page;
   for (size_t i = PAGE_CELLS; i--;) {
-    page->cells[i] = (struct wn_global){wn_int(0), globals->free};
+    page->cells[i] = (struct wn_global){wn_int(0), globals->free, NULL};
     globals->free = &page->cells[i];
   }
 }
@@ -60,8 +61,7 @@ static void check_global(const wn_domain *domain, const wn_global *global, const
     debug_complain(function, "the global root was freed");
 }
 
-wn_global *wn_global_new(wn_domain *domain, wn_ref ref) {
-  DEBUG_HANDLE(domain, ref);
+static wn_global *make(wn_domain *domain, wn_ref ref, const char *name) {
   if (!caller_may(domain, "global root")) return NULL;
   if (wn_is_null(ref)) return error_set(WN_EINVAL, "global root: the handle is null"), NULL;
   struct wn_global *cell = take_cell(&domain->heap->collector->globals);
@@ -69,8 +69,21 @@ wn_global *wn_global_new(wn_domain *domain, wn_ref ref) {
     cell = take_cell(&domain->heap->collector->globals);
   if (!cell) return NULL;
   if (CHECKS) cell->next = cell;
+  cell->name = name;
   barrier_store(domain, &cell->value, *ref.slot);
   return cell;
+}
+
+/* ---- public ---- */
+
+wn_global *wn_global_new(wn_domain *domain, wn_ref ref) {
+  DEBUG_HANDLE(domain, ref);
+  return make(domain, ref, NULL);
+}
+
+wn_global *wn_global_new_named(wn_domain *domain, wn_ref ref, const char *name) {
+  DEBUG_HANDLE(domain, ref);
+  return make(domain, ref, name);
 }
 
 void wn_global_set(wn_domain *domain, wn_global *global, wn_ref ref) {

@@ -13,6 +13,7 @@
 struct wn_global {
   wn_value value;         /* wn_int(0) while free */
   struct wn_global *next; /* while free */
+  const char *name;       /* the program's, for snapshots; NULL: none */
 };
 
 struct global_page;
@@ -23,7 +24,7 @@ struct globals {
   struct wn_global *free;
 };
 
-/* globals_each calls `visit` for each cell; the world is stopped. */
+/* globals_each calls `visit` for the value of each cell; the world is stopped. */
 void globals_each(struct wn_heap *heap, wn_visit *visit, void *visitor);
 void globals_destroy(struct wn_heap *heap);
 

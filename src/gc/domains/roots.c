@@ -38,17 +38,25 @@ static wn_value *top_of(const struct wn_domain *domain, const struct domain_thre
                                                                                     : thread->top;
 }
 
-void roots_each(struct wn_domain *domain, wn_visit *visit, void *visitor) {
-  const wn_heap_hooks *hooks = &domain->heap->hooks;
+void roots_each_handle(struct wn_domain *domain, wn_visit *visit, void *visitor) {
   for (struct domain_thread *thread = domain->threads; thread; thread = thread->next) {
     wn_value *top = top_of(domain, thread);
     for (wn_value *slot = thread->slots; slot < top; slot++) visit(visitor, slot);
   }
   if (exception_is_pending(domain)) visit(visitor, &domain->exception.value);
+}
+
+void roots_each_of_language(struct wn_domain *domain, wn_visit *visit, void *visitor) {
+  const wn_heap_hooks *hooks = &domain->heap->hooks;
   if (!hooks->walk_roots) return;
   hooks_running++;
   hooks->walk_roots(domain, visit, visitor, hooks->context);
   hooks_running--;
+}
+
+void roots_each(struct wn_domain *domain, wn_visit *visit, void *visitor) {
+  roots_each_handle(domain, visit, visitor);
+  roots_each_of_language(domain, visit, visitor);
 }
 
 size_t roots_count(const struct wn_domain *domain) {

@@ -18,9 +18,11 @@ void roots_destroy_slots(struct domain_thread *thread);
 /* True if a handle can be made. Calls no hook. */
 bool roots_have_slot(struct wn_domain *domain);
 
-/* Calls `visit` for each handle of a domain, for its pending exception, and for each value that its
- * hook walk_roots visits. No thread runs in the domain. */
-void roots_each(struct wn_domain *domain, wn_visit *visit, void *visitor);
+/* Calls `visit` for each handle of a domain and for its pending exception, and for each value that
+ * its hook walk_roots visits. No thread runs in the domain. */
+void roots_each_handle(struct wn_domain *domain, wn_visit *visit, void *visitor);
+void roots_each_of_language(struct wn_domain *domain, wn_visit *visit, void *visitor);
+void roots_each(struct wn_domain *domain, wn_visit *visit, void *visitor); /* both */
 
 /* Applies a new stack_limit to the domain's threads. Slots in use stay, and a stack cannot grow
  * beyond its reserved addresses. The world is stopped. */

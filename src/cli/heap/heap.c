@@ -1,0 +1,69 @@
+/* winnow heap: what holds the blocks of a collected heap, from snapshots of it. */
+#include "cli/ascii.h"
+#include "cli/command.h"
+#include "cli/heap/heap_text.h"
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+enum { TOP_DEFAULT = 10, FILES_MOST = 3, LETTER_PATH = 256 };
+
+struct options {
+  const char *path;
+  size_t top;
+  bool json;
+};
+
+static int parse_top(const char *text, size_t *top) {
+  char *end;
+  long number = strtol(text, &end, 10);
+  if (number < 1 || number > 1000000 || *end)
+    return fail_usage("heap", "--top %s: a number from 1 on is needed", text);
+  *top = (size_t)number;
+  return 0;
+}
+
+static int parse(struct options *options, int argc, char **argv) {
+  static const struct option known[] = {{"path", required_argument, NULL, LETTER_PATH},
+                                        {"top", required_argument, NULL, 'n'},
+                                        {"json", no_argument, NULL, 'j'},
+                                        {0}};
+  int option, code;
+  opterr = 0;
+  while ((option = getopt_long(argc, argv, ":n:j", known, NULL)) != -1) switch (option) {
+    case LETTER_PATH: options->path = optarg; break;
+    case 'j': options->json = true; break;
+    case 'n':
+      if ((code = parse_top(optarg, &options->top))) return code;
+      break;
+    default: return fail_option("heap", option, argv, known);
+    }
+  return 0;
+}
+
+static int print(const struct options *options, struct heap_file *files, size_t count) {
+  const struct heap_file *all[FILES_MOST] = {&files[0], &files[1], &files[2]};
+  if (options->json) return heap_print_json(files);
+  ascii_if_locale_asks(&stdout);
+  if (count > 1) return heap_print_growth(all, count, options->top);
+  return options->path ? heap_print_paths(files, options->path, options->top)
+                       : heap_print_screen(files, options->top);
+}
+
+int command_heap(int argc, char **argv) {
+  struct options options = {.top = TOP_DEFAULT};
+  struct heap_file files[FILES_MOST] = {{0}};
+  int code = parse(&options, argc, argv);
+  size_t count = (size_t)(argc - optind), opened = 0;
+  if (code) return code;
+  if (!count)
+    return fail_usage("heap", "which snapshot? usage: winnow heap [OPTION...] FILE [AFTER [AFTER2]]");
+  if (count > FILES_MOST) return fail_usage("heap", "three snapshots at most can be compared");
+  if (count > 1 && (options.path || options.json))
+    return fail_usage("heap", "%s is of one snapshot", options.path ? "--path" : "--json");
+  while (!code && opened < count) code = heap_open(&files[opened], argv[(size_t)optind + opened]), opened++;
+  if (!code) code = print(&options, files, count);
+  while (opened) heap_close(&files[--opened]);
+  return code;
+}
+/* SPDX-License-Identifier: MIT */

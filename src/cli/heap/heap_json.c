@@ -1,0 +1,52 @@
+/* A snapshot as JSON: docs/heap-json.md has the members. */
+#include "cli/command.h"
+#include "cli/heap/heap_text.h"
+#include "export/json.h"
+
+static void write_holder(struct json *json, const char *name, uint64_t bytes, uint64_t blocks) {
+  json_begin(json, NULL, '{');
+  json_string(json, "name", name);
+  json_integer(json, "retained_bytes", bytes);
+  json_integer(json, "retained_blocks", blocks);
+  json_end(json, '}');
+}
+
+/* ---- shared ---- */
+
+int heap_print_json(const struct heap_file *file) {
+  const struct graph *graph = &file->graph;
+  struct json json = {.out = stdout};
+  char name[HEAP_NAME_MOST];
+  json_begin(&json, NULL, '{');
+  json_string(&json, "file", file->name);
+  json_string(&json, "command", graph->command ? graph->command : "");
+  json_string(&json, "language", graph->language ? graph->language : "");
+  json_integer(&json, "process", graph->process);
+  json_integer(&json, "time_ns", graph->time_ns);
+  json_bool(&json, "complete", graph->complete);
+  json_integer(&json, "lost_references", graph->lost);
+  json_integer(&json, "blocks", graph->node_count - graph->first_block);
+  json_integer(&json, "reachable_blocks", file->dominators.retained_blocks[NODE_ALL]);
+  json_integer(&json, "reachable_bytes", graph->bytes);
+  json_begin(&json, "holders", '[');
+  for (uint32_t node = NODE_HOLDERS; node < graph->first_block; node++)
+    write_holder(&json, heap_holder_name(graph, node, name), file->dominators.retained[node],
+                 file->dominators.retained_blocks[node]);
+  json_end(&json, ']');
+  json_integer(&json, "several_holders_bytes", file->several);
+  json_begin(&json, "types", '[');
+  for (size_t i = 0; i < file->types.count; i++) {
+    const struct type_row *row = &file->types.rows[i];
+    json_begin(&json, NULL, '{');
+    json_string(&json, "name", graph_type_name(graph, row->type));
+    json_integer(&json, "blocks", row->blocks);
+    json_integer(&json, "bytes", row->bytes);
+    json_integer(&json, "retained_bytes", row->retained);
+    json_end(&json, '}');
+  }
+  json_end(&json, ']');
+  json_end(&json, '}');
+  putchar('\n');
+  return 0;
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,113 @@
+/* Opening snapshots, and names. */
+#include "cli/heap/heap_text.h"
+
+#include "base/error.h"
+#include "base/open_file.h"
+#include "cli/command.h"
+#include "cli/text.h"
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What node 0 dominates besides the holders has several of them. */
+static void count_several(struct heap_file *file) {
+  const struct dominators *dominators = &file->dominators;
+  for (uint32_t node = dominators->child[NODE_ALL]; node != NOWHERE; node = dominators->sibling[node])
+    if (node >= file->graph.first_block) {
+      file->several += dominators->retained[node];
+      file->several_blocks += dominators->retained_blocks[node];
+    }
+}
+
+static int compute(struct heap_file *file) {
+  if (!dominators_find(&file->dominators, &file->graph) ||
+      !type_table_make(&file->types, &file->graph, &file->dominators))
+    return fail_job("%s: no memory for its blocks", file->name);
+  count_several(file);
+  return 0;
+}
+
+static int load(struct heap_file *file, int descriptor) {
+  struct stat status;
+  if (fstat(descriptor, &status)) return fail_job("%s: %s", file->name, strerror(errno));
+  if (!S_ISREG(status.st_mode)) return fail_job("%s: it is no file", file->name);
+  size_t count = (size_t)status.st_size;
+  void *bytes = count ? mmap(NULL, count, PROT_READ, MAP_PRIVATE, descriptor, 0) : NULL;
+  if (bytes == MAP_FAILED) return fail_job("%s: %s", file->name, strerror(errno));
+  wn_status error = graph_load(&file->graph, bytes, count);
+  if (bytes) munmap(bytes, count);
+  if (error) return fail_job("%s: %s", file->name, error_text());
+  return compute(file);
+}
+
+/* ---- shared ---- */
+
+int heap_open(struct heap_file *file, const char *name) {
+  *file = (struct heap_file){.name = name};
+  int descriptor = open_file(name);
+  if (descriptor < 0) return fail_job("%s: %s", name, strerror(errno));
+  int code = load(file, descriptor);
+  close(descriptor);
+  return code;
+}
+
+void heap_close(struct heap_file *file) {
+  type_table_free(&file->types);
+  dominators_free(&file->dominators);
+  graph_free(&file->graph);
+}
+
+const char *heap_holder_name(const struct graph *graph, uint32_t node, char name[HEAP_NAME_MOST]) {
+  static const char *const kinds[HOLDER_KINDS] = {
+      [HOLDER_HANDLES] = "handles", [HOLDER_ROOTS] = "roots of the language",
+      [HOLDER_GLOBALS] = "globals", [HOLDER_FINALISERS] = "finalisers that are to run",
+      [HOLDER_PINS] = "pins",
+  };
+  const struct graph_holder *holder = &graph->holders[node - NODE_HOLDERS];
+  char domain[32] = "";
+  if (holder->domain) snprintf(domain, sizeof domain, " of domain %llu", (unsigned long long)holder->domain);
+  if (!*holder->name)
+    snprintf(name, HEAP_NAME_MOST, "%s%s%s", kinds[holder->kind],
+             holder->kind == HOLDER_GLOBALS ? " without a name" : "", domain);
+  else
+    snprintf(name, HEAP_NAME_MOST, "%s \"%s\"%s", holder->kind == HOLDER_GLOBALS ? "global" : "root",
+             holder->name, domain);
+  return name;
+}
+
+void heap_print_block(FILE *out, const struct graph *graph, uint32_t node) {
+  const char *description = graph_description(graph, node);
+  text_name(out, graph_type_name(graph, graph->node_type[node]));
+  if (!description) return;
+  fputc(' ', out);
+  text_name(out, description);
+}
+
+void heap_print_step(FILE *out, const struct graph *graph, const struct path_step *step) {
+  uint32_t parent = graph->parent[step->node];
+  char count[32];
+  if (step->field == FIELD_DATA)
+    fputs("(data) ", out);
+  else if (step->field == FIELD_MOST)
+    fputs("[*] ", out);
+  else if (step->field != FIELD_ROOT && graph_field_name(graph, graph->node_type[parent], step->field))
+    fputc('.', out), text_name(out, graph_field_name(graph, graph->node_type[parent], step->field)),
+        fputc(' ', out);
+  else if (step->field != FIELD_ROOT)
+    fprintf(out, ".%u ", step->field);
+  heap_print_block(out, graph, step->node);
+  if (step->blocks > 1) fprintf(out, " x %s", text_count(count, step->blocks));
+}
+
+void heap_print_title(const char *title, const char *explanation) {
+  text_style(stdout, STYLE_BOLD);
+  printf("\n%s", title);
+  text_style(stdout, STYLE_PLAIN);
+  text_style(stdout, STYLE_DIM);
+  if (*explanation) printf("   %s", explanation);
+  text_style(stdout, STYLE_PLAIN);
+  putchar('\n');
+}
+/* SPDX-License-Identifier: MIT */

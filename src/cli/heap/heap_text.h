@@ -1,0 +1,45 @@
+/* What the screens of `winnow heap` share: an opened snapshot, and its names. */
+#ifndef CLI_HEAP_HEAP_TEXT_H
+#define CLI_HEAP_HEAP_TEXT_H
+
+#include "retention/paths.h"
+#include "retention/types.h"
+#include <stdio.h>
+
+enum { HEAP_NAME_MOST = 1100, HEAP_STEPS_MOST = 12 };
+
+/* A snapshot, and all that is computed of it. */
+struct heap_file {
+  const char *name;
+  struct graph graph;
+  struct dominators dominators;
+  struct type_table types;
+  uint64_t several; /* bytes that several holders hold together, and their blocks */
+  uint64_t several_blocks;
+};
+
+/* Reads a snapshot. An exit code, after a message, if that fails. heap_close frees what there
+ * is. */
+int heap_open(struct heap_file *file, const char *name);
+void heap_close(struct heap_file *file);
+
+/* The name of a holder, by its node: `global "sessions"`. */
+const char *heap_holder_name(const struct graph *graph, uint32_t node, char name[HEAP_NAME_MOST]);
+
+/* Prints a block's type and what describes it. */
+void heap_print_block(FILE *out, const struct graph *graph, uint32_t node);
+
+/* Prints a step of a path: its field, its type, and how many there are. */
+void heap_print_step(FILE *out, const struct graph *graph, const struct path_step *step);
+
+void heap_print_title(const char *title, const char *explanation);
+
+/* The screen of one snapshot; of the paths to blocks of a type; of what grew between two or three.
+ * Each returns an exit code. `top`: rows at most. */
+int heap_print_screen(const struct heap_file *file, size_t top);
+int heap_print_paths(const struct heap_file *file, const char *type, size_t top);
+int heap_print_growth(const struct heap_file *const *files, size_t count, size_t top);
+int heap_print_json(const struct heap_file *file);
+
+#endif
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,35 @@
+/* Dominators: a node dominates another if every path from the root to that leads through it. If it
+ * went, the other would go, too. So what a node retains is itself and all that it dominates, and
+ * the sum of their bytes is its retained size.
+ *
+ * The algorithm is semi-NCA, of Georgiadis, Tarjan and Werneck, "Finding Dominators in Practice"
+ * (Journal of Graph Algorithms and Applications 10, 2006), with path compression. No function here
+ * recurses. */
+#ifndef RETENTION_DOMINATORS_H
+#define RETENTION_DOMINATORS_H
+
+#include "retention/graph.h"
+
+struct dominators {
+  /* By node; NOWHERE and 0 for a node that is not reachable, and for the dominator of node 0. */
+  uint32_t *dominator; /* the nearest one, besides the node itself */
+  uint64_t *retained;  /* bytes */
+  uint32_t *retained_blocks;
+  uint32_t *child, *sibling; /* the tree: NOWHERE ends a list */
+};
+
+/* False without memory. Freed by dominators_free, also then. */
+bool dominators_find(struct dominators *dominators, const struct graph *graph);
+void dominators_free(struct dominators *dominators);
+
+/* Calls `enter` for each reachable node, after its dominators and before what it dominates, and
+ * `leave` after that. */
+struct dominators_walk {
+  void (*enter)(void *context, uint32_t node);
+  void (*leave)(void *context, uint32_t node);
+  void *context;
+};
+void dominators_walk(const struct dominators *dominators, const struct dominators_walk *walk);
+
+#endif
+/* SPDX-License-Identifier: MIT */

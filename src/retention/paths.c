@@ -1,0 +1,130 @@
+/* Paths. */
+#include "retention/paths.h"
+
+#include "base/array.h"
+#include "base/hash.h"
+#include "base/index.h"
+
+/* The field by which a node's parent leads to it, as a signature has it. */
+static uint32_t field_into(const struct graph *graph, uint32_t node) {
+  uint32_t parent = graph->parent[node], field = graph->parent_field[node];
+  if (field >= FIELD_MOST || graph->node_words[parent] <= FIELDS_TOLD) return field;
+  return graph_field_name(graph, graph->node_type[parent], field) ? field : FIELD_MOST;
+}
+
+/* Whether a node is one more of its parent's step. */
+static bool repeats(const struct graph *graph, uint32_t node) {
+  uint32_t parent = graph->parent[node];
+  return parent >= graph->first_block && graph->node_type[node] == graph->node_type[parent] &&
+         !graph_description(graph, node) && !graph_description(graph, parent);
+}
+
+static uint64_t hash_text(const char *text) { return hash_bytes(text, strlen(text)); }
+
+/* The signatures of all nodes: by node. */
+static void sign(const struct graph *graph, uint64_t *signatures) {
+  signatures[NODE_ALL] = 0;
+  for (uint32_t i = 1; i < graph->reached; i++) {
+    uint32_t node = graph->order[i], parent = graph->parent[node];
+    uint64_t step = hash_combine(graph->node_type[node], field_into(graph, node));
+    if (node < graph->first_block) step = node;
+    if (graph_description(graph, node)) step = hash_combine(step, hash_text(graph_description(graph, node)));
+    signatures[node] = repeats(graph, node) ? signatures[parent] : hash_combine(signatures[parent], step);
+  }
+}
+
+struct finding {
+  const struct graph *graph;
+  const struct dominators *dominators;
+  struct paths *paths;
+  uint64_t *signatures, *by_group; /* by node; by group - 1 */
+  uint32_t *group;                 /* by node: its number, from 1; 0: the node has another type */
+  struct index index;
+};
+
+/* Adds a group if there is none of this signature. 0 without memory. */
+static uint32_t group_of(struct finding *of, uint64_t signature, uint32_t node) {
+  struct index_walk walk = {.hash = signature};
+  struct paths *paths = of->paths;
+  struct path_group made = {.example = node};
+  uint32_t number;
+  while ((number = index_next(&of->index, &walk)))
+    if (of->by_group[number - 1] == signature) return number;
+  if (!ARRAY_ADD(paths->groups, paths->count, paths->capacity, made)) return 0;
+  of->by_group[paths->count - 1] = signature;
+  return index_add(&of->index, signature, (uint32_t)paths->count) ? (uint32_t)paths->count : 0;
+}
+
+static bool find_groups(struct finding *of, uint32_t type) {
+  const struct graph *graph = of->graph;
+  for (uint32_t i = 1; i < graph->reached; i++) {
+    uint32_t node = graph->order[i];
+    if (node < graph->first_block || graph->node_type[node] != type) continue;
+    uint32_t number = group_of(of, of->signatures[node], node);
+    if (!number) return false;
+    struct path_group *group = &of->paths->groups[number - 1];
+    of->group[node] = number;
+    group->blocks++;
+    group->bytes += graph->node_bytes[node];
+    if (of->dominators->retained[node] > of->dominators->retained[group->example]) group->example = node;
+  }
+  return true;
+}
+
+static void enter(void *context, uint32_t node) {
+  struct finding *of = context;
+  struct path_group *group = of->group[node] ? &of->paths->groups[of->group[node] - 1] : NULL;
+  if (group && !group->open++) group->retained += of->dominators->retained[node];
+}
+
+static void leave(void *context, uint32_t node) {
+  struct finding *of = context;
+  if (of->group[node]) of->paths->groups[of->group[node] - 1].open--;
+}
+
+static int by_retained(const void *a, const void *b) {
+  const struct path_group *one = a, *other = b;
+  if (one->retained != other->retained) return one->retained < other->retained ? 1 : -1;
+  return (one->example > other->example) - (one->example < other->example);
+}
+
+/* ---- shared ---- */
+
+bool paths_find(struct paths *paths, const struct graph *graph, const struct dominators *dominators,
+                uint32_t type) {
+  struct finding of = {graph,
+                       dominators,
+                       paths,
+                       calloc(graph->node_count, sizeof *of.signatures),
+                       calloc(graph->node_count, sizeof *of.by_group),
+                       calloc(graph->node_count, sizeof *of.group),
+                       {0}};
+  bool enough = of.signatures && of.by_group && of.group;
+  *paths = (struct paths){0};
+  if (enough) sign(graph, of.signatures);
+  enough = enough && find_groups(&of, type);
+  if (enough) {
+    dominators_walk(dominators, &(struct dominators_walk){enter, leave, &of});
+    array_sort(paths->groups, paths->count, sizeof *paths->groups, by_retained);
+  }
+  free(of.signatures), free(of.by_group), free(of.group), free(of.index.slots);
+  return enough;
+}
+
+void paths_free(struct paths *paths) { free(paths->groups); }
+
+size_t paths_steps(const struct graph *graph, uint32_t node, struct path_step *steps, size_t most) {
+  size_t count = 0, at, left_out;
+  for (uint32_t on = node; on != NODE_ALL; on = graph->parent[on]) count += !repeats(graph, on);
+  at = count;
+  left_out = count > most ? count - most : 0;
+  for (uint32_t on = node, blocks = 1, last = node; on != NODE_ALL; on = graph->parent[on], blocks++) {
+    if (repeats(graph, on)) continue;
+    at--;
+    if (at >= left_out) steps[at - left_out] = (struct path_step){last, field_into(graph, on), blocks};
+    last = graph->parent[on];
+    blocks = 0;
+  }
+  return count;
+}
+/* SPDX-License-Identifier: MIT */

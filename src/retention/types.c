@@ -1,0 +1,57 @@
+/* The table of types. */
+#include "retention/types.h"
+
+#include "base/array.h"
+
+struct making {
+  const struct graph *graph;
+  const struct dominators *dominators;
+  struct type_row *by_type;
+  uint32_t *open; /* by type: of the node's dominators, how many have the type */
+};
+
+static void enter(void *context, uint32_t node) {
+  struct making *of = context;
+  uint32_t type = of->graph->node_type[node];
+  if (node < of->graph->first_block) return;
+  of->by_type[type].blocks++;
+  of->by_type[type].bytes += of->graph->node_bytes[node];
+  if (!of->open[type]++) of->by_type[type].retained += of->dominators->retained[node];
+}
+
+static void leave(void *context, uint32_t node) {
+  struct making *of = context;
+  if (node >= of->graph->first_block) of->open[of->graph->node_type[node]]--;
+}
+
+static int by_retained(const void *a, const void *b) {
+  const struct type_row *one = a, *other = b;
+  if (one->retained != other->retained) return one->retained < other->retained ? 1 : -1;
+  return (one->type > other->type) - (one->type < other->type);
+}
+
+/* ---- shared ---- */
+
+bool type_table_make(struct type_table *table, const struct graph *graph,
+                     const struct dominators *dominators) {
+  uint32_t most = 0;
+  for (uint32_t node = 0; node < graph->node_count; node++)
+    if (graph->node_type[node] > most) most = graph->node_type[node];
+  struct making of = {graph, dominators, calloc(most + 1, sizeof *of.by_type),
+                      calloc(most + 1, sizeof *of.open)};
+  *table = (struct type_table){of.by_type, 0};
+  bool enough = of.by_type && of.open;
+  if (enough) {
+    dominators_walk(dominators, &(struct dominators_walk){enter, leave, &of});
+    for (uint32_t type = 0; type <= most; type++) {
+      table->rows[type].type = type;
+      if (table->rows[type].blocks) table->rows[table->count++] = table->rows[type];
+    }
+    array_sort(table->rows, table->count, sizeof *table->rows, by_retained);
+  }
+  free(of.open);
+  return enough;
+}
+
+void type_table_free(struct type_table *table) { free(table->rows); }
+/* SPDX-License-Identifier: MIT */

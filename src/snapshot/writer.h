@@ -1,0 +1,55 @@
+/* Writes a snapshot (format.h) to a descriptor. Takes no memory and no lock: the world may be
+ * stopped, and the process may be the child of a fork. One thread. */
+#ifndef SNAPSHOT_WRITER_H
+#define SNAPSHOT_WRITER_H
+
+#include "snapshot/format.h"
+#include "trace/codec.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct snapshot_writer {
+  int descriptor;
+  int error; /* errno of the first failure; nothing is written after it */
+  enum segment_kind kind;
+  struct byte_sink sink;
+  uint64_t last;       /* the address of the last block, or target of the last root, / 8 */
+  uint64_t next_field; /* of the block whose edges are written */
+  bool in_block;       /* a block is open: its edges have no end yet */
+  uint64_t blocks, edges, roots;
+  unsigned char bytes[SEGMENT_BYTES];
+};
+
+struct snapshot_info {
+  uint64_t process, time_ns;
+  const char *command, *language;
+};
+
+void snapshot_begin(struct snapshot_writer *writer, int descriptor, const struct snapshot_info *info);
+
+struct snapshot_block {
+  enum block_shape shape;
+  uint32_t type;
+  uint64_t words, outside; /* bytes, of SHAPE_CUSTOM */
+  const char *description; /* NULL: none */
+};
+
+/* The blocks come in ascending order of address; each one's edges in ascending order of fields
+ * directly behind it. Addresses are multiples of 8. */
+void snapshot_block(struct snapshot_writer *writer, uintptr_t at, const struct snapshot_block *block);
+void snapshot_edge(struct snapshot_writer *writer, uint64_t field, uintptr_t target);
+
+void snapshot_root(struct snapshot_writer *writer, uint32_t holder, uintptr_t target);
+
+/* Texts may be NULL, and are cut after 1000 bytes. */
+void snapshot_type(struct snapshot_writer *writer, uint32_t type, const char *name);
+void snapshot_field(struct snapshot_writer *writer, uint32_t type, uint64_t field, const char *name);
+void snapshot_holder(struct snapshot_writer *writer, uint32_t holder, enum holder_kind kind, uint64_t domain,
+                     const char *name);
+
+/* Writes the end. False: something could not be written; `error` says why. */
+bool snapshot_end(struct snapshot_writer *writer);
+
+#endif
+/* SPDX-License-Identifier: MIT */

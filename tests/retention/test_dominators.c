@@ -1,0 +1,171 @@
+/* Dominators of random graphs, against their definition: a node dominates those that cannot be
+ * reached without it. */
+#include "base/random.h"
+#include "retention/dominators.h"
+#include "retention/search.h"
+#include "support/runs.h"
+#include "support/test.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { NODES_MOST = 60, HOLDERS = 3 };
+
+struct random_graph {
+  struct graph graph;
+  struct ephemerons ephemerons;
+};
+
+static uint32_t below(struct random *random, uint32_t count) {
+  return (uint32_t)(random_bits(random) % count);
+}
+
+/* Node 0 leads to the holders; the others to random nodes behind them, some twice or to
+ * themselves. */
+static void make(struct random_graph *of, uint64_t seed) {
+  struct random random;
+  struct graph *graph = &of->graph;
+  uint32_t count, degree;
+  random_seed(&random, seed, 0, 0);
+  count = 1 + HOLDERS + below(&random, NODES_MOST);
+  degree = 1 + below(&random, 4);
+  *of = (struct random_graph){0};
+  graph->node_count = count;
+  graph->first_block = 1 + HOLDERS;
+  graph->node_bytes = calloc(count, sizeof *graph->node_bytes);
+  graph->node_words = calloc(count, sizeof *graph->node_words);
+  graph->node_type = calloc(count, sizeof *graph->node_type);
+  graph->edge_begin = calloc(count + 1, sizeof *graph->edge_begin);
+  graph->edges = calloc((size_t)count * 5 + HOLDERS, sizeof *graph->edges);
+  graph->parent = malloc(count * sizeof *graph->parent);
+  graph->parent_field = malloc(count * sizeof *graph->parent_field);
+  graph->order = malloc(count * sizeof *graph->order);
+  memset(graph->parent, 0xff, count * sizeof *graph->parent);
+  for (uint32_t node = 0; node < count; node++) {
+    uint32_t edges = node ? below(&random, degree + 1) : HOLDERS;
+    graph->edge_begin[node] = (uint32_t)graph->edge_count;
+    if (node >= graph->first_block) graph->node_bytes[node] = 1 + below(&random, 100);
+    for (uint32_t i = 0; i < edges && (!node || count > 1 + HOLDERS); i++)
+      graph->edges[graph->edge_count++] = (struct graph_edge){
+          node ? graph->first_block + below(&random, count - graph->first_block) : NODE_HOLDERS + i, i};
+  }
+  graph->edge_begin[count] = (uint32_t)graph->edge_count;
+}
+
+/* Which nodes are reached without `without`. */
+static void reach(const struct graph *graph, uint32_t without, bool *reached) {
+  uint32_t stack[NODES_MOST + HOLDERS + 2], depth = 0;
+  memset(reached, 0, graph->node_count);
+  if (without == NODE_ALL) return;
+  reached[NODE_ALL] = true;
+  stack[depth++] = NODE_ALL;
+  while (depth) {
+    uint32_t node = stack[--depth];
+    for (uint32_t i = graph->edge_begin[node]; i < graph->edge_begin[node + 1]; i++) {
+      uint32_t to = graph->edges[i].to;
+      if (to == without || reached[to]) continue;
+      reached[to] = true;
+      stack[depth++] = to;
+    }
+  }
+}
+
+struct nesting {
+  const struct dominators *dominators;
+  uint32_t open[NODES_MOST + HOLDERS + 2], depth, entered;
+};
+
+static void enter(void *context, uint32_t node) {
+  struct nesting *of = context;
+  if (of->depth) assert_int_equal(of->dominators->dominator[node], of->open[of->depth - 1]);
+  of->open[of->depth++] = node;
+  of->entered++;
+}
+
+static void leave(void *context, uint32_t node) {
+  struct nesting *of = context;
+  assert_int_equal(of->open[--of->depth], node);
+}
+
+static void check(const struct graph *graph, const struct dominators *found) {
+  bool all[NODES_MOST + HOLDERS + 2], without[NODES_MOST + HOLDERS + 2];
+  uint32_t dominated[NODES_MOST + HOLDERS + 2] = {0}; /* by how many */
+  struct nesting nesting = {.dominators = found};
+  reach(graph, NOWHERE, all);
+  for (uint32_t node = 0; node < graph->node_count; node++) {
+    uint64_t bytes = 0;
+    uint32_t blocks = 0;
+    reach(graph, node, without);
+    assert_int_equal(graph_is_reachable(graph, node), all[node]);
+    for (uint32_t other = 0; other < graph->node_count; other++) {
+      if (!all[node] || !all[other] || without[other]) continue;
+      bytes += graph->node_bytes[other];
+      blocks += other >= graph->first_block;
+      dominated[other]++;
+    }
+    assert_int_equal(found->retained[node], bytes);
+    assert_int_equal(found->retained_blocks[node], blocks);
+  }
+  for (uint32_t node = 1; node < graph->node_count; node++) /* the nearest is what all others dominate */
+    if (all[node])
+      assert_int_equal(dominated[found->dominator[node]], dominated[node] - 1);
+    else
+      assert_int_equal(found->dominator[node], NOWHERE);
+  dominators_walk(found, &(struct dominators_walk){enter, leave, &nesting});
+  assert_int_equal(nesting.depth, 0);
+  assert_int_equal(nesting.entered, graph->reached);
+}
+
+static void dominators_are_what_the_definition_says(void **state) {
+  (void)state;
+  for (uint64_t seed = 1; seed <= (uint64_t)runs_of(3000); seed++) {
+    struct random_graph of;
+    struct dominators found;
+    make(&of, seed);
+    assert_true(graph_search(&of.graph, &of.ephemerons));
+    assert_true(dominators_find(&found, &of.graph));
+    check(&of.graph, &found);
+    dominators_free(&found);
+    graph_free(&of.graph);
+  }
+}
+
+/* A list is as deep as it is long: nothing may recurse. */
+static void a_long_list_has_a_dominator_for_each_cell(void **state) {
+  enum { CELLS = 1000000 };
+  struct random_graph of = {0};
+  struct graph *graph = &of.graph;
+  struct dominators found;
+  (void)state;
+  graph->node_count = CELLS + 1;
+  graph->first_block = 1;
+  graph->node_bytes = calloc(CELLS + 1, sizeof *graph->node_bytes);
+  graph->edge_begin = calloc(CELLS + 2, sizeof *graph->edge_begin);
+  graph->edges = calloc(CELLS, sizeof *graph->edges);
+  graph->parent = malloc((CELLS + 1) * sizeof *graph->parent);
+  graph->parent_field = malloc((CELLS + 1) * sizeof *graph->parent_field);
+  graph->order = malloc((CELLS + 1) * sizeof *graph->order);
+  memset(graph->parent, 0xff, (CELLS + 1) * sizeof *graph->parent);
+  for (uint32_t node = 0; node < CELLS; node++) {
+    graph->edge_begin[node] = node;
+    graph->edges[graph->edge_count++] = (struct graph_edge){node + 1, 0};
+    graph->node_bytes[node + 1] = 24;
+  }
+  graph->edge_begin[CELLS] = graph->edge_begin[CELLS + 1] = CELLS;
+  assert_true(graph_search(graph, &of.ephemerons));
+  assert_true(dominators_find(&found, graph));
+  for (uint32_t node = 1; node <= CELLS; node++) {
+    assert_int_equal(found.dominator[node], node - 1);
+    assert_int_equal(found.retained[node], 24 * (uint64_t)(CELLS + 1 - node));
+  }
+  dominators_free(&found);
+  graph_free(graph);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(dominators_are_what_the_definition_says),
+      cmocka_unit_test(a_long_list_has_a_dominator_for_each_cell),
+  };
+  return RUN_TESTS(tests);
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,198 @@
+/* Files of snapshots: what is written is read, and damage is found. */
+#include "base/hash.h"
+#include "base/random.h"
+#include "retention/graph.h"
+#include "snapshot/writer.h"
+#include "support/test.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BLOCKS = 40, LONG = 200000 };
+
+struct file {
+  unsigned char *bytes;
+  size_t count;
+};
+
+static struct file read_all(FILE *from) {
+  struct file file = {0};
+  assert_int_equal(fseek(from, 0, SEEK_END), 0);
+  file.count = (size_t)ftell(from);
+  file.bytes = malloc(file.count);
+  rewind(from);
+  assert_int_equal(fread(file.bytes, 1, file.count, from), file.count);
+  fclose(from);
+  return file;
+}
+
+/* Block i leads to block i + 1 by the field 1, and the last one to itself by each of its many
+ * fields. */
+static struct file write_file(bool many) {
+  static struct snapshot_writer writer;
+  const struct snapshot_info info = {7, 1000, "program", "language"};
+  FILE *to = tmpfile();
+  assert_non_null(to);
+  snapshot_begin(&writer, fileno(to), &info);
+  snapshot_holder(&writer, 1, HOLDER_GLOBALS, 0, "first");
+  snapshot_root(&writer, 1, 0x10000);
+  snapshot_holder(&writer, 2, HOLDER_PINS, 0, NULL);
+  snapshot_root(&writer, 2, 0x10000 + 64 * (BLOCKS - 1));
+  for (uintptr_t i = 0; i < BLOCKS; i++) {
+    uintptr_t at = 0x10000 + 64 * i;
+    bool last = i == BLOCKS - 1;
+    const struct snapshot_block block = {.shape = SHAPE_SCANNED,
+                                         .type = (uint32_t)(1 + i % 3),
+                                         .words = last && many ? LONG : 7,
+                                         .description = i % 5 ? NULL : "described"};
+    snapshot_block(&writer, at, &block);
+    if (!last) snapshot_edge(&writer, 1, at + 64);
+    for (uint64_t field = 0; last && many && field < LONG; field++) snapshot_edge(&writer, field, at);
+  }
+  snapshot_block(&writer, 0x20000000,
+                 &(struct snapshot_block){.shape = SHAPE_CUSTOM, .type = 4, .words = 2, .outside = 12345});
+  for (uint32_t type = 1; type <= 3; type++) snapshot_type(&writer, type, "type");
+  snapshot_type(&writer, 4, NULL);
+  snapshot_field(&writer, 2, 1, "next");
+  assert_true(snapshot_end(&writer));
+  return read_all(to);
+}
+
+static void what_is_written_is_read(void **state) {
+  struct file file = write_file(true);
+  struct graph graph;
+  (void)state;
+  assert_int_equal(graph_load(&graph, file.bytes, file.count), WN_OK);
+  assert_true(graph.complete);
+  assert_int_equal(graph.process, 7);
+  assert_string_equal(graph.command, "program");
+  assert_int_equal(graph.holder_count, 2);
+  assert_string_equal(graph.holders[0].name, "first");
+  assert_string_equal(graph.holders[1].name, "");
+  assert_int_equal(graph.node_count, 1 + 2 + BLOCKS + 1);
+  assert_int_equal(graph.edge_count, 2 + 2 + BLOCKS - 1 + LONG);
+  assert_int_equal(graph.lost, 0);
+  for (uint32_t i = 0; i + 1 < BLOCKS; i++) {
+    uint32_t node = graph.first_block + i;
+    assert_int_equal(graph.edge_begin[node + 1] - graph.edge_begin[node], 1);
+    assert_int_equal(graph.edges[graph.edge_begin[node]].to, node + 1);
+    assert_int_equal(graph.edges[graph.edge_begin[node]].field, 1);
+    assert_int_equal(graph.node_bytes[node], 64);
+    assert_int_equal(graph.node_type[node], 1 + i % 3);
+    assert_int_equal(graph_description(&graph, node) != NULL, i % 5 == 0);
+  }
+  uint32_t last = graph.first_block + BLOCKS - 1;
+  for (uint32_t i = 0; i < LONG; i++) {
+    assert_int_equal(graph.edges[graph.edge_begin[last] + i].to, last);
+    assert_int_equal(graph.edges[graph.edge_begin[last] + i].field, i);
+  }
+  assert_int_equal(graph.node_bytes[last + 1], 24 + 12345);
+  assert_false(graph_is_reachable(&graph, last + 1));
+  assert_int_equal(graph.reached, 1 + 2 + BLOCKS);
+  assert_string_equal(graph_type_name(&graph, 3), "type");
+  assert_string_equal(graph_type_name(&graph, 4), "(unknown)");
+  assert_string_equal(graph_field_name(&graph, 2, 1), "next");
+  assert_null(graph_field_name(&graph, 2, 2));
+  graph_free(&graph);
+  free(file.bytes);
+}
+
+/* The beginning of a file is a snapshot that is not complete, and never has what the whole one has
+ * not. */
+static void a_file_that_ends_early_is_read_as_far_as_it_goes(void **state) {
+  struct file file = write_file(false);
+  (void)state;
+  for (size_t count = 0; count < file.count; count++) {
+    struct graph graph;
+    unsigned char *cut = malloc(count + 1); /* of its own, so that a sanitizer sees what is read behind it */
+    memcpy(cut, file.bytes, count);
+    cut = realloc(cut, count ? count : 1);
+    wn_status status = graph_load(&graph, cut, count);
+    assert_int_equal(status, count < sizeof(struct snapshot_header) ? WN_EFORMAT : WN_OK);
+    assert_false(graph.complete);
+    assert_true(status || graph.node_count <= 1 + 2 + BLOCKS + 1);
+    graph_free(&graph);
+    free(cut);
+  }
+  free(file.bytes);
+}
+
+/* The checksums find each changed byte; behind them the records are read that say anything. */
+static void damage_is_found_and_harms_nothing(void **state) {
+  struct file file = write_file(false);
+  struct random random;
+  (void)state;
+  random_seed(&random, 1, 0, 0);
+  for (size_t i = 8; i < file.count; i++) {
+    struct graph graph;
+    file.bytes[i] ^= (unsigned char)(1 + random_bits(&random) % 255);
+    unsigned char *copy = malloc(file.count);
+    memcpy(copy, file.bytes, file.count);
+    if (!graph_load(&graph, copy, file.count) && i >= sizeof(struct snapshot_header))
+      assert_false(graph.complete);
+    graph_free(&graph);
+    free(copy);
+    free(file.bytes);
+    file = write_file(false);
+  }
+  free(file.bytes);
+}
+
+/* With right checksums: any bytes as the records of each kind. */
+static void any_records_harm_nothing(void **state) {
+  struct random random;
+  (void)state;
+  random_seed(&random, 2, 0, 0);
+  for (int run = 0; run < 20000; run++) {
+    struct file file = {malloc(4096), sizeof(struct snapshot_header)};
+    struct snapshot_header first = {.version = SNAPSHOT_VERSION, .word_bytes = 8};
+    memcpy(first.magic, snapshot_magic, sizeof first.magic);
+    memcpy(file.bytes, &first, sizeof first);
+    for (int k = 0; k < 4; k++) {
+      struct segment_header header = {(uint32_t)(1 + random_bits(&random) % 8),
+                                      (uint32_t)(1 + random_bits(&random) % 60), 0};
+      unsigned char *bytes = file.bytes + file.count + sizeof header;
+      for (uint32_t i = 0; i < header.bytes; i++)
+        bytes[i] =
+            (unsigned char)(random_bits(&random) % 3 ? random_bits(&random) % 24 : random_bits(&random));
+      header.checksum =
+          crc32c(crc32c(0, &header, offsetof(struct segment_header, checksum)), bytes, header.bytes);
+      memcpy(file.bytes + file.count, &header, sizeof header);
+      file.count += sizeof header + header.bytes;
+    }
+    struct graph graph;
+    unsigned char *copy = malloc(file.count);
+    memcpy(copy, file.bytes, file.count);
+    wn_status status = graph_load(&graph, copy, file.count);
+    assert_int_equal(status, WN_OK);
+    graph_free(&graph);
+    free(copy);
+    free(file.bytes);
+  }
+}
+
+static void a_writer_that_cannot_write_says_so(void **state) {
+  static struct snapshot_writer writer;
+  const struct snapshot_info info = {0};
+  int ends[2];
+  (void)state;
+  assert_int_equal(pipe(ends), 0);
+  snapshot_begin(&writer, ends[0], &info); /* which is for reading */
+  assert_false(snapshot_end(&writer));
+  assert_int_equal(writer.error, EBADF);
+  close(ends[0]), close(ends[1]);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(what_is_written_is_read),
+      cmocka_unit_test(a_file_that_ends_early_is_read_as_far_as_it_goes),
+      cmocka_unit_test(damage_is_found_and_harms_nothing),
+      cmocka_unit_test(any_records_harm_nothing),
+      cmocka_unit_test(a_writer_that_cannot_write_says_so),
+  };
+  return RUN_TESTS(tests);
+}
+/* SPDX-License-Identifier: MIT */
