@@ -129,6 +129,7 @@ const struct command commands[] = {
     {"heap", command_heap, "say what holds the blocks of a collected heap",
      "heap [OPTION...] FILE [AFTER [AFTER2]]",
      "      --path TYPE        print the paths from the roots to the blocks of this type\n"
+     "      --trace FILE       where the trace is that recorded the heap; default: where it was\n"
      "  -n, --top N            print so many rows of each table; default 10\n"
      "  -j, --json             print a JSON object\n"
      "\n"

@@ -284,6 +284,16 @@ void memprof_tell(struct memprof *engine, struct memprof_owner *heir);
 typedef void memprof_visit_function(void *visitor, uintptr_t *address);
 void memprof_visit_old(struct memprof *engine, memprof_visit_function *visit, void *visitor);
 
+/* Tells the tracker's metadata of all blocks of a profile that the table has, by their addresses, and of
+ * sampled memory outside of blocks. The world is stopped. */
+struct memprof_tracked {
+  uintptr_t address;
+  void *metadata;
+};
+typedef void memprof_tell_function(void *context, const struct memprof_tracked *tracked);
+void memprof_tell_old(struct memprof *engine, const wn_profile *profile, memprof_tell_function *tell,
+                      void *context);
+
 /* Runs pending callbacks: this thread's, oldest first, then its owner's. Returns true at once if
  * suspended. False if an exception waits: the rest stay pending. The host's memory may have moved
  * when it returns. */

@@ -218,4 +218,24 @@ void memprof_visit_old(struct memprof *engine, memprof_visit_function *visit, vo
     if (!tracked_insert(&engine->tracked, entry)) entry_post(engine, entry, 0, ENTRY_LINKED);
   }
 }
+
+struct telling {
+  uint64_t profile; /* its handle */
+  memprof_tell_function *tell;
+  void *context;
+};
+
+static void tell_entry(void *context, struct memprof_entry *entry) {
+  const struct telling *of = context;
+  const struct profile *profile = atomic_load(&entry->profile);
+  if (entry_stage(entry_word(entry)) != STAGE_MAJOR || profile != profile_of(of->profile)) return;
+  uintptr_t address = atomic_load_explicit(&entry->address, memory_order_relaxed);
+  of->tell(of->context, &(struct memprof_tracked){address, entry->metadata});
+}
+
+void memprof_tell_old(struct memprof *engine, const wn_profile *profile, memprof_tell_function *tell,
+                      void *context) {
+  struct telling telling = {(uint64_t)(uintptr_t)profile, tell, context};
+  if (telling.profile) tracked_each(&engine->tracked, tell_entry, &telling);
+}
 /* SPDX-License-Identifier: MIT */

@@ -176,6 +176,18 @@ void tracked_post(struct tracked_table *table, struct tracked_shard *shard, stru
   atomic_store(&table->has_news, true);
 }
 
+void tracked_each(struct tracked_table *table, void (*each)(void *context, struct memprof_entry *entry),
+                  void *context) {
+  for (unsigned i = 0; i < TRACKED_SHARDS; i++) {
+    struct tracked_shard *shard = &table->shards[i];
+    lock_shard(shard);
+    for (size_t bucket = 0; bucket < bucket_count(shard); bucket++)
+      for (struct memprof_entry *entry = *bucket_at(shard, bucket); entry; entry = entry->next)
+        each(context, entry);
+    tracked_unlock(shard);
+  }
+}
+
 void tracked_visit(struct tracked_table *table, void (*visit)(void *visitor, uintptr_t *address),
                    void *visitor, struct entry_list *moved) {
   for (unsigned i = 0; i < TRACKED_SHARDS; i++) {

@@ -98,6 +98,10 @@ struct memprof_entry *tracked_unlink(struct tracked_shard *shard, struct memprof
 void tracked_visit(struct tracked_table *table, void (*visit)(void *visitor, uintptr_t *address),
                    void *visitor, struct entry_list *moved);
 
+/* Calls `each` for all entries in the table. No thread is inside the engine. */
+void tracked_each(struct tracked_table *table, void (*each)(void *context, struct memprof_entry *entry),
+                  void *context);
+
 size_t tracked_mapped_bytes(const struct tracked_table *table);
 
 /* Unmaps the buckets. */

@@ -41,7 +41,6 @@ enum { MEMORY_PART = 512, MEMORY_POINTS = 1000, MEMORY_TOOK = 200000 };
 
 enum { COMMAND_MOST = 8192 };
 
-static uint64_t block_of(void *metadata) { return (uint64_t)(uintptr_t)metadata; }
 static void *metadata_of(uint64_t block) { return (void *)(uintptr_t)block; }
 
 /* `callstack` may be NULL: there was no memory for it. */
@@ -229,7 +228,7 @@ static void *resized(wn_domain *domain, void *metadata, const wn_allocation *all
   struct trace_resize resize = {
       .time_ns = recorder_now(recorder),
       .thread = recorder->thread(domain),
-      .block = block_of(metadata),
+      .block = recorder_block_of(metadata),
       .size = allocation->bytes,
       .words = allocation->trials,
       .rate = trial_rate(recorder),
@@ -243,8 +242,9 @@ static void *resized(wn_domain *domain, void *metadata, const wn_allocation *all
 static void *promoted(wn_domain *domain, void *metadata, void *context) {
   struct recorder *recorder = context;
   if (!recorder_is_ours(recorder)) return NULL;
-  struct trace_promote event = {
-      .time_ns = recorder_now(recorder), .thread = recorder->thread(domain), .block = block_of(metadata)};
+  struct trace_promote event = {.time_ns = recorder_now(recorder),
+                                .thread = recorder->thread(domain),
+                                .block = recorder_block_of(metadata)};
   trace_write_promote(recorder->writer, &event);
   return metadata;
 }
@@ -252,7 +252,7 @@ static void *promoted(wn_domain *domain, void *metadata, void *context) {
 static void died(wn_domain *domain, void *metadata, void *context) {
   struct recorder *recorder = context;
   if (!recorder_is_ours(recorder)) return;
-  struct trace_free event = {.thread = recorder->thread(domain), .block = block_of(metadata)};
+  struct trace_free event = {.thread = recorder->thread(domain), .block = recorder_block_of(metadata)};
   event.time_ns = write_memory_if_due(recorder, recorder_now(recorder), event.thread, false);
   trace_write_free(recorder->writer, &event);
 }
@@ -458,6 +458,8 @@ bool recorder_is_worth_a_file(const struct recorder *recorder, double least_hits
   return (hits >= TRACE_FEW_HITS && (double)hits >= least_hits) || resident_bytes >= TRACE_FEW_BYTES ||
          atomic_load_explicit(&recorder->tells_of_another, memory_order_relaxed);
 }
+
+uint64_t recorder_block_of(void *metadata) { return (uint64_t)(uintptr_t)metadata; }
 
 const char *recorder_path(const struct recorder *recorder) { return trace_writer_path(recorder->writer); }
 

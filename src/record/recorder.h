@@ -98,6 +98,9 @@ struct recorder_drop recorder_last_drop(struct recorder *recorder);
  * than 65536 sampled words are counted. */
 bool recorder_is_worth_a_file(const struct recorder *recorder, double least_hits, uint64_t resident_bytes);
 
+/* The number in the trace of a block with this metadata; 0: its birth is not recorded. */
+uint64_t recorder_block_of(void *metadata);
+
 /* The whole path of the trace; constant, the recorder's. */
 const char *recorder_path(const struct recorder *recorder);
 

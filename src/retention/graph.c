@@ -104,6 +104,17 @@ static bool load_block(void *context, const struct snapshot_record *record) {
   return ARRAY_ADD(loading->blocks, loading->block_count, loading->block_capacity, made);
 }
 
+static bool load_trace(void *context, struct snapshot_text path) {
+  struct graph *graph = ((struct loading *)context)->graph;
+  return graph->trace || (graph->trace = copy(path));
+}
+
+static bool load_sample(void *context, uint64_t block, uint64_t number) {
+  struct graph *graph = ((struct loading *)context)->graph;
+  return ARRAY_ADD(graph->samples, graph->sample_count, graph->sample_capacity,
+                   (struct graph_sample){block, number, NOWHERE});
+}
+
 /* ---- the edges ---- */
 
 /* The node of a block at an address; NOWHERE: there is none. */
@@ -229,13 +240,15 @@ static bool make_nodes(struct loading *loading) {
 
 static wn_status load(struct loading *loading, const void *bytes, size_t count) {
   struct graph *graph = loading->graph;
-  const struct snapshot_visitor nodes = {load_info, load_type,  load_field, load_holder,
-                                         load_root, load_block, NULL,       loading};
+  const struct snapshot_visitor nodes = {load_info,  load_type, load_field, load_holder, load_root,
+                                         load_block, NULL,      load_trace, load_sample, loading};
   const struct snapshot_visitor edges = {.block = next_block, .edge = load_edge, .context = loading};
   bool complete;
   wn_status status = snapshot_read(bytes, count, &nodes, &graph->complete);
   if (status) return status;
   if (!make_nodes(loading) || !load_roots(loading)) return WN_ENOMEM;
+  for (size_t i = 0; i < graph->sample_count; i++)
+    graph->samples[i].node = node_at(loading, graph->samples[i].address);
   loading->node = graph->first_block - 1;
   loading->ephemeron.data = NOWHERE;
   status = snapshot_read(bytes, count, &edges, &complete);
@@ -263,6 +276,7 @@ void graph_free(struct graph *graph) {
   for (size_t i = 0; i < graph->description_count; i++) free(graph->descriptions[i].text);
   free(graph->command), free(graph->language), free(graph->types), free(graph->fields), free(graph->holders);
   free(graph->descriptions);
+  free(graph->trace), free(graph->samples);
   free(graph->node_bytes), free(graph->node_words), free(graph->node_type);
   free(graph->edge_begin), free(graph->edges);
   free(graph->parent), free(graph->parent_field), free(graph->order);

@@ -46,6 +46,14 @@ struct graph {
   struct graph_holder *holders; /* of node NODE_HOLDERS + i */
   size_t holder_count;
 
+  char *trace; /* the path of one that recorded the heap; NULL: none did */
+  struct graph_sample {
+    uint64_t address; /* of the block, / 8 */
+    uint64_t number;  /* of the block in the trace */
+    uint32_t node;    /* NOWHERE: none */
+  } * samples;
+  size_t sample_count, sample_capacity;
+
   uint32_t node_count, first_block;
   uint64_t *node_bytes; /* with the header, and what a custom block has outside */
   uint32_t *node_words; /* of the fields; UINT32_MAX: as many or more */

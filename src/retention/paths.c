@@ -38,7 +38,6 @@ struct finding {
   const struct dominators *dominators;
   struct paths *paths;
   uint64_t *signatures, *by_group; /* by node; by group - 1 */
-  uint32_t *group;                 /* by node: its number, from 1; 0: the node has another type */
   struct index index;
 };
 
@@ -46,7 +45,7 @@ struct finding {
 static uint32_t group_of(struct finding *of, uint64_t signature, uint32_t node) {
   struct index_walk walk = {.hash = signature};
   struct paths *paths = of->paths;
-  struct path_group made = {.example = node};
+  struct path_group made = {.example = node, .number = (uint32_t)paths->count + 1};
   uint32_t number;
   while ((number = index_next(&of->index, &walk)))
     if (of->by_group[number - 1] == signature) return number;
@@ -63,7 +62,7 @@ static bool find_groups(struct finding *of, uint32_t type) {
     uint32_t number = group_of(of, of->signatures[node], node);
     if (!number) return false;
     struct path_group *group = &of->paths->groups[number - 1];
-    of->group[node] = number;
+    of->paths->of_node[node] = number;
     group->blocks++;
     group->bytes += graph->node_bytes[node];
     if (of->dominators->retained[node] > of->dominators->retained[group->example]) group->example = node;
@@ -73,13 +72,14 @@ static bool find_groups(struct finding *of, uint32_t type) {
 
 static void enter(void *context, uint32_t node) {
   struct finding *of = context;
-  struct path_group *group = of->group[node] ? &of->paths->groups[of->group[node] - 1] : NULL;
+  struct path_group *group =
+      of->paths->of_node[node] ? &of->paths->groups[of->paths->of_node[node] - 1] : NULL;
   if (group && !group->open++) group->retained += of->dominators->retained[node];
 }
 
 static void leave(void *context, uint32_t node) {
   struct finding *of = context;
-  if (of->group[node]) of->paths->groups[of->group[node] - 1].open--;
+  if (of->paths->of_node[node]) of->paths->groups[of->paths->of_node[node] - 1].open--;
 }
 
 static int by_retained(const void *a, const void *b) {
@@ -92,26 +92,22 @@ static int by_retained(const void *a, const void *b) {
 
 bool paths_find(struct paths *paths, const struct graph *graph, const struct dominators *dominators,
                 uint32_t type) {
-  struct finding of = {graph,
-                       dominators,
-                       paths,
-                       calloc(graph->node_count, sizeof *of.signatures),
-                       calloc(graph->node_count, sizeof *of.by_group),
-                       calloc(graph->node_count, sizeof *of.group),
-                       {0}};
-  bool enough = of.signatures && of.by_group && of.group;
-  *paths = (struct paths){0};
+  struct finding of = {.graph = graph, .dominators = dominators, .paths = paths};
+  *paths = (struct paths){.of_node = calloc(graph->node_count, sizeof *paths->of_node)};
+  of.signatures = calloc(graph->node_count, sizeof *of.signatures);
+  of.by_group = calloc(graph->node_count, sizeof *of.by_group);
+  bool enough = of.signatures && of.by_group && paths->of_node;
   if (enough) sign(graph, of.signatures);
   enough = enough && find_groups(&of, type);
   if (enough) {
     dominators_walk(dominators, &(struct dominators_walk){enter, leave, &of});
     array_sort(paths->groups, paths->count, sizeof *paths->groups, by_retained);
   }
-  free(of.signatures), free(of.by_group), free(of.group), free(of.index.slots);
+  free(of.signatures), free(of.by_group), free(of.index.slots);
   return enough;
 }
 
-void paths_free(struct paths *paths) { free(paths->groups); }
+void paths_free(struct paths *paths) { free(paths->groups), free(paths->of_node); }
 
 size_t paths_steps(const struct graph *graph, uint32_t node, struct path_step *steps, size_t most) {
   size_t count = 0, at, left_out;

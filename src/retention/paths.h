@@ -15,12 +15,14 @@ struct path_group {
   uint64_t blocks, bytes;
   uint64_t retained; /* by the blocks that no other one of the group dominates */
   uint32_t example;  /* the block that retains most */
+  uint32_t number;   /* of of_node */
   uint32_t open;     /* while they are found */
 };
 
 struct paths {
   struct path_group *groups; /* most retained bytes first */
   size_t count, capacity;
+  uint32_t *of_node; /* by node: the number of its group; 0: it has another type */
 };
 
 /* A step of a path: `blocks` blocks of a type, to the first of which `field` of the last step

@@ -11,6 +11,8 @@
  *   HOLDERS  per holder: id, kind, domain, name; a holder is a group of roots of one kind and name
  *   ROOTS    per root: holder, target
  *   BLOCKS   an address, then the blocks behind it in ascending order of address
+ *   TRACE    the path of a trace that records the heap
+ *   SAMPLES  per block that the trace has sampled: its address, and the block's number in the trace
  *   END      how many blocks, edges and roots there are
  *
  * A text is its length and its bytes. Ids of types and of holders count from 1 in the order of
@@ -42,6 +44,8 @@ enum segment_kind {
   SEGMENT_HOLDERS,
   SEGMENT_ROOTS,
   SEGMENT_BLOCKS,
+  SEGMENT_TRACE,
+  SEGMENT_SAMPLES,
   SEGMENT_END,
 };
 

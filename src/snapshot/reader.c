@@ -119,6 +119,18 @@ static void read_blocks(struct reading *of) {
   }
 }
 
+static void read_trace(struct reading *of) {
+  struct snapshot_text path = get_text(&of->source);
+  VISIT(of, trace, path);
+}
+
+static void read_samples(struct reading *of) {
+  while (goes_on(of)) {
+    uint64_t block = get_varint(&of->source), number = get_varint(&of->source);
+    VISIT(of, sample, block, number);
+  }
+}
+
 static void read_segment(struct reading *of, uint32_t kind) {
   switch (kind) {
   case SEGMENT_INFO: read_info(of); break;
@@ -127,6 +139,8 @@ static void read_segment(struct reading *of, uint32_t kind) {
   case SEGMENT_HOLDERS: read_holders(of); break;
   case SEGMENT_ROOTS: read_roots(of); break;
   case SEGMENT_BLOCKS: read_blocks(of); break;
+  case SEGMENT_TRACE: read_trace(of); break;
+  case SEGMENT_SAMPLES: read_samples(of); break;
   case SEGMENT_END: of->ended = true; break;
   default: break;
   }

@@ -35,6 +35,8 @@ struct snapshot_visitor {
   bool (*root)(void *context, uint32_t holder, uint64_t target);
   bool (*block)(void *context, const struct snapshot_record *block);
   bool (*edge)(void *context, uint64_t field, uint64_t target);
+  bool (*trace)(void *context, struct snapshot_text path);
+  bool (*sample)(void *context, uint64_t block, uint64_t number);
   void *context;
 };
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum {
-  TEXT_MOST = 1000,
+  TEXT_MOST = 4096,
   RECORD_MOST = 6 * VARINT_MAX + TEXT_MOST, /* without edges */
   EDGE_MOST = 2 * VARINT_MAX + 1,           /* and the end of the edges */
 };
@@ -128,6 +128,17 @@ void snapshot_holder(struct snapshot_writer *writer, uint32_t holder, enum holde
   put_varint(&writer->sink, kind);
   put_varint(&writer->sink, domain);
   put_text(&writer->sink, name);
+}
+
+void snapshot_trace(struct snapshot_writer *writer, const char *path) {
+  make_room(writer, SEGMENT_TRACE, RECORD_MOST);
+  put_text(&writer->sink, path);
+}
+
+void snapshot_sample(struct snapshot_writer *writer, uintptr_t block, uint64_t number) {
+  make_room(writer, SEGMENT_SAMPLES, RECORD_MOST);
+  put_varint(&writer->sink, block / 8);
+  put_varint(&writer->sink, number);
 }
 
 bool snapshot_end(struct snapshot_writer *writer) {

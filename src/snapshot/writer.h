@@ -42,11 +42,15 @@ void snapshot_edge(struct snapshot_writer *writer, uint64_t field, uintptr_t tar
 
 void snapshot_root(struct snapshot_writer *writer, uint32_t holder, uintptr_t target);
 
-/* Texts may be NULL, and are cut after 1000 bytes. */
+/* Texts may be NULL, and are cut after 4096 bytes. */
 void snapshot_type(struct snapshot_writer *writer, uint32_t type, const char *name);
 void snapshot_field(struct snapshot_writer *writer, uint32_t type, uint64_t field, const char *name);
 void snapshot_holder(struct snapshot_writer *writer, uint32_t holder, enum holder_kind kind, uint64_t domain,
                      const char *name);
+
+/* The trace, before the samples. */
+void snapshot_trace(struct snapshot_writer *writer, const char *path);
+void snapshot_sample(struct snapshot_writer *writer, uintptr_t block, uint64_t number);
 
 /* Writes the end. False: something could not be written; `error` says why. */
 bool snapshot_end(struct snapshot_writer *writer);

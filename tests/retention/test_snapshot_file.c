@@ -56,6 +56,9 @@ static struct file write_file(bool many) {
   for (uint32_t type = 1; type <= 3; type++) snapshot_type(&writer, type, "type");
   snapshot_type(&writer, 4, NULL);
   snapshot_field(&writer, 2, 1, "next");
+  snapshot_trace(&writer, "/run.trace");
+  for (uintptr_t i = 0; i < BLOCKS; i += 7) snapshot_sample(&writer, 0x10000 + 64 * i, i + 100);
+  snapshot_sample(&writer, 8, 5);
   assert_true(snapshot_end(&writer));
   return read_all(to);
 }
@@ -95,6 +98,13 @@ static void what_is_written_is_read(void **state) {
   assert_string_equal(graph_type_name(&graph, 4), "(unknown)");
   assert_string_equal(graph_field_name(&graph, 2, 1), "next");
   assert_null(graph_field_name(&graph, 2, 2));
+  assert_string_equal(graph.trace, "/run.trace");
+  assert_int_equal(graph.sample_count, (BLOCKS + 6) / 7 + 1);
+  for (uint32_t i = 0; i + 1 < graph.sample_count; i++) {
+    assert_int_equal(graph.samples[i].node, graph.first_block + 7 * i);
+    assert_int_equal(graph.samples[i].number, 100 + 7 * i);
+  }
+  assert_int_equal(graph.samples[graph.sample_count - 1].node, NOWHERE);
   graph_free(&graph);
   free(file.bytes);
 }
@@ -151,7 +161,7 @@ static void any_records_harm_nothing(void **state) {
     memcpy(first.magic, snapshot_magic, sizeof first.magic);
     memcpy(file.bytes, &first, sizeof first);
     for (int k = 0; k < 4; k++) {
-      struct segment_header header = {(uint32_t)(1 + random_bits(&random) % 8),
+      struct segment_header header = {(uint32_t)(1 + random_bits(&random) % 10),
                                       (uint32_t)(1 + random_bits(&random) % 60), 0};
       unsigned char *bytes = file.bytes + file.count + sizeof header;
       for (uint32_t i = 0; i < header.bytes; i++)

@@ -9,14 +9,14 @@
 enum { STEPS = 2 };
 
 /* A holder or a type, in all snapshots. */
-struct row {
+struct growth {
   char *name;
   uint64_t bytes[STEPS + 1], blocks[STEPS + 1];
   size_t count; /* of snapshots */
 };
 
 struct rows {
-  struct row *items;
+  struct growth *items;
   size_t count, capacity;
 };
 
@@ -25,7 +25,7 @@ static bool add(struct rows *rows, const char *name, size_t snapshot, uint64_t b
   size_t i = 0;
   while (i < rows->count && strcmp(rows->items[i].name, name) != 0) i++;
   if (i == rows->count) {
-    struct row made = {.name = strdup(name), .count = snapshots};
+    struct growth made = {.name = strdup(name), .count = snapshots};
     if (!made.name || !ARRAY_ADD(rows->items, rows->count, rows->capacity, made))
       return free(made.name), false;
   }
@@ -34,18 +34,18 @@ static bool add(struct rows *rows, const char *name, size_t snapshot, uint64_t b
   return true;
 }
 
-static int64_t change(const struct row *row, size_t from, size_t to) {
+static int64_t change(const struct growth *row, size_t from, size_t to) {
   return (int64_t)(row->bytes[to] - row->bytes[from]);
 }
 
 static int by_change(const void *a, const void *b) {
-  const struct row *one = a, *other = b;
+  const struct growth *one = a, *other = b;
   int64_t first = change(one, 0, one->count - 1), second = change(other, 0, other->count - 1);
   if (first != second) return first < second ? 1 : -1;
   return strcmp(one->name, other->name);
 }
 
-static void print_row(const struct row *row) {
+static void print_row(const struct growth *row) {
   char text[40];
   int64_t blocks = (int64_t)(row->blocks[row->count - 1] - row->blocks[0]);
   printf("%11s", text_bytes(text, (double)row->bytes[0]));

@@ -11,6 +11,19 @@ static void write_holder(struct json *json, const char *name, uint64_t bytes, ui
   json_end(json, '}');
 }
 
+static void write_site(struct json *json, const struct graph *graph, const struct site *site) {
+  char name[HEAP_NAME_MOST];
+  json_begin(json, NULL, '{');
+  json_string(json, "name", site->name);
+  json_estimate(json, "bytes", &site->bytes);
+  if (site->holder)
+    json_string(json, "holder", heap_holder_name(graph, site->holder, name));
+  else
+    json_null(json, "holder");
+  json_number(json, "holder_share", site->holder_share);
+  json_end(json, '}');
+}
+
 /* ---- shared ---- */
 
 int heap_print_json(const struct heap_file *file) {
@@ -44,6 +57,10 @@ int heap_print_json(const struct heap_file *file) {
     json_integer(&json, "retained_bytes", row->retained);
     json_end(&json, '}');
   }
+  json_end(&json, ']');
+  json_integer(&json, "samples", file->sites.samples);
+  json_begin(&json, "sites", '[');
+  for (size_t i = 0; i < file->sites.count; i++) write_site(&json, graph, &file->sites.rows[i]);
   json_end(&json, ']');
   json_end(&json, '}');
   putchar('\n');

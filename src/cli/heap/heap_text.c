@@ -44,6 +44,15 @@ static int load(struct heap_file *file, int descriptor) {
 
 /* ---- shared ---- */
 
+int heap_join(struct heap_file *file, const char *trace) {
+  const char *path = trace ? trace : file->graph.trace;
+  if (!path) return 0;
+  if (!sites_find(&file->sites, &file->graph, &file->dominators, path)) return 0;
+  if (trace) return fail_job("%s: %s", trace, error_text());
+  snprintf(file->no_sites, sizeof file->no_sites, "%s", error_text());
+  return 0;
+}
+
 int heap_open(struct heap_file *file, const char *name) {
   *file = (struct heap_file){.name = name};
   int descriptor = open_file(name);
@@ -54,6 +63,7 @@ int heap_open(struct heap_file *file, const char *name) {
 }
 
 void heap_close(struct heap_file *file) {
+  sites_free(&file->sites);
   type_table_free(&file->types);
   dominators_free(&file->dominators);
   graph_free(&file->graph);

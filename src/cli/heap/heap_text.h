@@ -3,6 +3,7 @@
 #define CLI_HEAP_HEAP_TEXT_H
 
 #include "retention/paths.h"
+#include "retention/sites/sites.h"
 #include "retention/types.h"
 #include <stdio.h>
 
@@ -14,13 +15,18 @@ struct heap_file {
   struct graph graph;
   struct dominators dominators;
   struct type_table types;
-  uint64_t several; /* bytes that several holders hold together, and their blocks */
+  struct sites sites; /* empty: the heap was not recorded, or its trace cannot be read */
+  char no_sites[256]; /* why it cannot be read; empty: it can */
+  uint64_t several;   /* bytes that several holders hold together, and their blocks */
   uint64_t several_blocks;
 };
 
 /* Reads a snapshot. An exit code, after a message, if that fails. heap_close frees what there
  * is. */
 int heap_open(struct heap_file *file, const char *name);
+/* Joins the snapshot with the trace that recorded the heap; `trace`: where that is now, or NULL. An
+ * exit code, after a message, if it is not NULL and cannot be read. */
+int heap_join(struct heap_file *file, const char *trace);
 void heap_close(struct heap_file *file);
 
 /* The name of a holder, by its node: `global "sessions"`. */

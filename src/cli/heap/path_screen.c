@@ -2,6 +2,7 @@
 #include "cli/command.h"
 #include "cli/heap/heap_text.h"
 #include "cli/text.h"
+#include <stdlib.h>
 #include <string.h>
 
 enum { STEPS_MOST = 64 };
@@ -24,7 +25,34 @@ static void print_path(const struct graph *graph, uint32_t node) {
   }
 }
 
-static void print_group(const struct heap_file *file, const struct path_group *group) {
+/* Where most of a group's blocks were allocated, if some of them were sampled. */
+static void print_origin(const struct heap_file *file, const struct paths *paths,
+                         const struct path_group *group) {
+  const struct graph *graph = &file->graph;
+  const struct sites *sites = &file->sites;
+  double *bytes = calloc(sites->count + 1, sizeof *bytes), all = 0;
+  size_t most = 0, samples = 0;
+  char share[32], number[64];
+  for (size_t i = 0; bytes && sites->count && i < graph->sample_count; i++) {
+    uint32_t site = sites->of_sample[i];
+    if (!site || paths->of_node[graph->samples[i].node] != group->number) continue;
+    bytes[site] += sites->bytes[i];
+    all += sites->bytes[i];
+    samples++;
+    if (bytes[site] > bytes[most]) most = site;
+  }
+  for (size_t i = 0; most && i < sites->count; i++) {
+    if (sites->rows[i].number != most) continue;
+    fputs("    allocated in ", stdout);
+    text_name(stdout, sites->rows[i].name);
+    printf(", about %s, by %s\n", text_share(share, bytes[most] / all),
+           text_number_of(number, (double)samples, "sampled block"));
+  }
+  free(bytes);
+}
+
+static void print_group(const struct heap_file *file, const struct paths *paths,
+                        const struct path_group *group) {
   char bytes[32], share[32], blocks[64];
   text_style(stdout, STYLE_BOLD);
   printf("\n  %s  %s", text_bytes(bytes, (double)group->retained),
@@ -33,6 +61,7 @@ static void print_group(const struct heap_file *file, const struct path_group *g
   printf("   by %s, %s of their own\n", text_number_of(blocks, (double)group->blocks, "block"),
          text_bytes(bytes, (double)group->bytes));
   print_path(&file->graph, group->example);
+  print_origin(file, paths, group);
 }
 
 /* The row of a type's name; NULL: there is none. Names may be of several types: the one that
@@ -52,7 +81,7 @@ int heap_print_paths(const struct heap_file *file, const char *type, size_t top)
   if (!paths_find(&paths, &file->graph, &file->dominators, row->type))
     return fail_job("%s: no memory for its paths", file->name);
   heap_print_title("HELD BY", "the shortest path from a root to blocks of this type");
-  for (size_t i = 0; i < paths.count && i < top; i++) print_group(file, &paths.groups[i]);
+  for (size_t i = 0; i < paths.count && i < top; i++) print_group(file, &paths, &paths.groups[i]);
   if (paths.count > top) printf("\n  %zu more\n", paths.count - top);
   paths_free(&paths);
   return 0;

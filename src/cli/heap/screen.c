@@ -152,6 +152,37 @@ static void print_types(const struct heap_file *file, const struct type_row *row
   if (file->types.count > top) printf("%42s%zu more\n", "", file->types.count - top);
 }
 
+static void print_site(const struct heap_file *file, const struct site *site) {
+  char bytes[32], range[32], share[32], name[HEAP_NAME_MOST];
+  double base = (double)file->graph.bytes;
+  printf("%11s  %13s  %5s  ", text_bytes(bytes, site->bytes.estimate), text_short_range(range, &site->bytes),
+         text_share(share, base > 0 ? site->bytes.estimate / base : 0));
+  text_name(stdout, site->name);
+  printf("\n%36sheld by ", "");
+  text_name(stdout, site->holder ? heap_holder_name(&file->graph, site->holder, name) : "several together");
+  if (site->holder_share < 0.995) printf(", %s", text_share(share, site->holder_share));
+  putchar('\n');
+}
+
+/* Nothing if the heap was not recorded. */
+static void print_sites(const struct heap_file *file, size_t top) {
+  char explanation[128], samples[64];
+  if (*file->no_sites) {
+    fputs("\n  Where blocks were allocated is in the trace ", stdout);
+    text_name(stdout, file->graph.trace);
+    fputs(", which cannot be read: ", stdout);
+    text_name(stdout, file->no_sites);
+    putchar('\n');
+  }
+  if (!file->sites.count) return;
+  snprintf(explanation, sizeof explanation, "estimated from %s, with the 95 %% range",
+           text_number_of(samples, (double)file->sites.samples, "sampled block"));
+  heap_print_title("ALLOCATED IN", explanation);
+  puts("      bytes          range  share  function");
+  for (size_t i = 0; i < file->sites.count && i < top; i++) print_site(file, &file->sites.rows[i]);
+  if (file->sites.count > top) printf("%36s%zu more\n", "", file->sites.count - top);
+}
+
 static void print_next(const struct heap_file *file, const struct type_row *row) {
   fputs("\n  Next:  winnow heap --path ", stdout);
   text_word(stdout, graph_type_name(&file->graph, row->type));
@@ -171,6 +202,7 @@ int heap_print_screen(const struct heap_file *file, size_t top) {
   print_warnings(&file->graph);
   print_holders(file, top);
   print_types(file, rows, top);
+  print_sites(file, top);
   if (file->types.count) print_next(file, rows);
   free(rows);
   return 0;

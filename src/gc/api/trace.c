@@ -180,6 +180,13 @@ static wn_status begin(struct heap_trace *made, struct wn_domain *domain, const 
 
 /* ---- shared ---- */
 
+const char *trace_last(const struct wn_heap *heap, const wn_profile **profile) {
+  const struct heap_trace *trace = heap->traces;
+  if (!trace) return NULL;
+  *profile = (const wn_profile *)atomic_load(&trace->profile);
+  return recorder_path(trace->recorder);
+}
+
 void trace_close_all(struct wn_heap *heap) {
   while (heap->traces) end_listening(heap->traces, heap, NULL);
 }

@@ -24,6 +24,7 @@
 #include "gc/domains/debug.h"
 #include "gc/domains/safepoint.h"
 #include "gc/snapshot/holders.h"
+#include "gc/snapshot/samples.h"
 #include "gc/snapshot/types.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -196,6 +197,7 @@ static wn_status take(struct wn_domain *domain, struct snapshot *of) {
   helpers_pause(heap);
   domains_flush_pools(heap);
   bool found = find_extents(of) && holders_write(heap, &of->writer);
+  if (found) samples_write(heap, &of->writer);
   if (found && (copy = make_copy(of)) < 0) write_blocks(of);
   helpers_resume(heap);
   world_release(domain);
