@@ -1,6 +1,8 @@
 /* What grew between two snapshots, or in each step between three. Blocks move, so no block of one
  * is looked for in another: holders and types are compared, by their names. */
 #include "base/array.h"
+#include "base/hash.h"
+#include "base/index.h"
 #include "cli/command.h"
 #include "cli/heap/heap_text.h"
 #include "cli/text.h"
@@ -18,20 +20,31 @@ struct growth {
 struct rows {
   struct growth *items;
   size_t count, capacity;
+  struct index by_name;
 };
+
+static struct growth *find(struct rows *rows, const char *name, size_t snapshots) {
+  struct index_walk walk = {.hash = hash_bytes(name, strlen(name))};
+  uint32_t number;
+  while ((number = index_next(&rows->by_name, &walk)))
+    if (!strcmp(rows->items[number - 1].name, name)) return &rows->items[number - 1];
+  struct growth made = {.name = strdup(name), .count = snapshots};
+  if (!made.name || !ARRAY_ADD(rows->items, rows->count, rows->capacity, made)) return free(made.name), NULL;
+  return index_add(&rows->by_name, walk.hash, (uint32_t)rows->count) ? &rows->items[rows->count - 1] : NULL;
+}
 
 static bool add(struct rows *rows, const char *name, size_t snapshot, uint64_t bytes, uint64_t blocks,
                 size_t snapshots) {
-  size_t i = 0;
-  while (i < rows->count && strcmp(rows->items[i].name, name) != 0) i++;
-  if (i == rows->count) {
-    struct growth made = {.name = strdup(name), .count = snapshots};
-    if (!made.name || !ARRAY_ADD(rows->items, rows->count, rows->capacity, made))
-      return free(made.name), false;
-  }
-  rows->items[i].bytes[snapshot] += bytes;
-  rows->items[i].blocks[snapshot] += blocks;
+  struct growth *row = find(rows, name, snapshots);
+  if (!row) return false;
+  row->bytes[snapshot] += bytes;
+  row->blocks[snapshot] += blocks;
   return true;
+}
+
+static void rows_free(struct rows *rows) {
+  for (size_t i = 0; i < rows->count; i++) free(rows->items[i].name);
+  free(rows->items), free(rows->by_name.slots);
 }
 
 static int64_t change(const struct growth *row, size_t from, size_t to) {
@@ -70,9 +83,6 @@ static void print_rows(struct rows *rows, const char *title, const char *explana
   }
   if (!changed) puts("             nothing changed");
   if (changed > printed) printf("%31s%zu more\n", "", changed - printed);
-  for (size_t i = 0; i < rows->count; i++) free(rows->items[i].name);
-  free(rows->items);
-  *rows = (struct rows){0};
 }
 
 static bool add_holders(struct rows *rows, const struct heap_file *file, size_t snapshot, size_t count) {
@@ -107,15 +117,18 @@ static void print_total(const struct heap_file *const *files, size_t count) {
 int heap_print_growth(const struct heap_file *const *files, size_t count, size_t top) {
   struct rows holders = {0}, types = {0};
   bool enough = true;
-  for (size_t i = 0; enough && i < count; i++)
-    enough = add_holders(&holders, files[i], i, count) && add_types(&types, files[i], i, count);
-  if (!enough) return fail_job("no memory for the tables");
   for (size_t i = 0; i < count; i++)
     if (!files[i]->graph.complete)
       return fail_job("%s: the file ends early, and cannot be compared", files[i]->name);
-  print_total(files, count);
-  print_rows(&holders, "HELD BY", "what would be freed if the holder let go", "holder", count, top);
-  print_rows(&types, "TYPES", "the blocks and all that they hold", "type", count, top);
-  return 0;
+  for (size_t i = 0; enough && i < count; i++)
+    enough = add_holders(&holders, files[i], i, count) && add_types(&types, files[i], i, count);
+  if (enough) {
+    print_total(files, count);
+    print_rows(&holders, "HELD BY", "what would be freed if the holder let go", "holder", count, top);
+    print_rows(&types, "TYPES", "the blocks and all that they hold", "type", count, top);
+  }
+  rows_free(&holders);
+  rows_free(&types);
+  return enough ? 0 : fail_job("no memory for the tables");
 }
 /* SPDX-License-Identifier: MIT */

@@ -21,6 +21,9 @@ static void count_several(struct heap_file *file) {
     }
 }
 
+/* Shown on a terminal if all of it takes longer than a second. */
+static void show(struct heap_file *file, double done) { progress_show(done, &file->progress); }
+
 static int compute(struct heap_file *file) {
   if (!dominators_find(&file->dominators, &file->graph) ||
       !type_table_make(&file->types, &file->graph, &file->dominators))
@@ -37,6 +40,7 @@ static int load(struct heap_file *file, int descriptor) {
   void *bytes = count ? mmap(NULL, count, PROT_READ, MAP_PRIVATE, descriptor, 0) : NULL;
   if (bytes == MAP_FAILED) return fail_job("%s: %s", file->name, strerror(errno));
   wn_status error = graph_load(&file->graph, bytes, count);
+  show(file, 0.5);
   if (bytes) munmap(bytes, count);
   if (error) return fail_job("%s: %s", file->name, error_text());
   return compute(file);
@@ -55,9 +59,11 @@ int heap_join(struct heap_file *file, const char *trace) {
 
 int heap_open(struct heap_file *file, const char *name) {
   *file = (struct heap_file){.name = name};
+  progress_begin(&file->progress, "reading the snapshot");
   int descriptor = open_file(name);
   if (descriptor < 0) return fail_job("%s: %s", name, strerror(errno));
   int code = load(file, descriptor);
+  progress_end(&file->progress);
   close(descriptor);
   return code;
 }

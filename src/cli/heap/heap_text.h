@@ -2,6 +2,7 @@
 #ifndef CLI_HEAP_HEAP_TEXT_H
 #define CLI_HEAP_HEAP_TEXT_H
 
+#include "cli/text.h"
 #include "retention/paths.h"
 #include "retention/sites/sites.h"
 #include "retention/types.h"
@@ -12,6 +13,7 @@ enum { HEAP_NAME_MOST = 1100, HEAP_STEPS_MOST = 12 };
 /* A snapshot, and all that is computed of it. */
 struct heap_file {
   const char *name;
+  struct progress progress;
   struct graph graph;
   struct dominators dominators;
   struct type_table types;
