@@ -132,6 +132,7 @@ const struct command commands[] = {
      "      --trace FILE       where the trace is that recorded the heap; default: where it was\n"
      "  -n, --top N            print so many rows of each table; default 10\n"
      "  -j, --json             print a JSON object\n"
+     "  -o, --output FILE      write FILE for Chromium's DevTools (Memory, Load profile): x.heapsnapshot\n"
      "\n"
      "FILE is a snapshot that a program of winnow's collected heap writes by wn_heap_snapshot. Its numbers "
      "are\n"

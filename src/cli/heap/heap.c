@@ -9,7 +9,7 @@
 enum { TOP_DEFAULT = 10, FILES_MOST = 3, LETTER_PATH = 256, LETTER_TRACE };
 
 struct options {
-  const char *path, *trace;
+  const char *path, *trace, *output;
   size_t top;
   bool json;
 };
@@ -24,14 +24,14 @@ static int parse_top(const char *text, size_t *top) {
 }
 
 static int parse(struct options *options, int argc, char **argv) {
-  static const struct option known[] = {{"path", required_argument, NULL, LETTER_PATH},
-                                        {"trace", required_argument, NULL, LETTER_TRACE},
-                                        {"top", required_argument, NULL, 'n'},
-                                        {"json", no_argument, NULL, 'j'},
-                                        {0}};
+  static const struct option known[] = {
+      {"path", required_argument, NULL, LETTER_PATH}, {"trace", required_argument, NULL, LETTER_TRACE},
+      {"top", required_argument, NULL, 'n'},          {"json", no_argument, NULL, 'j'},
+      {"output", required_argument, NULL, 'o'},       {0}};
   int option, code;
   opterr = 0;
-  while ((option = getopt_long(argc, argv, ":n:j", known, NULL)) != -1) switch (option) {
+  while ((option = getopt_long(argc, argv, ":n:jo:", known, NULL)) != -1) switch (option) {
+    case 'o': options->output = optarg; break;
     case LETTER_TRACE: options->trace = optarg; break;
     case LETTER_PATH: options->path = optarg; break;
     case 'j': options->json = true; break;
@@ -45,8 +45,9 @@ static int parse(struct options *options, int argc, char **argv) {
 
 static int print(const struct options *options, struct heap_file *files, size_t count) {
   const struct heap_file *all[FILES_MOST] = {&files[0], &files[1], &files[2]};
-  int code = count == 1 ? heap_join(files, options->trace) : 0;
+  int code = count == 1 && !options->output ? heap_join(files, options->trace) : 0;
   if (code) return code;
+  if (options->output) return heap_write_devtools(files, options->output);
   if (options->json) return heap_print_json(files);
   ascii_if_locale_asks(&stdout);
   if (count > 1) return heap_print_growth(all, count, options->top);
@@ -63,11 +64,9 @@ int command_heap(int argc, char **argv) {
   if (!count)
     return fail_usage("heap", "which snapshot? usage: winnow heap [OPTION...] FILE [AFTER [AFTER2]]");
   if (count > FILES_MOST) return fail_usage("heap", "three snapshots at most can be compared");
-  if (count > 1 && (options.path || options.json || options.trace))
-    return fail_usage("heap", "%s is of one snapshot",
-                      options.path   ? "--path"
-                      : options.json ? "--json"
-                                     : "--trace");
+  const char *single = options.path ? "--path" : options.json ? "--json" : options.trace ? "--trace" : NULL;
+  if (options.output) single = "--output";
+  if (count > 1 && single) return fail_usage("heap", "%s is of one snapshot", single);
   while (!code && opened < count) code = heap_open(&files[opened], argv[(size_t)optind + opened]), opened++;
   if (!code) code = print(&options, files, count);
   while (opened) heap_close(&files[--opened]);

@@ -49,5 +49,8 @@ int heap_print_paths(const struct heap_file *file, const char *type, size_t top)
 int heap_print_growth(const struct heap_file *const *files, size_t count, size_t top);
 int heap_print_json(const struct heap_file *file);
 
+/* Writes the snapshot as a .heapsnapshot file. Returns an exit code. */
+int heap_write_devtools(const struct heap_file *file, const char *name);
+
 #endif
 /* SPDX-License-Identifier: MIT */

@@ -1,0 +1,220 @@
+/* A snapshot as a .heapsnapshot file, which Chromium's DevTools load (Memory, Load profile).
+ *
+ * The file is a JSON object of arrays of numbers. A node is `type, name, id, self_size, edge_count,
+ * trace_node_id, detachedness`; an edge is `type, name_or_index, to_node`, and the edges of all
+ * nodes stand in the order of the nodes. Names are numbers of strings, which come last; to_node is
+ * the number of the node times the number of its members. DevTools read all of them as 32 bits.
+ *
+ * Node 0 leads to "(GC roots)", and that to the holders. All three kinds are synthetic: else
+ * DevTools would take what is below them for objects of the user's that hold everything. Blocks are
+ * objects, which DevTools group by their names; what a custom block has outside is a native node
+ * below it. Garbage is left out. */
+#include "base/array.h"
+#include "base/hash.h"
+#include "base/index.h"
+#include "cli/command.h"
+#include "cli/heap/heap_text.h"
+#include "cli/output.h"
+#include "export/json.h"
+#include <string.h>
+#include <winnow/status.h>
+
+enum { NODE_FIELDS = 7, GC_ROOTS = 1 };
+enum node_type { NODE_OBJECT = 3, NODE_NATIVE = 8, NODE_SYNTHETIC = 9 };
+enum edge_type { EDGE_ELEMENT = 1, EDGE_PROPERTY = 2, EDGE_INTERNAL = 3 };
+
+static const char meta[] =
+    "\"meta\":{\"node_fields\":[\"type\",\"name\",\"id\",\"self_size\",\"edge_count\",\"trace_node_id\","
+    "\"detachedness\"],\"node_types\":[[\"hidden\",\"array\",\"string\",\"object\",\"code\",\"closure\","
+    "\"regexp\",\"number\",\"native\",\"synthetic\",\"concatenated string\",\"sliced string\",\"symbol\","
+    "\"bigint\",\"object shape\"],\"string\",\"number\",\"number\",\"number\",\"number\",\"number\"],"
+    "\"edge_fields\":[\"type\",\"name_or_index\",\"to_node\"],\"edge_types\":[[\"context\",\"element\","
+    "\"property\",\"internal\",\"hidden\",\"shortcut\",\"weak\"],\"string_or_number\",\"node\"],"
+    "\"trace_function_info_fields\":[],\"trace_node_fields\":[],\"sample_fields\":[],\"location_fields\":[]}";
+
+struct strings_of {
+  char **items;
+  size_t count, capacity;
+  struct index index;
+};
+
+struct writing {
+  const struct graph *graph;
+  FILE *out;
+  struct strings_of strings;
+  uint32_t *ordinal; /* by node; 0: it is left out, or node 0 */
+  uint64_t edges;
+  bool no_memory, first; /* first: of an array */
+};
+
+static uint32_t string_of(struct writing *of, const char *text) {
+  struct strings_of *strings = &of->strings;
+  struct index_walk walk = {.hash = hash_bytes(text, strlen(text))};
+  uint32_t number;
+  while ((number = index_next(&strings->index, &walk)))
+    if (!strcmp(strings->items[number - 1], text)) return number - 1;
+  char *copy = strdup(text);
+  if (copy && ARRAY_ADD(strings->items, strings->count, strings->capacity, copy) &&
+      index_add(&strings->index, walk.hash, (uint32_t)strings->count))
+    return (uint32_t)strings->count - 1;
+  of->no_memory = true;
+  return 0;
+}
+
+static void put(struct writing *of, uint64_t number) {
+  fprintf(of->out, of->first ? "%llu" : ",%llu",
+          (unsigned long long)(number < UINT32_MAX ? number : UINT32_MAX));
+  of->first = false;
+}
+
+/* ---- nodes ---- */
+
+/* What a custom block has outside; it has nothing else that is larger than its words. */
+static uint64_t outside_of(const struct graph *graph, uint32_t node) {
+  uint64_t words = graph->node_words[node];
+  return words < UINT32_MAX ? graph->node_bytes[node] - 8 * (words + 1) : 0;
+}
+
+static uint64_t edge_count(const struct graph *graph, uint32_t node) {
+  return graph->edge_begin[node + 1] - graph->edge_begin[node] + (outside_of(graph, node) != 0);
+}
+
+static void put_node(struct writing *of, enum node_type type, const char *name, uint64_t id, uint64_t bytes,
+                     uint64_t edges) {
+  put(of, type);
+  put(of, string_of(of, name));
+  put(of, id);
+  put(of, bytes);
+  put(of, edges);
+  put(of, 0);
+  put(of, 0);
+}
+
+static void put_block(struct writing *of, uint32_t node) {
+  const struct graph *graph = of->graph;
+  const char *type = graph_type_name(graph, graph->node_type[node]), *told = graph_description(graph, node);
+  char name[HEAP_NAME_MOST];
+  snprintf(name, sizeof name, "%s%s%s", type, told ? " " : "", told ? told : "");
+  uint64_t outside = outside_of(graph, node), id = 2 * (uint64_t)node + 1;
+  put_node(of, NODE_OBJECT, name, id, graph->node_bytes[node] - outside, edge_count(graph, node));
+}
+
+/* The nodes in the order of their ordinals: blocks in the order of the search, each native node
+ * behind its block. Returns how many there are. */
+static uint64_t number_nodes(struct writing *of) {
+  const struct graph *graph = of->graph;
+  uint64_t next = GC_ROOTS + 1;
+  for (uint32_t node = NODE_HOLDERS; node < graph->first_block; node++) of->ordinal[node] = (uint32_t)next++;
+  for (uint32_t i = 0; i < graph->reached; i++) {
+    uint32_t node = graph->order[i];
+    if (node < graph->first_block) continue;
+    of->ordinal[node] = (uint32_t)next++;
+    of->edges += edge_count(graph, node);
+    next += outside_of(graph, node) != 0;
+  }
+  for (uint32_t node = NODE_HOLDERS; node < graph->first_block; node++) of->edges += edge_count(graph, node);
+  of->edges += 1 + graph->holder_count;
+  return next;
+}
+
+static void put_nodes(struct writing *of) {
+  const struct graph *graph = of->graph;
+  char name[HEAP_NAME_MOST];
+  of->first = true;
+  put_node(of, NODE_SYNTHETIC, "", 1, 0, 1);
+  put_node(of, NODE_SYNTHETIC, "(GC roots)", 2 * (uint64_t)graph->node_count + 1, 0, graph->holder_count);
+  for (uint32_t node = NODE_HOLDERS; node < graph->first_block; node++) {
+    char shown[HEAP_NAME_MOST + 2];
+    snprintf(shown, sizeof shown, "(%s)", heap_holder_name(graph, node, name));
+    put_node(of, NODE_SYNTHETIC, shown, 2 * (uint64_t)node + 1, 0, edge_count(graph, node));
+  }
+  for (uint32_t i = 0; i < graph->reached; i++) {
+    uint32_t node = graph->order[i];
+    if (node < graph->first_block) continue;
+    put_block(of, node);
+    if (outside_of(graph, node))
+      put_node(of, NODE_NATIVE, "memory outside the heap", 2 * ((uint64_t)graph->node_count + node) + 1,
+               outside_of(graph, node), 0);
+  }
+}
+
+/* ---- edges ---- */
+
+static void put_edge(struct writing *of, enum edge_type type, uint64_t name, uint64_t ordinal) {
+  put(of, type);
+  put(of, name);
+  put(of, ordinal * NODE_FIELDS);
+}
+
+static void put_edges_of(struct writing *of, uint32_t node) {
+  const struct graph *graph = of->graph;
+  for (uint32_t i = graph->edge_begin[node]; i < graph->edge_begin[node + 1]; i++) {
+    const struct graph_edge *edge = &graph->edges[i];
+    const char *name = graph_field_name(graph, graph->node_type[node], edge->field);
+    uint32_t to = of->ordinal[edge->to];
+    if (edge->field == FIELD_ROOT)
+      put_edge(of, EDGE_ELEMENT, i - graph->edge_begin[node], to);
+    else if (edge->field == FIELD_DATA)
+      put_edge(of, EDGE_INTERNAL, string_of(of, "data of an ephemeron"), to);
+    else if (name)
+      put_edge(of, EDGE_PROPERTY, string_of(of, name), to);
+    else
+      put_edge(of, EDGE_ELEMENT, edge->field, to);
+  }
+  if (outside_of(graph, node))
+    put_edge(of, EDGE_INTERNAL, string_of(of, "outside"), (uint64_t)of->ordinal[node] + 1);
+}
+
+static void put_edges(struct writing *of) {
+  const struct graph *graph = of->graph;
+  of->first = true;
+  put_edge(of, EDGE_ELEMENT, 1, GC_ROOTS);
+  for (uint32_t node = NODE_HOLDERS; node < graph->first_block; node++)
+    put_edge(of, EDGE_ELEMENT, node, of->ordinal[node]);
+  for (uint32_t node = NODE_HOLDERS; node < graph->first_block; node++) put_edges_of(of, node);
+  for (uint32_t i = 0; i < graph->reached; i++)
+    if (graph->order[i] >= graph->first_block) put_edges_of(of, graph->order[i]);
+}
+
+static void put_strings(struct writing *of) {
+  struct json json = {.out = of->out, .depth = 1, .compact = true, .follows = true};
+  json_begin(&json, "strings", '[');
+  for (size_t i = 0; i < of->strings.count; i++) json_string(&json, NULL, of->strings.items[i]);
+  json_end(&json, ']');
+}
+
+static void put_snapshot(struct writing *of) {
+  uint64_t nodes = number_nodes(of);
+  fprintf(of->out, "{\"snapshot\":{%s,\"node_count\":%llu,\"edge_count\":%llu,\"trace_function_count\":0},\n",
+          meta, (unsigned long long)nodes, (unsigned long long)of->edges);
+  fputs("\"nodes\":[", of->out);
+  put_nodes(of);
+  fputs("],\n\"edges\":[", of->out);
+  put_edges(of);
+  fputs("],\n\"trace_function_infos\":[],\n\"trace_tree\":[],\n\"samples\":[],\n\"locations\":[]", of->out);
+  put_strings(of);
+  fputs("}\n", of->out);
+}
+
+/* ---- shared ---- */
+
+int heap_write_devtools(const struct heap_file *file, const char *name) {
+  struct writing of = {.graph = &file->graph};
+  struct output output;
+  of.ordinal = calloc(file->graph.node_count, sizeof *of.ordinal);
+  if (!of.ordinal) return fail_job("%s: no memory for its blocks", file->name);
+  wn_status status = output_open(&output, name);
+  if (!status) {
+    of.out = output.file;
+    put_snapshot(&of);
+    if (of.no_memory)
+      output_abandon(&output);
+    else
+      status = output_finish(&output);
+  }
+  for (size_t i = 0; i < of.strings.count; i++) free(of.strings.items[i]);
+  free(of.strings.items), free(of.strings.index.slots), free(of.ordinal);
+  if (of.no_memory) return fail_job("%s: no memory for its names", file->name);
+  return status ? fail_job("%s", wn_last_error()) : 0;
+}
+/* SPDX-License-Identifier: MIT */
