@@ -19,6 +19,7 @@
 #include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #include <winnow/status.h>
 
@@ -60,7 +61,16 @@ static size_t hits_of(size_t bytes) {
     if (hits) host_follow(block, bytes, hits);                        \
   }
 
+/* The words of a request of HOST_OFFER_BYTES exhaust every count but that of the host at work. */
+static void *take_offer(void) {
+  void *block = host_offer;
+  host_offer = NULL;
+  words_left += (int64_t)malloc_words(HOST_OFFER_BYTES);
+  return block;
+}
+
 SLOW void *malloc_slow(size_t bytes) {
+  if (bytes == HOST_OFFER_BYTES && host_offer) return take_offer();
   SAMPLED(block, bytes, 16, false, real.malloc(bytes));
   return block;
 }
@@ -104,7 +114,12 @@ SLOW void *realloc_other(void *block, size_t bytes) {
   if (!grown || bytes <= before) return grown;
   const struct host_growth growth = {.from = from, .before = before, .after = real.usable_size(grown)};
   size_t gained = malloc_words(growth.after) - malloc_words(before);
-  return count_words(gained) ? grown : host_follow_grown(grown, bytes, &growth);
+  void *followed = count_words(gained) ? grown : host_follow_grown(grown, bytes, &growth);
+  if (followed != grown) {
+    memcpy(followed, grown, bytes);
+    real.free(grown);
+  }
+  return followed;
 }
 
 /* ---- what the program calls ---- */

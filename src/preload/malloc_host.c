@@ -73,6 +73,7 @@
 #define BLOCKS_MOST (TINY ? (size_t)64 : (size_t)1 << 28)
 
 _Thread_local int64_t words_left;
+_Thread_local void *host_offer;
 
 struct host_thread {
   struct memprof_thread engine;
@@ -467,23 +468,17 @@ void *host_follow_grown(void *block, size_t bytes, const struct host_growth *gro
   size_t usable = malloc_words(growth->after), hits = host_hits(usable - malloc_words(growth->before));
   if (!hits) return block;
   struct muted saved = mute();
-  bool is_real = !growth->free; /* else there is no slack at birth, since requests are classes mostly */
+  bool is_real = growth->source == WN_SOURCE_NORMAL; /* else there is no slack: requests are classes mostly */
   size_t trials = is_real ? usable - SLACK_AT_BIRTH : usable;
   size_t previous = is_real ? likely_bytes(growth->before, bytes) : growth->before;
   struct sampled_place moved = {0};
   bool zeroed;
   self.moved = growth->from;
   if (has_region) moved = region_allocate(bytes, 16, &zeroed);
-  if (moved.address) {
-    memcpy(moved.address, block, bytes);
-    if (is_real)
-      real.free(block);
-    else
-      growth->free(growth->context, block);
+  if (moved.address)
     follow(moved, bytes, trials, previous, hits, growth->source);
-  } else {
+  else
     follow_real(block, bytes, trials, previous, hits);
-  }
   self.moved = 0;
   unmute(saved);
   return moved.address ? moved.address : block;

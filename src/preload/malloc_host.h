@@ -40,19 +40,24 @@ void host_free(void *block);
 void *host_realloc(void *block, size_t bytes);
 size_t host_usable_size(void *block);
 
-/* Where an unsampled block was (0: what was there is read by nothing), the usable sizes that it had
- * and has, and what frees it: `free`, or if that is NULL the real allocator. */
+/* Where an unsampled block was (0: what was there is read by nothing), and the usable sizes that it
+ * had and has. */
 struct host_growth {
   uintptr_t from;
   size_t before, after;
-  void (*free)(void *context, void *block);
-  void *context;
   wn_alloc_source source;
 };
 
 /* Called after realloc grew an unsampled block, if the words that the block gained exhausted the
- * count. Follows the block if these words took samples. Returns the block, which may have moved. */
+ * count. Follows the block if these words took samples. Returns the block, or a new one: then the
+ * caller moves the contents there and frees the block. */
 void *host_follow_grown(void *block, size_t bytes, const struct host_growth *growth);
+
+/* What this thread's next malloc of HOST_OFFER_BYTES returns, instead of failing; NULL: nothing. So a
+ * sampled block goes through an allocator that asks malloc for it, and counts it (COUNTED of
+ * python_objects.c). */
+extern _Thread_local void *host_offer __attribute__((visibility("hidden")));
+#define HOST_OFFER_BYTES (SIZE_MAX / 4)
 
 /* Prepares the engine, and the region or the table of addresses. Called once, before anything is
  * sampled. False if there is no memory. */

@@ -1,10 +1,17 @@
 /* Wrappers of pymalloc's functions.
  *
  * A small request subtracts its words from the thread's count, as malloc does. One that exhausts
- * the count is served by malloc, and its block is followed like any sampled block: pymalloc passes
- * its free and its realloc on to ours, since it lies in no arena. So nothing is done in free, and
- * the other blocks are pymalloc's as without us. A large request is passed on: pymalloc calls
- * malloc, which counts it.
+ * the count gets a block of ours, which is followed like any sampled block: pymalloc passes its
+ * free and its realloc on to ours, since it lies in no arena. So nothing is done in free, and the
+ * other blocks are pymalloc's as without us. A large request is passed on: pymalloc calls malloc,
+ * which counts it.
+ *
+ * COUNTED. pymalloc counts the blocks that malloc gave it: sys.getallocatedblocks() says how many
+ * there are, and at the end of a subinterpreter arenas are freed only if there are none. So
+ * pymalloc is asked for a block that is too large for it, and malloc answers with the sampled one
+ * (host_offer). If another block comes or none, the program has replaced the functions to which
+ * pymalloc passes such requests, and may have replaced those that would free our block. Then no
+ * block is sampled any longer.
  *
  * GROWTH. A block that grows counts the words that it gains, as in realloc_other of interpose.c, so
  * that equal blocks are in the sample with equal probabilities whatever their history; the sizes
@@ -39,16 +46,34 @@ static const struct python *python;
 static struct python_functions pymalloc;
 static struct python_arena_functions arenas;
 
-static bool reached; /* REPLACED: a small request has come; written under the interpreter's lock */
+static bool reached;          /* REPLACED: a small request has come; written under the interpreter's lock */
+static _Atomic(bool) refused; /* COUNTED */
 
 static inline bool is_small(size_t bytes) { return bytes - 1 < PYTHON_SMALL_MOST; }
 static inline bool count_words(size_t words) { return LIKELY((words_left -= (int64_t)words) >= 0); }
 
 /* ---- blocks ---- */
 
+/* COUNTED. False, and the block is freed: it may not be used. */
+static bool count_in(void *context, void *block) {
+  host_offer = block;
+  bool counted = pymalloc.malloc(context, HOST_OFFER_BYTES) == block;
+  host_offer = NULL;
+  if (counted) return true;
+  atomic_store_explicit(&refused, true, memory_order_relaxed);
+  host_free(block);
+  return false;
+}
+
+static void *allocate(void *context, size_t bytes, bool zero, size_t hits) {
+  if (atomic_load_explicit(&refused, memory_order_relaxed)) return NULL;
+  void *block = host_allocate(bytes, 16, zero, hits, WN_SOURCE_PYTHON);
+  return block && count_in(context, block) ? block : NULL;
+}
+
 SLOW void *malloc_slow(void *context, size_t bytes) {
   size_t hits = host_hits(malloc_words(bytes));
-  void *block = hits ? host_allocate(bytes, 16, false, hits, WN_SOURCE_PYTHON) : NULL;
+  void *block = hits ? allocate(context, bytes, false, hits) : NULL;
   if (block) return block;
   block = pymalloc.malloc(context, bytes);
   if (hits) host_follow(block, bytes, hits);
@@ -57,7 +82,7 @@ SLOW void *malloc_slow(void *context, size_t bytes) {
 
 SLOW void *calloc_slow(void *context, size_t count, size_t bytes) {
   size_t hits = host_hits(malloc_words(count * bytes));
-  void *block = hits ? host_allocate(count * bytes, 16, true, hits, WN_SOURCE_PYTHON) : NULL;
+  void *block = hits ? allocate(context, count * bytes, true, hits) : NULL;
   if (block) return block;
   block = pymalloc.calloc(context, count, bytes);
   if (hits) host_follow(block, count * bytes, hits);
@@ -82,7 +107,19 @@ static void *small_calloc(void *context, size_t count, size_t bytes) {
   return calloc_slow(context, count, bytes);
 }
 
-static void release(void *context, void *block) { pymalloc.free(context, block); }
+/* Follows a block of pymalloc's that has grown, and exhausted the count. */
+SLOW void *follow_grown(void *context, void *block, size_t bytes, const struct host_growth *growth) {
+  if (atomic_load_explicit(&refused, memory_order_relaxed)) {
+    size_t hits = host_hits(malloc_words(growth->after) - malloc_words(growth->before));
+    if (hits) host_follow(block, bytes, hits);
+    return block;
+  }
+  void *followed = host_follow_grown(block, bytes, growth);
+  if (followed == block || !count_in(context, followed)) return block;
+  memcpy(followed, block, bytes);
+  pymalloc.free(context, block);
+  return followed;
+}
 
 /* GROWTH. A block of pymalloc's; `before` is the size of its class. */
 static void *resize(void *context, void *block, size_t bytes, size_t before) {
@@ -93,8 +130,8 @@ static void *resize(void *context, void *block, size_t bytes, size_t before) {
   void *grown = pymalloc.realloc(context, block, bytes);
   size_t after = grown ? python_block_bytes(python, grown) : 0;
   if (after <= before || count_words(malloc_words(after) - malloc_words(before))) return grown;
-  const struct host_growth growth = {0, before, after, release, context, WN_SOURCE_PYTHON};
-  return host_follow_grown(grown, bytes, &growth);
+  const struct host_growth growth = {0, before, after, WN_SOURCE_PYTHON};
+  return follow_grown(context, grown, bytes, &growth);
 }
 
 static void *small_realloc(void *context, void *block, size_t bytes) {

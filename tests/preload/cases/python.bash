@@ -124,6 +124,34 @@ os._exit(0)'
   [ $within -ge 12 ] || fail "$within of 16 intervals hold the truth"
 }
 
+# A few blocks more or less depend on the addresses of objects. What begins with a digit is of tracemalloc.
+pythons_allocator_counts_as_without() {
+  local python rate
+  [ "$(pythons)" ] || skip "there is no Python of 3.9 or later"
+  for python in $(pythons); do
+    run_as bare "$python" "$here/programs/counts.py"
+    for rate in 1 1e-2; do
+      run_as recorded "$winnow" record -q -o trace --rate $rate -- "$python" "$here/programs/counts.py"
+      [ "$(cat bare.code recorded.code)" = $'0\n0' ] || fail "$python: $(cat bare.err recorded.err)"
+      paste -d ' ' bare.out recorded.out | awk 'NF % 2 { exit 1 }
+        { half = NF / 2; most = /^[0-9]/ ? 0 : 20
+          for (i = 1; i <= half; i++) { off = $(i + half) - $i; if (off > most || off < -most || $i != $(i + half) && !off) { print; exit 1 } } }
+        END { exit NR < 20 }' >wrong || fail "$python, rate $rate: $(cat wrong)"
+    done
+  done
+}
+
+# Of what the interpreter's allocator does not have, other functions than free would get the sampled blocks.
+python_objects_are_not_sampled_where_others_free_them() {
+  local python
+  [ "$(pythons)" ] || skip "there is no Python of 3.9 or later"
+  for python in $(pythons); do
+    LD_PRELOAD=$programs/libraw.so same_as_bare 1e-2 "$python" -c 'held = [(i, i) for i in range(100000)]; del held[::2]; print(len(held))'
+    "$winnow" dump trace 2>/dev/null | grep -c ' sample .* source=4 ' >count
+    [ "$(cat count)" -le 1 ] || fail "$python: $(cat count) objects"
+  done
+}
+
 pythons_allocator_can_be_left_alone() {
   [ "$tiny" = 0 ] || skip "blocks get lost in tiny tables"
   local python program='held = [(i, i) for i in range(5000)]'
