@@ -56,6 +56,19 @@ static bool processor_has_crc(void) {
 
 /* ---- shared ---- */
 
+uint64_t hash_long(uint64_t hash, const void *bytes, size_t count) {
+  const unsigned char *at = bytes;
+  uint64_t pair[2] = {0, 0};
+  hash ^= count;
+  for (; count > sizeof pair; at += sizeof pair, count -= sizeof pair) {
+    memcpy(pair, at, sizeof pair);
+    hash = hash_fold(pair[0], pair[1] ^ hash);
+  }
+  pair[0] = pair[1] = 0;
+  memcpy(pair, at, count);
+  return hash_mix(hash_fold(pair[0], pair[1] ^ hash));
+}
+
 uint32_t crc32c(uint32_t crc, const void *bytes, size_t count) {
   crc = ~crc;
 #ifdef __x86_64__

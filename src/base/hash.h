@@ -24,6 +24,15 @@ static inline uint64_t hash_bytes(const void *bytes, size_t count) {
   return hash;
 }
 
+/* Multiplies and folds the product's halves, as in W. Yi's wyhash. */
+static inline uint64_t hash_fold(uint64_t a, uint64_t b) {
+  unsigned __int128 product = (unsigned __int128)(a ^ 0x9e3779b97f4a7c15u) * (b ^ 0xbf58476d1ce4e5b9u);
+  return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* For longer byte strings, after what `hash` is of: 16 bytes a step. */
+uint64_t hash_long(uint64_t hash, const void *bytes, size_t count);
+
 /* For arrays of words. */
 static inline uint64_t hash_words(const uint32_t *words, size_t count) {
   uint64_t hash = count;

@@ -412,6 +412,14 @@ wn_place callstacks_place(struct callstacks *callstacks, const struct callstack_
   return places_enter(&callstacks->places, place);
 }
 
+wn_place callstacks_known(const struct callstacks *callstacks, uint64_t key) {
+  return places_known(&callstacks->places, key);
+}
+
+void callstacks_note(struct callstacks *callstacks, uint64_t key, wn_place place) {
+  places_note(&callstacks->places, key, place);
+}
+
 /* __builtin_frame_address gives this function a frame pointer, whatever the flags. So its caller's
  * registers can be read without unwinding. */
 __attribute__((noinline)) const wn_callstack *callstack_capture(struct callstacks *callstacks, size_t depth) {

@@ -78,6 +78,11 @@ struct callstack_place {
  * not for signal handlers. */
 wn_place callstacks_place(struct callstacks *callstacks, const struct callstack_place *place);
 
+/* A place's number may be noted under a key, a hash of all from which the place follows (KEYS of
+ * places.h). callstacks_known: 0 if none is noted. Neither takes a lock. */
+wn_place callstacks_known(const struct callstacks *callstacks, uint64_t key);
+void callstacks_note(struct callstacks *callstacks, uint64_t key, wn_place place);
+
 /* A call of a language's function, which an interpreter runs. */
 struct callstack_call {
   wn_place place; /* 0: unknown, or no call that a reader knows of; it is left out */

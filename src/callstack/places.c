@@ -166,6 +166,18 @@ wn_place places_enter(struct places *places, const struct callstack_place *place
   return 0;
 }
 
+wn_place places_known(const struct places *places, uint64_t key) {
+  uint64_t mixed = atomic_load_explicit(&places->keyed[key % PLACES_KEYED].mixed, memory_order_relaxed);
+  wn_place number = atomic_load_explicit(&places->keyed[key % PLACES_KEYED].number, memory_order_acquire);
+  return (mixed ^ hash_mix(number)) == key ? number : 0;
+}
+
+void places_note(struct places *places, uint64_t key, wn_place number) {
+  atomic_store_explicit(&places->keyed[key % PLACES_KEYED].mixed, key ^ hash_mix(number),
+                        memory_order_relaxed);
+  atomic_store_explicit(&places->keyed[key % PLACES_KEYED].number, number, memory_order_release);
+}
+
 const struct place *places_get(const struct places *places, uint64_t number) {
   uint32_t count = atomic_load_explicit(&((struct places *)places)->count, memory_order_acquire);
   return number - 1 < count ? record_at(places, (uint32_t)number - 1) : NULL;

@@ -1,6 +1,7 @@
 /* Finds the interpreter, and describes its calls. */
 #include "languages/python.h"
 
+#include "base/hash.h"
 #include "languages/python_lines.h"
 #include "languages/python_text.h"
 #include <dlfcn.h>
@@ -51,13 +52,26 @@ static int64_t position_of(const struct python_layout *layout, uintptr_t frame, 
   return (int64_t)(word_at(frame, layout->position) - (code + layout->instructions));
 }
 
-static uint32_t line_of(const struct python *python, uintptr_t frame, uintptr_t code) {
+/* From what the line of a call follows. */
+struct line_source {
+  int32_t first;
+  const uint8_t *table;
+  size_t count; /* of bytes */
+  int64_t position;
+};
+
+static struct line_source line_source_of(const struct python *python, uintptr_t frame, uintptr_t code) {
   const struct python_layout *layout = &python->layout;
-  int32_t first = int_at(code, layout->first_line);
   uintptr_t table = pointer_at(python, code, layout->line_table);
-  if (!is_of(table, python->bytes_type)) return first > 0 ? (uint32_t)first : 0;
-  return python_line(layout->lines, (const uint8_t *)(table + PYTHON_BYTES), word_at(table, PYTHON_SIZE),
-                     first, position_of(layout, frame, code));
+  bool has = is_of(table, python->bytes_type);
+  return (struct line_source){.first = int_at(code, layout->first_line),
+                              .table = has ? (const uint8_t *)(table + PYTHON_BYTES) : (const uint8_t *)"",
+                              .count = has ? word_at(table, PYTHON_SIZE) : 0,
+                              .position = position_of(layout, frame, code)};
+}
+
+static uint32_t line_of(const struct python *python, const struct line_source *from) {
+  return python_line(python->layout.lines, from->table, from->count, from->first, from->position);
 }
 
 /* Enters a place whose texts may have to be converted; apart, since it takes a kilobyte of the
@@ -71,15 +85,27 @@ static __attribute__((noinline)) wn_place place_converted(const struct python *p
   return place.function && place.file ? callstacks_place(python->callstacks, &place) : 0;
 }
 
+static uint64_t key_of(const struct callstack_place *place, const struct line_source *from) {
+  uint64_t key = hash_fold((uint64_t)from->position, (uint64_t)from->first);
+  key = hash_long(key, place->function, strlen(place->function));
+  key = hash_long(key, place->file, strlen(place->file));
+  return hash_long(key, from->table, from->count);
+}
+
 static wn_place place_of(const struct python *python, uintptr_t frame, uintptr_t code) {
   const struct python_layout *layout = &python->layout;
   size_t name = layout->qualified ? layout->qualified : layout->name;
-  uint32_t line = line_of(python, frame, code);
+  struct line_source from = line_source_of(python, frame, code);
   struct callstack_place place = {.function = text_at(python, code, name, NULL),
-                                  .file = text_at(python, code, layout->file, NULL),
-                                  .line = line};
-  return place.function && place.file ? callstacks_place(python->callstacks, &place)
-                                      : place_converted(python, code, name, line);
+                                  .file = text_at(python, code, layout->file, NULL)};
+  if (!place.function || !place.file) return place_converted(python, code, name, line_of(python, &from));
+  uint64_t key = key_of(&place, &from);
+  wn_place known = callstacks_known(python->callstacks, key);
+  if (known) return known;
+  place.line = line_of(python, &from);
+  known = callstacks_place(python->callstacks, &place);
+  callstacks_note(python->callstacks, key, known);
+  return known;
 }
 
 static uintptr_t innermost(const struct callstack_interpreter *interpreter) {

@@ -16,9 +16,9 @@
  * from 3.11 on one activation runs several, and the first of them is marked.
  *
  * NAMES. Each call becomes a place: the function's qualified name, its file and the line. The
- * address of a code object says nothing, since the next object may lie there; so the texts are
- * compared each time, which is what callstacks_place does. A text is read only from an object of
- * the type that it must have.
+ * address of a code object says nothing, since the next object may lie there. So the place is
+ * looked up by a hash of what is read of the object: its texts, the table of lines and the call's
+ * position. A text is read only from an object of the type that it must have.
  *
  * SUBINTERPRETERS. Up to 3.11 the thread's state is the main interpreter's, so the calls of
  * another one are missing. */

@@ -37,6 +37,30 @@ static void crc32c_can_be_continued_at_any_byte(void **state) {
     assert_int_equal(crc32c(crc32c(0, text, cut), text + cut, sizeof text - cut), whole);
 }
 
+/* At each length and place in memory: equal bytes have equal hashes, and each bit counts. */
+static void hash_long_follows_from_all_bytes_and_nothing_else(void **state) {
+  enum { MOST = 70, SHIFTS = 9 };
+  unsigned char bytes[MOST + SHIFTS], moved[MOST + SHIFTS];
+  uint64_t of_length[MOST + 1];
+  (void)state;
+  for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (unsigned char)(i % 3 ? i : 0);
+  for (size_t count = 0; count <= MOST; count++) {
+    of_length[count] = hash_long(1, bytes, count);
+    for (size_t i = 0; i < count; i++) assert_true(of_length[i] != of_length[count]);
+    assert_true(hash_long(2, bytes, count) != of_length[count]);
+    for (size_t shift = 0; shift < SHIFTS; shift++) {
+      memset(moved, (int)shift, sizeof moved);
+      memcpy(moved + shift, bytes, count);
+      assert_true(hash_long(1, moved + shift, count) == of_length[count]);
+    }
+    for (size_t bit = 0; bit < 8 * count; bit++) {
+      bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
+      assert_true(hash_long(1, bytes, count) != of_length[count]);
+      bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
+    }
+  }
+}
+
 static void an_array_keeps_its_items_as_it_grows(void **state) {
   (void)state;
   struct item {
@@ -489,6 +513,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(crc32c_gives_the_published_check_value),
       cmocka_unit_test(crc32c_can_be_continued_at_any_byte),
+      cmocka_unit_test(hash_long_follows_from_all_bytes_and_nothing_else),
       cmocka_unit_test(an_array_keeps_its_items_as_it_grows),
       cmocka_unit_test(an_array_that_cannot_grow_stays_as_it_was),
       cmocka_unit_test(an_index_finds_what_was_added_and_nothing_else),

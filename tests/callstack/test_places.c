@@ -267,6 +267,45 @@ static void threads_agree_on_all_numbers(void **state) { /* M66d */
   callstacks_destroy(shared);
 }
 
+/* ---- keys ---- */
+
+/* All keys have one slot. */
+static uint64_t key_of(uint64_t number) { return number << 32 | 7; }
+
+static void *note_and_look(void *first) {
+  uint64_t number = (uintptr_t)first;
+  for (int i = 0; i < (TINY ? 20000 : 2000000); i++) {
+    number = number * 6364136223846793005u + 1442695040888963407u;
+    wn_place noted = 1 + (wn_place)(number >> 33) % KNOWN, wanted = 1 + (wn_place)(number >> 43) % KNOWN;
+    if (i % 2) callstacks_note(shared, key_of(noted), noted);
+    wn_place known = callstacks_known(shared, key_of(wanted));
+    if (known && known != wanted) return (void *)1;
+  }
+  return NULL;
+}
+
+static void a_place_is_known_by_its_key_alone(void **state) {
+  pthread_t threads[THREADS];
+  void *wrong;
+  (void)state;
+  shared = callstacks_create(&(struct callstacks_options){0});
+  assert_int_equal(callstacks_known(shared, 0), 0);
+  assert_int_equal(callstacks_known(shared, key_of(3)), 0);
+  callstacks_note(shared, key_of(3), 3);
+  assert_int_equal(callstacks_known(shared, key_of(3)), 3);
+  assert_int_equal(callstacks_known(shared, key_of(4)), 0);
+  callstacks_note(shared, key_of(4), 4);
+  assert_int_equal(callstacks_known(shared, key_of(3)), 0);
+  assert_int_equal(callstacks_known(shared, key_of(4)), 4);
+  for (uintptr_t i = 0; i < THREADS; i++)
+    assert_int_equal(pthread_create(&threads[i], NULL, note_and_look, (void *)(i + 1)), 0);
+  for (int i = 0; i < THREADS; i++) {
+    assert_int_equal(pthread_join(threads[i], &wrong), 0);
+    assert_null(wrong);
+  }
+  callstacks_destroy(shared);
+}
+
 /* In a child that may have one more MiB of addresses. */
 static int enter_all_there_is_room_for(void) {
   struct rlimit limit;
@@ -336,6 +375,7 @@ int main(void) {
       cmocka_unit_test(a_language_is_never_unloaded),
       cmocka_unit_test(only_the_language_has_names),
       cmocka_unit_test(threads_agree_on_all_numbers),
+      cmocka_unit_test(a_place_is_known_by_its_key_alone),
       cmocka_unit_test(where_there_is_no_room_there_is_no_place),
       cmocka_unit_test(a_stack_begins_with_the_caller_of_the_frame_that_is_named),
   };

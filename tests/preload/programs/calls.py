@@ -126,9 +126,10 @@ exec("def 𝒻𝓃():\n    更大()\n")
 
 
 def made():
-    for i in range(40):  # each lies where the one before lay
+    for i in range(40):  # each lies where the one before lay; every thirtieth differs in nothing but the line of a call
         scope = {"probe": probe}
-        exec(compile("\n" * (i % 7) + "def made_%d():\n  probe()\nmade_%d()\n" % (i % 5, i % 5), "<made_%d>" % (i % 3), "exec"), scope)
+        source = "\n" * (i % 2) + "def made_%d():\n%s  probe()\nmade_%d()\n" % (i % 5, "\n" * (i % 4), i % 5)
+        exec(compile(source, "<made_%d>" % (i % 3), "exec"), scope)
 
 
 async def sleeper():
