@@ -32,9 +32,8 @@ static int32_t int_at(uintptr_t object, size_t offset) {
 
 static bool is_of(uintptr_t object, uintptr_t type) { return object && word_at(object, PYTHON_TYPE) == type; }
 
-/* NULL if there is none that can be read. */
-static const char *text_at(const struct python *python, uintptr_t code, size_t offset, char *buffer) {
-  uintptr_t text = pointer_at(python, code, offset);
+/* NULL if it cannot be read. */
+static const char *text_of(const struct python *python, uintptr_t text, char *buffer) {
   return is_of(text, python->str_type) ? python_text(&python->layout, (const void *)text, buffer) : NULL;
 }
 
@@ -52,54 +51,59 @@ static int64_t position_of(const struct python_layout *layout, uintptr_t frame, 
   return (int64_t)(word_at(frame, layout->position) - (code + layout->instructions));
 }
 
-/* From what the line of a call follows. */
-struct line_source {
+/* What the place of a call follows from. */
+struct call_source {
+  uintptr_t function, file, table; /* objects; of another type or 0: there are none */
   int32_t first;
-  const uint8_t *table;
-  size_t count; /* of bytes */
   int64_t position;
 };
 
-static struct line_source line_source_of(const struct python *python, uintptr_t frame, uintptr_t code) {
+/* ENDING. False: what was read may not be used. */
+static bool read_source(const struct python *python, uintptr_t frame, uintptr_t code,
+                        struct call_source *out) {
   const struct python_layout *layout = &python->layout;
-  uintptr_t table = pointer_at(python, code, layout->line_table);
-  bool has = is_of(table, python->bytes_type);
-  return (struct line_source){.first = int_at(code, layout->first_line),
-                              .table = has ? (const uint8_t *)(table + PYTHON_BYTES) : (const uint8_t *)"",
-                              .count = has ? word_at(table, PYTHON_SIZE) : 0,
+  *out = (struct call_source){.function = word_at(code, layout->qualified ? layout->qualified : layout->name),
+                              .file = word_at(code, layout->file),
+                              .table = word_at(code, layout->line_table),
+                              .first = int_at(code, layout->first_line),
                               .position = position_of(layout, frame, code)};
+  return !python->is_ending();
 }
 
-static uint32_t line_of(const struct python *python, const struct line_source *from) {
-  return python_line(python->layout.lines, from->table, from->count, from->first, from->position);
+static uint32_t line_of(const struct python *python, const struct call_source *from) {
+  bool has = is_of(from->table, python->bytes_type);
+  return python_line(python->layout.lines, (const uint8_t *)(from->table + PYTHON_BYTES),
+                     has ? word_at(from->table, PYTHON_SIZE) : 0, from->first, from->position);
 }
 
 /* Enters a place whose texts may have to be converted; apart, since it takes a kilobyte of the
  * stack. */
-static __attribute__((noinline)) wn_place place_converted(const struct python *python, uintptr_t code,
-                                                          size_t name, uint32_t line) {
+static __attribute__((noinline)) wn_place place_converted(const struct python *python,
+                                                          const struct call_source *from) {
   char function[PYTHON_TEXT_BYTES], file[PYTHON_TEXT_BYTES];
-  struct callstack_place place = {.function = text_at(python, code, name, function),
-                                  .file = text_at(python, code, python->layout.file, file),
-                                  .line = line};
+  struct callstack_place place = {.function = text_of(python, from->function, function),
+                                  .file = text_of(python, from->file, file),
+                                  .line = line_of(python, from)};
   return place.function && place.file ? callstacks_place(python->callstacks, &place) : 0;
 }
 
-static uint64_t key_of(const struct callstack_place *place, const struct line_source *from) {
+/* The texts are those of the objects, of as many bytes as these have characters. */
+static uint64_t key_of(const struct python *python, const struct call_source *from,
+                       const struct callstack_place *place) {
   uint64_t key = hash_fold((uint64_t)from->position, (uint64_t)from->first);
-  key = hash_long(key, place->function, strlen(place->function));
-  key = hash_long(key, place->file, strlen(place->file));
-  return hash_long(key, from->table, from->count);
+  key = hash_long(key, place->function, word_at(from->function, PYTHON_SIZE));
+  key = hash_long(key, place->file, word_at(from->file, PYTHON_SIZE));
+  if (!is_of(from->table, python->bytes_type)) return hash_mix(key);
+  return hash_long(key, (const void *)(from->table + PYTHON_BYTES), word_at(from->table, PYTHON_SIZE));
 }
 
 static wn_place place_of(const struct python *python, uintptr_t frame, uintptr_t code) {
-  const struct python_layout *layout = &python->layout;
-  size_t name = layout->qualified ? layout->qualified : layout->name;
-  struct line_source from = line_source_of(python, frame, code);
-  struct callstack_place place = {.function = text_at(python, code, name, NULL),
-                                  .file = text_at(python, code, layout->file, NULL)};
-  if (!place.function || !place.file) return place_converted(python, code, name, line_of(python, &from));
-  uint64_t key = key_of(&place, &from);
+  struct call_source from;
+  if (!read_source(python, frame, code, &from)) return 0;
+  struct callstack_place place = {.function = text_of(python, from.function, NULL),
+                                  .file = text_of(python, from.file, NULL)};
+  if (!place.function || !place.file) return place_converted(python, &from);
+  uint64_t key = key_of(python, &from, &place);
   wn_place known = callstacks_known(python->callstacks, key);
   if (known) return known;
   place.line = line_of(python, &from);

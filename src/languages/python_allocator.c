@@ -31,35 +31,36 @@ static uint32_t bits_of(const struct python *python) {
   return (uint32_t)__builtin_ctz(python->layout.arena_bytes);
 }
 
-/* NULL: there is none; with `make`, no memory for it. */
-static _Atomic(uint16_t) *entry_of(uintptr_t stretch, bool make) {
+/* NULL: there is none. */
+static inline _Atomic(uint16_t) *entry_of(uintptr_t stretch) {
   if (stretch >> LOWER_BITS >= UPPER) return NULL;
-  _Atomic(_Atomic(uint16_t) *) *at = &tables[stretch >> LOWER_BITS];
-  _Atomic(uint16_t) *table = atomic_load_explicit(at, memory_order_acquire), *made;
-  if (!table && make && (made = metadata_map(LOWER * sizeof *made))) {
-    if (atomic_compare_exchange_strong(at, &table, made))
-      table = made;
-    else
-      metadata_unmap((void *)made, LOWER * sizeof *made);
-  }
+  _Atomic(uint16_t) *table = atomic_load_explicit(&tables[stretch >> LOWER_BITS], memory_order_acquire);
   return table ? &table[stretch & (LOWER - 1)] : NULL;
 }
 
+static void make_entry(uintptr_t stretch) {
+  if (stretch >> LOWER_BITS >= UPPER || entry_of(stretch)) return;
+  _Atomic(uint16_t) *made = metadata_map(LOWER * sizeof *made), *none = NULL;
+  if (made && !atomic_compare_exchange_strong(&tables[stretch >> LOWER_BITS], &none, made))
+    metadata_unmap((void *)made, LOWER * sizeof *made);
+}
+
 static void note(uintptr_t arena, uint32_t bits, bool begins) {
-  _Atomic(uint16_t) *entry = entry_of(arena >> bits, begins);
+  if (begins) make_entry(arena >> bits);
+  _Atomic(uint16_t) *entry = entry_of(arena >> bits);
   uintptr_t page = (arena & (((uintptr_t)1 << bits) - 1)) >> PAGE_BITS;
   if (entry) atomic_store_explicit(entry, begins ? (uint16_t)(page + 1) : 0, memory_order_relaxed);
 }
 
 /* Whether an arena that begins in the stretch has the address. */
-static bool has(uintptr_t stretch, uint32_t bits, uintptr_t address) {
-  const _Atomic(uint16_t) *entry = entry_of(stretch, false);
+static inline bool has(uintptr_t stretch, uint32_t bits, uintptr_t address) {
+  const _Atomic(uint16_t) *entry = entry_of(stretch);
   uint32_t page = entry ? atomic_load_explicit(entry, memory_order_relaxed) : 0;
   uintptr_t begin = (stretch << bits) + ((uintptr_t)(page - 1) << PAGE_BITS);
   return page && address - begin < (uintptr_t)1 << bits;
 }
 
-static bool is_in_arena(const struct python *python, uintptr_t address) {
+static inline bool is_in_arena(const struct python *python, uintptr_t address) {
   uint32_t bits = bits_of(python);
   uintptr_t stretch = address >> bits;
   return has(stretch, bits, address) || has(stretch - 1, bits, address);

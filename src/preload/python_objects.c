@@ -23,7 +23,8 @@
  *
  * REPLACED. Before its first object the interpreter may take other functions than ours
  * (PYTHONMALLOC, the development mode). Then no request reaches ours, and the arenas are mappings
- * like others. What wraps the functions, as tracemalloc does, goes on to call ours.
+ * like others. What wraps the functions, as tracemalloc does, goes on to call ours. So the first
+ * request that comes says that ours are in use: until then no request counts as small.
  *
  * The tables of functions are read without a lock while they are written, so `context` stays
  * what it was, and each function works with either table. */
@@ -46,10 +47,10 @@ static const struct python *python;
 static struct python_functions pymalloc;
 static struct python_arena_functions arenas;
 
-static bool reached;          /* REPLACED: a small request has come; written under the interpreter's lock */
+static size_t small_most;     /* REPLACED: 0 until a request comes; written under the interpreter's lock */
 static _Atomic(bool) refused; /* COUNTED */
 
-static inline bool is_small(size_t bytes) { return bytes - 1 < PYTHON_SMALL_MOST; }
+static inline bool is_small(size_t bytes) { return LIKELY(bytes - 1 < small_most); }
 static inline bool count_words(size_t words) { return LIKELY((words_left -= (int64_t)words) >= 0); }
 
 /* ---- blocks ---- */
@@ -89,19 +90,27 @@ SLOW void *calloc_slow(void *context, size_t count, size_t bytes) {
   return block;
 }
 
-static inline void reach(void) {
-  if (__builtin_expect(!reached, 0)) reached = true;
+static void *small_malloc(void *context, size_t bytes);
+static void *small_calloc(void *context, size_t count, size_t bytes);
+
+SLOW void *first_malloc(void *context, size_t bytes) {
+  small_most = PYTHON_SMALL_MOST;
+  return small_malloc(context, bytes);
+}
+
+SLOW void *first_calloc(void *context, size_t count, size_t bytes) {
+  small_most = PYTHON_SMALL_MOST;
+  return small_calloc(context, count, bytes);
 }
 
 static void *small_malloc(void *context, size_t bytes) {
-  reach();
-  return !is_small(bytes) || count_words(malloc_words(bytes)) ? pymalloc.malloc(context, bytes)
-                                                              : malloc_slow(context, bytes);
+  if (!is_small(bytes)) return small_most ? pymalloc.malloc(context, bytes) : first_malloc(context, bytes);
+  return count_words(malloc_words(bytes)) ? pymalloc.malloc(context, bytes) : malloc_slow(context, bytes);
 }
 
 static void *small_calloc(void *context, size_t count, size_t bytes) {
   size_t total;
-  reach();
+  if (!small_most) return first_calloc(context, count, bytes);
   if (__builtin_mul_overflow(count, bytes, &total) || !is_small(total) || count_words(malloc_words(total)))
     return pymalloc.calloc(context, count, bytes);
   return calloc_slow(context, count, bytes);
@@ -144,7 +153,7 @@ static void *small_realloc(void *context, void *block, size_t bytes) {
 /* ---- arenas ---- */
 
 static void *arena_alloc(void *context, size_t bytes) {
-  if (bytes != python->layout.arena_bytes || !reached) return arenas.alloc(context, bytes);
+  if (bytes != python->layout.arena_bytes || !small_most) return arenas.alloc(context, bytes);
   bool noted = mappings_wanted();
   struct host_visit visit = host_enter(); /* so that mmap does not note it */
   void *arena = arenas.alloc(context, bytes);
