@@ -24,16 +24,6 @@ struct found_object {
 extern int find_object(void *address, struct found_object *found) __asm__("_dl_find_object")
     __attribute__((weak));
 
-static bool from_loader(uintptr_t address, struct object *object) {
-  struct found_object found;
-  if (find_object((void *)address, &found) != 0) return false;
-  *object = (struct object){.base = (uintptr_t)found.begin,
-                            .size = (uintptr_t)found.end - (uintptr_t)found.begin,
-                            .eh_frame_hdr = (uintptr_t)found.eh_frame,
-                            .loader_record = found.map};
-  return true;
-}
-
 /* The program headers. NULL if the object's first page does not hold both an ELF header and
  * them. */
 static const ElfW(Phdr) * program_headers(uintptr_t base, size_t *count) {
@@ -47,24 +37,53 @@ static const ElfW(Phdr) * program_headers(uintptr_t base, size_t *count) {
   return (const ElfW(Phdr) *)(base + header->e_phoff);
 }
 
-static bool from_maps(uintptr_t address, struct object *object) {
-  uintptr_t base = maps_object_base(address);
-  if (!base) return false;
-  size_t count;
-  const ElfW(Phdr) *headers = program_headers(base, &count);
-  if (!headers) return false;
-  uintptr_t low = UINTPTR_MAX, high = 0, eh_frame_hdr = 0;
+/* The range and the table of an object with these program headers, whose first segment begins at
+ * `base` or, if that is 0, that the kernel mapped as the program. */
+static bool from_headers(const ElfW(Phdr) * headers, size_t count, uintptr_t base, struct object *object) {
+  uintptr_t low = UINTPTR_MAX, high = 0, eh_frame_hdr = 0, bias = 0;
   for (const ElfW(Phdr) *header = headers; header < headers + count; header++) {
+    if (header->p_type == PT_PHDR) bias = (uintptr_t)headers - header->p_vaddr;
     if (header->p_type == PT_GNU_EH_FRAME) eh_frame_hdr = header->p_vaddr;
     if (header->p_type != PT_LOAD) continue;
     if (header->p_vaddr < low) low = header->p_vaddr & ~(uintptr_t)4095;
     if (header->p_vaddr + header->p_memsz > high) high = header->p_vaddr + header->p_memsz;
   }
-  if (low >= high || address - base >= high - low) return false;
-  *object = (struct object){.base = base,
+  if (low >= high) return false;
+  if (base) bias = base - low;
+  *object = (struct object){.base = bias + low,
                             .size = high - low,
-                            .bias = base - low,
-                            .eh_frame_hdr = eh_frame_hdr ? base - low + eh_frame_hdr : 0};
+                            .bias = bias,
+                            .eh_frame_hdr = eh_frame_hdr ? bias + eh_frame_hdr : 0};
+  return true;
+}
+
+static bool from_maps(uintptr_t address, struct object *object) {
+  uintptr_t base = maps_object_base(address);
+  size_t count;
+  const ElfW(Phdr) *headers = base ? program_headers(base, &count) : NULL;
+  return headers && from_headers(headers, count, base, object) && address - object->base < object->size;
+}
+
+/* GAPS. The kernel leaves gaps between the segments of a program whose file aligns them to more than
+ * a page. Of such a program the loader finds the one segment that has the address. */
+static void widen(uintptr_t address, struct object *object) {
+  const ElfW(Phdr) *headers = (const ElfW(Phdr) *)getauxval(AT_PHDR);
+  struct object whole;
+  if (!headers || !from_headers(headers, getauxval(AT_PHNUM), 0, &whole) ||
+      whole.eh_frame_hdr != object->eh_frame_hdr || address - whole.base >= whole.size)
+    return;
+  object->base = whole.base;
+  object->size = whole.size;
+}
+
+static bool from_loader(uintptr_t address, struct object *object) {
+  struct found_object found;
+  if (find_object((void *)address, &found) != 0) return false;
+  *object = (struct object){.base = (uintptr_t)found.begin,
+                            .size = (uintptr_t)found.end - (uintptr_t)found.begin,
+                            .eh_frame_hdr = (uintptr_t)found.eh_frame,
+                            .loader_record = found.map};
+  if (object->eh_frame_hdr - object->base >= object->size) widen(address, object);
   return true;
 }
 
