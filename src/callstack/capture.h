@@ -93,8 +93,9 @@ struct callstack_call {
  * native frame. A native frame in the code of its loop runs the chain's next calls, up to the
  * one that is the first of its activation. */
 struct callstack_interpreter {
-  /* Code addresses: of the loop, and of a function that runs calls outside it, or 0. */
-  uintptr_t loop_begin, loop_end, starter_begin, starter_end;
+  /* Code addresses: of the loop, and of other code that runs calls, or 0: the part of the loop that
+   * the compiler has put elsewhere, or a function outside it. */
+  uintptr_t loop_begin, loop_end, other_begin, other_end;
   bool is_whole; /* no compiler has split the loop, so a stack without either has no calls */
   /* The innermost call of the calling thread; 0: there is none. Called when the walk comes to the
    * first native frame of the loop, or unless that `is_whole` to its end; but not if it passed a
@@ -105,6 +106,10 @@ struct callstack_interpreter {
   uintptr_t (*describe)(const struct callstack_interpreter *interpreter, uintptr_t call,
                         struct callstack_call *out);
 };
+
+/* The part of a function that the compiler has put elsewhere. False if none was found; then nothing is
+ * written. Reads the function's code. */
+bool callstack_split_part(uintptr_t begin, uintptr_t end, uintptr_t *part_begin, uintptr_t *part_end);
 
 /* Names code that is in no module: that which a runtime made. */
 struct callstack_code {

@@ -318,13 +318,25 @@ static bool run(struct machine *machine, struct bytes_cursor program, uintptr_t 
   return true;
 }
 
+static bool find_fde(const struct cfi_section *section, uintptr_t pc, struct fde *fde) {
+  uintptr_t address;
+  return search_table(section, pc, &address) && read_fde(section, address, fde) &&
+         pc - fde->begin < fde->size;
+}
+
 /* ---- shared ---- */
 
-bool cfi_find_row(const struct cfi_section *section, uintptr_t pc, struct cfi_row *row) {
-  uintptr_t address;
+bool cfi_find_function(const struct cfi_section *section, uintptr_t pc, uintptr_t *begin, uintptr_t *end) {
   struct fde fde;
-  if (!search_table(section, pc, &address) || !read_fde(section, address, &fde)) return false;
-  if (pc - fde.begin >= fde.size) return false;
+  if (!find_fde(section, pc, &fde)) return false;
+  *begin = fde.begin;
+  *end = fde.begin + fde.size;
+  return true;
+}
+
+bool cfi_find_row(const struct cfi_section *section, uintptr_t pc, struct cfi_row *row) {
+  struct fde fde;
+  if (!find_fde(section, pc, &fde)) return false;
   *row = (struct cfi_row){.signal = fde.cie.signal};
   struct machine machine;
   machine.section = section;

@@ -50,6 +50,9 @@ struct cfi_section {
  * it is more than this interpreter understands. */
 bool cfi_find_row(const struct cfi_section *section, uintptr_t pc, struct cfi_row *row);
 
+/* The function that has the instruction at `pc`, or the part of one. */
+bool cfi_find_function(const struct cfi_section *section, uintptr_t pc, uintptr_t *begin, uintptr_t *end);
+
 /* The values that expressions may use, and how they read memory. */
 struct cfi_registers {
   uintptr_t value[CFI_REGISTERS];

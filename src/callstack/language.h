@@ -95,7 +95,7 @@ static inline void put_calls_at(struct language *language, struct frames *frames
                                 const struct walk *walk) {
   const struct callstack_interpreter *interpreter = language->interpreter;
   if (pc - 1 - interpreter->loop_begin < interpreter->loop_end - interpreter->loop_begin ||
-      pc - 1 - interpreter->starter_begin < interpreter->starter_end - interpreter->starter_begin)
+      pc - 1 - interpreter->other_begin < interpreter->other_end - interpreter->other_begin)
     put_calls(language, frames, depth, false);
   else if (walk->interrupted)
     language->interrupted = true;

@@ -6,6 +6,8 @@
  * again each time. */
 #include "callstack/unwind.h"
 
+#include <string.h>
+
 static bool is_compact_cfa(const struct cfi_row *row) {
   return row->cfa.how == CFI_IS_OFFSET && (row->cfa_register == CFI_RSP || row->cfa_register == CFI_RBP) &&
          row->cfa.value > 0 && row->cfa.value % 8 == 0 && row->cfa.value / 8 <= RULE_CFA_WORDS_MOST;
@@ -104,5 +106,15 @@ enum step_result rule_step_special(struct walk *walk, const struct cfi_section *
   }
   walk->registers_sp = walk->sp;
   return STEP_CALLER;
+}
+
+uintptr_t code_jump_target(uintptr_t at, uintptr_t end) {
+  const unsigned char *byte = (const unsigned char *)at;
+  int32_t distance;
+  if (end - at < 1 + sizeof distance) return 0;
+  bool depends = byte[0] == 0x0f && byte[1] >> 4 == 8;
+  if ((byte[0] != 0xe9 && !depends) || end - at < 1u + depends + sizeof distance) return 0;
+  memcpy(&distance, byte + 1 + depends, sizeof distance);
+  return at + 1 + depends + sizeof distance + (uintptr_t)(intptr_t)distance;
 }
 /* SPDX-License-Identifier: MIT */

@@ -120,5 +120,9 @@ uint64_t rule_compute(const struct cfi_section *section, uintptr_t pc);
 /* Steps by RULE_SPECIAL. */
 enum step_result rule_step_special(struct walk *walk, const struct cfi_section *section);
 
+/* Where the instruction at `at`, in code that ends at `end`, jumps to, if that is a constant that has 4
+ * bytes; 0: it is no such jump, or this processor's jumps are not known. */
+uintptr_t code_jump_target(uintptr_t at, uintptr_t end);
+
 #endif
 /* SPDX-License-Identifier: MIT */

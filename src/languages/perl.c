@@ -243,7 +243,7 @@ static bool find_code(const char *name, uintptr_t *begin, uintptr_t *end) {
 
 static bool find_loop(struct callstack_interpreter *interpreter) {
   return find_code("Perl_runops_standard", &interpreter->loop_begin, &interpreter->loop_end) &&
-         find_code("perl_parse", &interpreter->starter_begin, &interpreter->starter_end);
+         find_code("perl_parse", &interpreter->other_begin, &interpreter->other_end);
 }
 
 /* ---- shared ---- */

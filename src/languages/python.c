@@ -155,8 +155,11 @@ static bool find_loop(struct python *python) {
   const void *loop = symbol("_PyEval_EvalFrameDefault");
   if (!loop || !dladdr1(loop, &info, (void **)&found, RTLD_DL_SYMENT) || !found || !found->st_size)
     return false;
-  python->interpreter.loop_begin = (uintptr_t)loop;
-  python->interpreter.loop_end = (uintptr_t)loop + found->st_size;
+  struct callstack_interpreter *interpreter = &python->interpreter;
+  interpreter->loop_begin = (uintptr_t)loop;
+  interpreter->loop_end = (uintptr_t)loop + found->st_size;
+  callstack_split_part(interpreter->loop_begin, interpreter->loop_end, &interpreter->other_begin,
+                       &interpreter->other_end);
   return true;
 }
 
