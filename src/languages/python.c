@@ -87,6 +87,12 @@ static __attribute__((noinline)) wn_place place_converted(const struct python *p
   return place.function && place.file ? callstacks_place(python->callstacks, &place) : 0;
 }
 
+/* Since 3.12 the interpreter runs code of its own between a call of a class and that of `__init__`. In
+ * 3.14 this has a name, which is its file too, but no lines. */
+static bool is_interpreters(const struct python *python, const struct call_source *from, uintptr_t code) {
+  return word_at(code, python->layout.name) == from->file && !line_of(python, from);
+}
+
 /* The texts are those of the objects, of as many bytes as these have characters. */
 static uint64_t key_of(const struct python *python, const struct call_source *from,
                        const struct callstack_place *place) {
@@ -99,7 +105,7 @@ static uint64_t key_of(const struct python *python, const struct call_source *fr
 
 static wn_place place_of(const struct python *python, uintptr_t frame, uintptr_t code) {
   struct call_source from;
-  if (!read_source(python, frame, code, &from)) return 0;
+  if (!read_source(python, frame, code, &from) || is_interpreters(python, &from, code)) return 0;
   struct callstack_place place = {.function = text_of(python, from.function, NULL),
                                   .file = text_of(python, from.file, NULL)};
   if (!place.function || !place.file) return place_converted(python, &from);

@@ -9,16 +9,16 @@
 static const struct python_layout tables[] = {
     { 9,  4096, 256 << 10, 24, 0, false, false,
      32, 24, 104,  0, PYTHON_EACH_IS_FIRST, PYTHON_LNOTAB,
-     104, 112,   0, 40, 120,   0, 48, 72, 2},
+     104, 112,   0, 40, 120,   0, 48, 72},
     {10, 16384, 1 << 20,   24, 0, false, false,
      32, 24,  96,  0, PYTHON_EACH_IS_FIRST, PYTHON_LINETABLE,
-     104, 112,   0, 40, 120,   0, 48, 72, 2},
+     104, 112,   0, 40, 120,   0, 48, 72},
     {11, 16384, 1 << 20,   56, 8, true,  false,
      32, 48,  56, 68, PYTHON_MARKS_ENTRY,   PYTHON_LOCATIONS,
-     112, 120, 128, 72, 136, 184, 48, 72, 2},
+     112, 120, 128, 72, 136, 184, 48, 72},
     {12, 16384, 1 << 20,   56, 0, true,  false,
       0,  8,  56, 70, PYTHON_SHIMS,         PYTHON_LOCATIONS,
-     112, 120, 128, 68, 136, 192, 40, 56, 2},
+     112, 120, 128, 68, 136, 192, 40, 56},
 };
 /* clang-format on */
 
@@ -74,8 +74,7 @@ static bool read_debug_offsets(const void *runtime, unsigned minor, struct pytho
                                    .first_line = offset_at(runtime, at->firstlineno, &good),
                                    .line_table = offset_at(runtime, at->linetable, &good),
                                    .instructions = offset_at(runtime, at->co_code_adaptive, &good),
-                                   .ascii_text = offset_at(runtime, at->asciiobject_size, &good),
-                                   .text_kind_shift = minor >= 14 ? 16 : 2};
+                                   .ascii_text = offset_at(runtime, at->asciiobject_size, &good)};
   layout->other_text = layout->ascii_text + COMPACT_MORE;
   return good && offset_at(runtime, at->ob_type, &good) == PYTHON_TYPE &&
          offset_at(runtime, at->ob_size, &good) == PYTHON_SIZE &&

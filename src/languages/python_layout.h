@@ -42,7 +42,6 @@ struct python_layout {
   uint16_t file, name, qualified, first_line, line_table,
       instructions;                /* in a code object; qualified 0: none */
   uint16_t ascii_text, other_text; /* in a str: where its characters begin */
-  uint8_t text_kind_shift;         /* in its state: 3 bits of kind, then compact, then ascii */
 };
 
 enum { PYTHON_TYPE = 8, PYTHON_SIZE = 16, PYTHON_BYTES = 32, PYTHON_TEXT_STATE = 32 };

@@ -5,6 +5,10 @@
 
 enum { LENGTH_AT = 16, CHARACTER_MOST = 4 /* bytes of UTF-8 */ };
 
+/* The state of a str has 2 bits of how it is interned, then 3 of its kind, which is not 0, compact and
+ * ascii. In some builds of 3.14 the first part has 16 bits, of which 2 are used. */
+enum { KIND_AND_FLAGS = 0x7c };
+
 static uint32_t character_at(const char *data, size_t at, unsigned kind) {
   uint32_t character = 0;
   memcpy(&character, data + at * kind, kind);
@@ -27,9 +31,8 @@ const char *python_text(const struct python_layout *layout, const void *str, cha
   uint64_t length;
   memcpy(&state, object + PYTHON_TEXT_STATE, sizeof state);
   memcpy(&length, object + LENGTH_AT, sizeof length);
-  unsigned kind = state >> layout->text_kind_shift & 7;
-  bool compact = state >> (layout->text_kind_shift + 3) & 1,
-       ascii = state >> (layout->text_kind_shift + 4) & 1;
+  unsigned flags = state & KIND_AND_FLAGS ? state : state >> 14, kind = flags >> 2 & 7;
+  bool compact = flags >> 5 & 1, ascii = flags >> 6 & 1;
   if (!compact || (kind != 1 && kind != 2 && kind != 4)) return NULL;
   if (ascii) return object + layout->ascii_text;
   if (!buffer) return NULL;

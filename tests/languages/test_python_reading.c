@@ -87,7 +87,7 @@ struct text {
 
 static const char *text_of(unsigned kind, bool ascii, bool compact, const void *characters, size_t length,
                            char *buffer) {
-  static struct python_layout layout = {.ascii_text = 40, .other_text = 56, .text_kind_shift = 2};
+  static struct python_layout layout = {.ascii_text = 40, .other_text = 56};
   static struct text text;
   text = (struct text){.length = length, .state = kind << 2 | (unsigned)compact << 5 | (unsigned)ascii << 6};
   memcpy((char *)&text + (ascii ? 40 : 56), characters, length * kind);
@@ -112,7 +112,7 @@ static void texts_are_utf8(void **state) {
 
 static void long_texts_are_cut(void **state) {
   (void)state;
-  struct python_layout layout = {.ascii_text = 40, .other_text = 56, .text_kind_shift = 16};
+  struct python_layout layout = {.ascii_text = 40, .other_text = 56};
   enum { CHARACTERS = 1000 };
   struct {
     struct text text;

@@ -15,23 +15,24 @@ class Slots:
     __slots__ = ("one", "two", "three")
 
 
-def make(n):
-    keep(bytes(40 + n % 300))
+def make(n, small, smaller, larger):
+    keep(bytes(small))
     keep(str(n) + "é")
     keep("%d больше" % n)
     keep({n})
     keep(n * 10**20)
     keep(n.to_bytes(100, "big").hex())
     keep(complex(n, n))
-    keep(bytearray(n % 400))
+    keep(bytearray(smaller))
     keep(Slots())
     str(n) * 20
-    bytes(n % 700)
+    bytes(larger)
 
 
+numbers = [(n, 40 + n % 300, n % 400, n % 700) for n in range(1000, 1800)]  # 3.14 keeps free ones of small numbers
 tracemalloc.start(1)
-for n in range(1000, 1800):
-    make(n)
+for each in numbers:
+    make(*each)
 snapshot = tracemalloc.take_snapshot()
 tracemalloc.stop()
 with open("lines", "w") as out:
