@@ -392,6 +392,7 @@ void callstacks_destroy(struct callstacks *callstacks) {
 }
 
 void callstacks_set_language(struct callstacks *callstacks, const char *name) {
+  if (atomic_load_explicit(&callstacks->places.module, memory_order_acquire)) return;
   snprintf(callstacks->language, sizeof callstacks->language, "[%.60s]", name ? name : "language");
 }
 

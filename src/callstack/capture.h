@@ -34,7 +34,7 @@ struct callstacks *callstacks_create(const struct callstacks_options *options);
 void callstacks_destroy(struct callstacks *callstacks);
 
 /* Names the language that callstacks_place is for, in up to 60 bytes; NULL is "language". Before
- * the first place. */
+ * the first place; later, nothing. */
 void callstacks_set_language(struct callstacks *callstacks, const char *name);
 
 /* The lock of callstacks_place (rank PLACES), for a host that takes it around a fork. */

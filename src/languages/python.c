@@ -143,39 +143,44 @@ static uintptr_t describe(const struct callstack_interpreter *interpreter, uintp
 
 /* ---- finding ---- */
 
-static void *symbol(const char *name) { return dlsym(RTLD_DEFAULT, name); }
-
 /* As PY_VERSION_HEX; 0 if it cannot be told. */
-static uint32_t version_of_interpreter(void) {
-  const unsigned long *number = symbol("Py_Version");
-  const char *(*text)(void) = (const char *(*)(void))symbol("Py_GetVersion");
+static uint32_t version_of_interpreter(const struct python *python) {
+  const unsigned long *number = python_symbol(python, "Py_Version");
+  const char *(*text)(void) = (const char *(*)(void))python_symbol(python, "Py_GetVersion");
   unsigned major, minor;
   if (number) return (uint32_t)*number;
   if (!text || sscanf(text(), "%u.%u", &major, &minor) != 2) return 0;
   return major << 24 | minor << 16 | PYTHON_FINAL;
 }
 
-static bool find_loop(struct python *python) {
+static void *symbol_and_size(const struct python *python, const char *name, size_t *bytes) {
+  if (python->exports.record) return exports_find(&python->exports, name, bytes);
   Dl_info info;
   ElfW(Sym) *found = NULL;
-  const void *loop = symbol("_PyEval_EvalFrameDefault");
-  if (!loop || !dladdr1(loop, &info, (void **)&found, RTLD_DL_SYMENT) || !found || !found->st_size)
-    return false;
+  void *address = dlsym(RTLD_DEFAULT, name);
+  if (address && dladdr1(address, &info, (void **)&found, RTLD_DL_SYMENT) && found) *bytes = found->st_size;
+  return address;
+}
+
+static bool find_loop(struct python *python) {
+  size_t bytes = 0;
+  const void *loop = symbol_and_size(python, "_PyEval_EvalFrameDefault", &bytes);
+  if (!loop || !bytes) return false;
   struct callstack_interpreter *interpreter = &python->interpreter;
   interpreter->loop_begin = (uintptr_t)loop;
-  interpreter->loop_end = (uintptr_t)loop + found->st_size;
+  interpreter->loop_end = (uintptr_t)loop + bytes;
   callstack_split_part(interpreter->loop_begin, interpreter->loop_end, &interpreter->other_begin,
                        &interpreter->other_end);
   return true;
 }
 
 static bool find_symbols(struct python *python) {
-  python->thread_state = (void *(*)(void))symbol("PyGILState_GetThisThreadState");
-  void *ending = symbol("Py_IsFinalizing"); /* since 3.13 */
-  python->is_ending = (int (*)(void))(ending ? ending : symbol("_Py_IsFinalizing"));
-  python->code_type = (uintptr_t)symbol("PyCode_Type");
-  python->str_type = (uintptr_t)symbol("PyUnicode_Type");
-  python->bytes_type = (uintptr_t)symbol("PyBytes_Type");
+  python->thread_state = (void *(*)(void))python_symbol(python, "PyGILState_GetThisThreadState");
+  void *ending = python_symbol(python, "Py_IsFinalizing"); /* since 3.13 */
+  python->is_ending = (int (*)(void))(ending ? ending : python_symbol(python, "_Py_IsFinalizing"));
+  python->code_type = (uintptr_t)python_symbol(python, "PyCode_Type");
+  python->str_type = (uintptr_t)python_symbol(python, "PyUnicode_Type");
+  python->bytes_type = (uintptr_t)python_symbol(python, "PyBytes_Type");
   return python->thread_state && python->is_ending && python->code_type && python->str_type &&
          python->bytes_type && find_loop(python);
 }
@@ -192,13 +197,18 @@ static const char *reason_against(struct python *python, uint32_t version, const
 
 /* ---- shared ---- */
 
+void *python_symbol(const struct python *python, const char *name) {
+  return python->exports.record ? exports_find(&python->exports, name, NULL) : dlsym(RTLD_DEFAULT, name);
+}
+
 enum python_found python_find(struct python *python, struct callstacks *callstacks,
-                              char reason[PYTHON_REASON_BYTES]) {
-  const void *runtime = symbol("_PyRuntime");
-  if (!runtime) return PYTHON_NONE;
-  uint32_t version = version_of_interpreter();
+                              const struct exports *exports, char reason[PYTHON_REASON_BYTES]) {
   *python = (struct python){.interpreter = {.innermost = innermost, .describe = describe},
                             .callstacks = callstacks};
+  if (exports) python->exports = *exports;
+  const void *runtime = python_symbol(python, "_PyRuntime");
+  if (!runtime) return PYTHON_NONE;
+  uint32_t version = version_of_interpreter(python);
   const char *why = reason_against(python, version, runtime);
   if (!why) return PYTHON_FOUND;
   snprintf(reason, PYTHON_REASON_BYTES, "Python %u.%u: %s", (unsigned)(version >> 24),

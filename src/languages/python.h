@@ -27,12 +27,14 @@
 #define LANGUAGES_PYTHON_H
 
 #include "callstack/capture.h"
+#include "languages/exports.h"
 #include "languages/python_layout.h"
 
 struct python {
   struct callstack_interpreter interpreter; /* first */
   struct callstacks *callstacks;
   struct python_layout layout;
+  struct exports exports; /* of the library that has it; none: it is among those that the loader searches */
   void *(*thread_state)(void);
   int (*is_ending)(void);
   uintptr_t code_type, str_type, bytes_type;
@@ -41,11 +43,15 @@ struct python {
 enum python_found { PYTHON_NONE, PYTHON_FOUND, PYTHON_REFUSED };
 enum { PYTHON_REASON_BYTES = 160 };
 
-/* Looks for an interpreter among the objects that the loader searches for symbols, and prepares
- * `python` for captures with these callstacks. PYTHON_REFUSED: there is one whose calls cannot
- * be read; `reason` says why. Takes the loader's lock. */
+/* Looks for an interpreter among what a library exports, or, if `exports` is NULL, among the objects
+ * that the loader searches for symbols, which takes the loader's lock; and prepares `python` for
+ * captures with these callstacks. PYTHON_REFUSED: there is one whose calls cannot be read; `reason` says
+ * why. */
 enum python_found python_find(struct python *python, struct callstacks *callstacks,
-                              char reason[PYTHON_REASON_BYTES]);
+                              const struct exports *exports, char reason[PYTHON_REASON_BYTES]);
+
+/* What the interpreter exports; NULL: nothing of that name. */
+void *python_symbol(const struct python *python, const char *name);
 
 #endif
 /* SPDX-License-Identifier: MIT */

@@ -8,7 +8,6 @@
 #include "languages/python_allocator.h"
 
 #include "base/metadata.h"
-#include <dlfcn.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -68,12 +67,13 @@ static inline bool is_in_arena(const struct python *python, uintptr_t address) {
 
 /* ---- shared ---- */
 
-bool python_allocator_get(struct python_functions *functions, struct python_arena_functions *arenas) {
-  get_function *get = (get_function *)dlsym(RTLD_DEFAULT, "PyMem_GetAllocator");
-  arenas_function *get_arenas = (arenas_function *)dlsym(RTLD_DEFAULT, "PyObject_GetArenaAllocator");
+bool python_allocator_get(const struct python *python, struct python_functions *functions,
+                          struct python_arena_functions *arenas) {
+  get_function *get = (get_function *)python_symbol(python, "PyMem_GetAllocator");
+  arenas_function *get_arenas = (arenas_function *)python_symbol(python, "PyObject_GetArenaAllocator");
   struct python_functions raw = {0}, object = {0};
-  if (!get || !get_arenas || !dlsym(RTLD_DEFAULT, "PyMem_SetAllocator") ||
-      !dlsym(RTLD_DEFAULT, "PyObject_SetArenaAllocator"))
+  if (!get || !get_arenas || !python_symbol(python, "PyMem_SetAllocator") ||
+      !python_symbol(python, "PyObject_SetArenaAllocator"))
     return false;
   get(DOMAIN_RAW, &raw);
   get(DOMAIN_MEM, functions);
@@ -83,10 +83,10 @@ bool python_allocator_get(struct python_functions *functions, struct python_aren
          functions->context == object.context && arenas->alloc;
 }
 
-void python_allocator_set(const struct python_functions *functions,
+void python_allocator_set(const struct python *python, const struct python_functions *functions,
                           const struct python_arena_functions *arenas) {
-  set_function *set = (set_function *)dlsym(RTLD_DEFAULT, "PyMem_SetAllocator");
-  arenas_function *set_arenas = (arenas_function *)dlsym(RTLD_DEFAULT, "PyObject_SetArenaAllocator");
+  set_function *set = (set_function *)python_symbol(python, "PyMem_SetAllocator");
+  arenas_function *set_arenas = (arenas_function *)python_symbol(python, "PyObject_SetArenaAllocator");
   struct python_functions copy = *functions;
   struct python_arena_functions arenas_copy = *arenas;
   set_arenas(&arenas_copy);

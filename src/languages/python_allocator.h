@@ -34,10 +34,11 @@ struct python_arena_functions {
 
 /* Reads the functions of pymalloc, which both domains have, and of its arenas. False if the
  * domains have others. */
-bool python_allocator_get(struct python_functions *functions, struct python_arena_functions *arenas);
+bool python_allocator_get(const struct python *python, struct python_functions *functions,
+                          struct python_arena_functions *arenas);
 
-/* Replaces those functions. Before the interpreter begins. */
-void python_allocator_set(const struct python_functions *functions,
+/* Replaces those functions. Before the interpreter begins, or while it makes an arena. */
+void python_allocator_set(const struct python *python, const struct python_functions *functions,
                           const struct python_arena_functions *arenas);
 
 /* Note an arena, which has been mapped or will be unmapped. Of what the interpreter takes by the

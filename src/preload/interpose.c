@@ -12,6 +12,7 @@
  * be its own (REPLACED of real.c).
  */
 #include "base/words.h"
+#include "preload/interpreters.h"
 #include "preload/malloc_host.h"
 #include "preload/process.h"
 #include "preload/real.h"
@@ -276,7 +277,9 @@ DELETE_OPERATOR(_ZdaPvmRKSt9nothrow_t, DELETE_ARRAY,
 EXPORT int dlclose(void *library) {
   static int (*next)(void *);
   if (!next) next = (int (*)(void *))dlsym(RTLD_NEXT, "dlclose");
+  interpreters_before_unloading();
   int result = next(library);
+  interpreters_after_unloading();
   process_modules_changed();
   return result;
 }

@@ -20,6 +20,19 @@ bool interpreters_find(struct callstacks *callstacks, const struct python **pyth
                        void (*tell)(uintptr_t, const struct callstack_place *),
                        char reason[INTERPRETER_REASON_BYTES]);
 
+/* Looks for CPython in the library whose code called us, without a lock; that must not be unloaded
+ * meanwhile. `*python`: NULL if it is not there, or another interpreter was found before. Otherwise as
+ * interpreters_find. */
+bool interpreters_find_late(struct callstacks *callstacks, const void *caller, const struct python **python,
+                            char reason[INTERPRETER_REASON_BYTES]);
+
+/* Whether none has been found yet. */
+bool interpreters_none(void);
+
+/* Around dlclose. */
+void interpreters_before_unloading(void);
+void interpreters_after_unloading(void);
+
 /* callstack_capture, with the interpreter's calls. `moved`: the old address of a block that realloc
  * is moving, or 0; what lay there is gone. */
 const wn_callstack *interpreters_capture(struct callstacks *callstacks, size_t depth, uintptr_t moved);

@@ -11,6 +11,7 @@
 
 #include "base/os.h"
 #include "preload/interpreters.h"
+#include "preload/late_python.h"
 #include "preload/malloc_host.h"
 #include "preload/mappings.h"
 #include "preload/process.h"
@@ -161,7 +162,10 @@ void map_calls_resolve(void) {
 EXPORT void *mmap(void *address, size_t bytes, int protection, int flags, int descriptor, off_t offset) {
   bool noted = bytes >= MAPPING_LEAST && mappings_wanted() && !is_allocators(__builtin_return_address(0));
   void *mapped = map(address, bytes, protection, flags, descriptor, offset);
-  if (noted && mapped != MAP_FAILED) note_added(mapped, bytes, kind_of(flags));
+  bool is_arena = flags & MAP_ANONYMOUS && mapped != MAP_FAILED &&
+                  late_python_mapped(__builtin_return_address(0), mapped, bytes);
+  if (noted && mapped != MAP_FAILED)
+    note_added(mapped, bytes, is_arena ? RECORDER_MAP_ARENA : kind_of(flags));
   if (protection & PROT_EXEC && descriptor >= 0 && mapped != MAP_FAILED && process_is_recorded())
     interpreters_mapped(descriptor);
   return mapped;

@@ -48,6 +48,7 @@
 #include "preload/exit_calls.h"
 #include "preload/info_calls.h"
 #include "preload/interpreters.h"
+#include "preload/late_python.h"
 #include "preload/limits.h"
 #include "preload/malloc_host.h"
 #include "preload/map_calls.h"
@@ -454,6 +455,7 @@ static void look_for_interpreter(void) {
   const struct python *python;
   if (!interpreters_find(host_callstacks(), &python, tell_of_code, reason)) tell_briefly(reason);
   if (python && settings.python_allocator) python_objects_begin(python);
+  late_python_begin(settings.python_allocator, tell_briefly);
 }
 
 /* Does the work that may take locks, once, when the profile has started. */

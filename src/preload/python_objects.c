@@ -174,13 +174,19 @@ static void arena_free(void *context, void *arena, size_t bytes) {
 
 /* ---- shared ---- */
 
-void python_objects_begin(const struct python *found) {
+bool python_objects_begin(const struct python *found) {
   bool has_region = real.sampled.span != SIZE_MAX;
-  if (!has_region || !python_allocator_get(&pymalloc, &arenas)) return;
+  struct python_functions theirs;
+  struct python_arena_functions their_arenas;
+  if (!has_region || !python_allocator_get(found, &theirs, &their_arenas) || theirs.malloc == small_malloc)
+    return false;
   python = found;
+  pymalloc = theirs;
+  arenas = their_arenas;
   const struct python_functions functions = {pymalloc.context, small_malloc, small_calloc, small_realloc,
                                              pymalloc.free};
   const struct python_arena_functions arena_functions = {arenas.context, arena_alloc, arena_free};
-  python_allocator_set(&functions, &arena_functions);
+  python_allocator_set(found, &functions, &arena_functions);
+  return true;
 }
 /* SPDX-License-Identifier: MIT */

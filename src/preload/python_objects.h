@@ -4,8 +4,9 @@
 
 #include "languages/python.h"
 
-/* Begins, before the interpreter does. Nothing if it has another allocator. */
-void python_objects_begin(const struct python *python);
+/* Begins, before the interpreter does, or while it makes its first arena. False, and nothing, if it has
+ * another allocator. */
+bool python_objects_begin(const struct python *python);
 
 #endif
 /* SPDX-License-Identifier: MIT */

@@ -247,3 +247,75 @@ same_random_programs() { # FIRST LAST
 # One batch has blocks that are all sampled, one some that are, and in one each program is a process.
 random_python_programs_do_as_without() { same_random_programs 1 12; same_random_programs 34 36; }
 random_python_programs_do_as_without_for_long() { same_random_programs 1001 11000; }
+
+# The shared libraries of the Pythons, with where their modules are: PATH HOME.
+python_libraries() {
+  local python
+  for python in $(pythons); do
+    "$python" -c 'import os, sys, sysconfig
+path = os.path.join(sysconfig.get_config_var("LIBDIR"), sysconfig.get_config_var("INSTSONAME"))
+if ".so" in path and os.path.exists(path): print(path, sys.base_prefix)'
+  done
+}
+
+is_named_and_sampled() { # WHAT BLOCKS: those of malloc are exactly so many
+  local found
+  found=$(figure .totals.allocated_blocks.estimate trace --where 'fn = keep and size = 50022')
+  [ "$found" = "$2" ] || fail "$1: $found blocks of malloc"
+  found=$(figure .totals.allocated_blocks.estimate trace --where 'fn = keep and source = python')
+  awk -v found="$found" -v least="$2" 'BEGIN { exit !(found >= least) }' || fail "$1: $found objects"
+}
+
+programs_that_are_linked_with_python_have_calls() {
+  local path home
+  python_libraries >libraries
+  [ -s libraries ] || skip "there is no shared library of Python 3.9 or later"
+  cat >linked.c <<'C'
+void Py_Initialize(void);
+int PyRun_SimpleString(const char *), Py_FinalizeEx(void);
+int main(void) {
+  Py_Initialize();
+  int failed = PyRun_SimpleString("def keep(n):\n    return [bytearray(50021) for _ in range(n)] + [(i, i) for i in range(n)]\n"
+                                  "held = keep(500)\n");
+  return Py_FinalizeEx() | failed;
+}
+C
+  while read -r path home; do
+    cc -w -o linked linked.c "$path" -Wl,-rpath,"${path%/*}" || fail "cannot link $path"
+    export PYTHONHOME=$home
+    for rate in 1 1e-3; do same_as_bare $rate ./linked; done
+    [ "$(cat bare.code)" = 0 ] || fail "$path: $(cat bare.err)"
+    [ "$tiny" = 1 ] && continue
+    record --rate 1 -- ./linked
+    is_named_and_sampled "$path" 500
+  done <libraries
+}
+
+# Each time it is another interpreter, as far as the process can tell.
+programs_that_load_python_have_calls() {
+  local path home scope
+  python_libraries >libraries
+  [ -s libraries ] || skip "there is no shared library of Python 3.9 or later"
+  while read -r path home; do
+    export PYTHONHOME=$home
+    for scope in LOCAL GLOBAL; do
+      for rate in 1 1e-3; do same_as_bare $rate "$programs/opens_python" "$path" $scope 3 0; done
+      [ "$(cat bare.code)" = 0 ] || fail "$path: $(cat bare.err)"
+      [ "$tiny" = 1 ] && continue
+      record --rate 1 -- "$programs/opens_python" "$path" $scope 3 0 >/dev/null
+      is_named_and_sampled "$path $scope" 1500
+    done
+  done <libraries
+}
+
+python_may_be_unloaded_while_others_allocate() {
+  local path home
+  python_libraries >libraries
+  [ -s libraries ] || skip "there is no shared library of Python 3.9 or later"
+  while read -r path home; do
+    export PYTHONHOME=$home
+    same_as_bare 1e-2 "$programs/opens_python" "$path" LOCAL 8 3
+    [ "$(cat bare.code)" = 0 ] || fail "$path: $(cat bare.err)"
+    opens trace
+  done <libraries
+}
