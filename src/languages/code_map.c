@@ -140,6 +140,7 @@ static void forget(struct code_map *map) {
 }
 
 static void give_up(struct code_map *map) {
+  map->is_full = true;
   metadata_unmap(map->tables, sizeof *map->tables);
   map->tables = NULL;
   for (int i = 0; i < CODE_FILES; i++) map->file[i].path[0] = 0;
@@ -186,6 +187,13 @@ static wn_place place_of(struct code_map *map, struct code *code) {
   wn_place entered = name ? callstacks_place(map->callstacks, &place) : 0;
   code->place = entered ? entered : NO_PLACE;
   return entered;
+}
+
+/* FULL. */
+static wn_place place_of_all(struct code_map *map) {
+  static const struct callstack_place all = {.function = "(code of a runtime that made too many functions)"};
+  if (!map->all && !lock_must_not_wait(LOCK_RANK_PLACES)) map->all = callstacks_place(map->callstacks, &all);
+  return map->all;
 }
 
 /* ---- addresses without a name ---- */
@@ -399,7 +407,7 @@ static wn_place place(const struct callstack_code *code, uintptr_t address) {
   struct code_map *map = (struct code_map *)(uintptr_t)code;
   if (!take(map)) return 0;
   struct code *at = map->tables ? find(map->tables, address - 1) : NULL;
-  wn_place found = at && at->place != NO_PLACE ? place_of(map, at) : 0;
+  wn_place found = map->is_full ? place_of_all(map) : at && at->place != NO_PLACE ? place_of(map, at) : 0;
   if (!found) note(map, address, at);
   give(map);
   return found;

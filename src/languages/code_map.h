@@ -19,6 +19,9 @@
  * FILES. They are believed if they are the user's or root's, regular, and were written since the
  * recording began: an older process may have had the same number. A map that was written anew is read anew.
  *
+ * FULL. If there is no room for all functions that are there at a time, no address can be told any
+ * more. From then on such code has one name, which says so.
+ *
  * SNAPSHOTS. A map that a runtime writes all at once names what is there then. What it puts at the
  * same addresses later has the old names until the next map.
  *
@@ -65,6 +68,8 @@ struct code_map {
   uint32_t noted_count;
   bool named;   /* one of them has a name that is still to be told */
   bool is_copy; /* of a parent's map, in a forked child */
+  bool is_full; /* FULL */
+  wn_place all; /* the name that all code has then; 0: not entered yet */
 };
 
 /* Zeroed memory becomes a map of the process's code. */

@@ -42,12 +42,23 @@ static struct callstack_place place_of_script(char *text) {
   return place;
 }
 
+/* "TRACE_12::app.lua:7" */
+static struct callstack_place place_of_trace(char *text, char *file) {
+  struct callstack_place place = {.function = text};
+  if (!cut_number(text, &place.line)) return place;
+  *file = 0;
+  place.file = file + 2;
+  return place;
+}
+
 /* ---- shared ---- */
 
 struct callstack_place code_name_place(char *name) {
   static const char *const scripts[] = {"JS:", "Eval:", "Script:", "LazyCompile:", "Function:"};
   for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++)
     if (begins(name, scripts[i])) return place_of_script(name + strlen(scripts[i]));
+  char *file = begins(name, "TRACE_") ? strstr(name, "::") : NULL;
+  if (file) return place_of_trace(name, file);
   char *arguments = strchr(name, '(');
   if (arguments && name[strlen(name) - 1] == ')') {
     *arguments = 0;

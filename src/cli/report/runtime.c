@@ -23,6 +23,10 @@ static const struct runtime {
     {"libcoreclr.so", true,
      ".NET's methods have no names yet: the runtime tells them if DOTNET_PerfMapEnabled=1 is in its "
      "environment."},
+    {"luajit", false,
+     "Traces of LuaJIT have no names yet: it tells them if it is built with XCFLAGS=-DLUAJIT_USE_PERFTOOLS."},
+    {"libluajit", false,
+     "Traces of LuaJIT have no names yet: it tells them if it is built with XCFLAGS=-DLUAJIT_USE_PERFTOOLS."},
     {"libjulia", false,
      "Julia's functions have no names yet: the runtime tells them if ENABLE_JITPROFILING=1 is in its "
      "environment."},

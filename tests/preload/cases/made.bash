@@ -96,3 +96,40 @@ JAVA
   "$winnow" report trace >report
   grep -Eq ' App\.(keep|serve)\(int\)' report || fail "$(cat report)"
 }
+
+# What Lua allocates by functions of C is of the trace that calls them, and stacks end there.
+traces_of_luajit_have_names() {
+  [ "${WINNOW_LUAJIT-}" ] || skip "WINNOW_LUAJIT names no LuaJIT that writes maps; tests/preload/get-luajit builds one"
+  need jq
+  [ "$tiny" = 0 ] || skip "blocks get lost in tiny tables"
+  cat >app.lua <<'LUA'
+local ffi = require "ffi"
+ffi.cdef "void *malloc(size_t); void free(void *); int getpid(void);"
+local function serve(n)
+  for i = 1, n do ffi.C.free(ffi.C.malloc(30011)) end
+end
+local function tables(n)
+  local all = {}
+  for i = 1, n do all[i] = { i, tostring(i) } end
+  return all
+end
+serve(20000)
+print(#tables(20000))
+os.remove("/tmp/perf-" .. ffi.C.getpid() .. ".map")
+LUA
+  for rate in 1 1e-3; do same_as_bare $rate "$WINNOW_LUAJIT" app.lua; done
+  record --rate 1e-2 -- "$WINNOW_LUAJIT" app.lua >out
+  # Before it makes the trace LuaJIT interprets the loop some times.
+  figure '.totals.allocated_blocks.estimate | . > 19000 and . <= 20000' trace --where 'fn ~ "^TRACE_" and file = app.lua and size = 30011' >found
+  [ "$(cat found)" = true ] || fail "$("$winnow" report trace | sed -n '/^HELD/,$p')"
+  [ "$(figure '.totals.allocated_blocks.estimate > 20000' trace --where 'fn ~ "^TRACE_" and size < 1000')" = true ] || fail "no tables"
+}
+
+runtimes_without_names_are_said_how_they_tell_them() {
+  [ "$(uname -m)" = x86_64 ] || skip "the program makes code for x86-64"
+  [ "$tiny" = 0 ] || skip "blocks get lost in tiny tables"
+  cp "$programs/makes_code" luajit
+  ends_well "$winnow" record -q -o trace --rate 1 -- ./luajit SILENT
+  "$winnow" report trace | tr -s '\n ' ' ' >report
+  grep -q 'Traces of LuaJIT have no names yet: it tells them if it is built with' report || fail "$(cat report)"
+}
