@@ -24,8 +24,8 @@ static const struct python_layout tables[] = {
 
 /* ---- the interpreter's own table ---- */
 
-/* Where _Py_DebugOffsets has the offsets that are needed: groups were inserted from 3.13 to
- * 3.14. */
+/* Where _Py_DebugOffsets has the offsets that are needed: groups were inserted in 3.14 and
+ * 3.15. */
 struct debug_places {
   uint16_t current_frame, previous, executable, instr_ptr, owner;
   uint16_t filename, name, qualname, linetable, firstlineno, co_code_adaptive;
@@ -33,7 +33,8 @@ struct debug_places {
 };
 static const struct debug_places places[] = {
     {184, 232, 240, 248, 264, 280, 288, 296, 304, 312, 344, 360, 520, 528, 544, 560},
-    {208, 256, 264, 272, 288, 320, 328, 336, 344, 352, 384, 408, 600, 608, 624, 640}};
+    {208, 256, 264, 272, 288, 320, 328, 336, 344, 352, 384, 408, 600, 608, 624, 640},
+    {208, 320, 328, 336, 352, 384, 392, 400, 408, 416, 448, 472, 696, 704, 720, 736}};
 enum { DEBUG_MINOR_LEAST = 13, COOKIE_BYTES = 8, VERSION_AT = 8, FREE_THREADED_AT = 16 };
 
 /* Offsets of a structure of the interpreter: none is so large. */

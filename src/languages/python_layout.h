@@ -47,7 +47,7 @@ struct python_layout {
 enum { PYTHON_TYPE = 8, PYTHON_SIZE = 16, PYTHON_BYTES = 32, PYTHON_TEXT_STATE = 32 };
 
 /* The first and the last minor version of Python 3 that is known. */
-enum { PYTHON_MINOR_LEAST = 9, PYTHON_MINOR_MOST = 14 };
+enum { PYTHON_MINOR_LEAST = 9, PYTHON_MINOR_MOST = 15 };
 
 /* The lowest byte of PY_VERSION_HEX of a release; earlier ones may have other layouts. */
 enum { PYTHON_FINAL = 0xf0 };
