@@ -17,9 +17,10 @@
  * that are not inlined refuse other callers, and domains that are NULL or have ended.
  *
  * With WN_DEBUG defined, the inline functions check their arguments. To find stale values at their
- * first use, also build the heap with WINNOW_CHECKS and set WINNOW_PARAMS to
- * "every=1,polls=1,verify": then each allocation and each wn_poll collects and moves blocks, and
- * the heap is verified before and after. */
+ * first use, also build the heap with WINNOW_CHECKS and set WINNOW_PARAMS to "compact=1,verify":
+ * then each call that may collect moves all blocks, old ones too, and the heap is verified before
+ * and after. If the program is built with AddressSanitizer, that reports a use of memory that a
+ * block has left, or of what is behind a block, at its line. */
 #ifndef WINNOW_HEAP_H
 #define WINNOW_HEAP_H
 

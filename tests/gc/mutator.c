@@ -474,9 +474,9 @@ static const struct {
                 {"every=1,verify", 10}};
 enum { STRESSES = sizeof stresses / sizeof *stresses };
 
-static void append(char text[64], const char *item, unsigned long value) {
+static void append(char text[80], const char *item, unsigned long value) {
   size_t length = strlen(text);
-  snprintf(text + length, 64 - length, "%s%s=%lu", length ? "," : "", item, value);
+  snprintf(text + length, 80 - length, "%s%s=%lu", length ? "," : "", item, value);
 }
 
 /* Draws the stress mode. Returns by how much fewer steps the run has. */
@@ -485,6 +485,7 @@ static long set_stress(struct world *world, uint64_t seed) {
   strcpy(world->stress, stresses[stress].text);
   if (mix(seed, 6) % 3 == 0) append(world->stress, "mark_stack", 1 + mix(seed, 7) % 64);
   if (mix(seed, 11) % 3 == 0) append(world->stress, "move_all", 1);
+  if (mix(seed, 16) % 4 == 0) append(world->stress, "compact", 20 + mix(seed, 17) % 400);
   world->fail_at = mix(seed, 8) % 2 == 0;
   if (world->fail_at) append(world->stress, "fail_at", 1 + mix(seed, 9) % (mix(seed, 10) % 2 ? 20 : 2000));
   setenv("WINNOW_PARAMS", world->stress, 1);

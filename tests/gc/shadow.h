@@ -117,7 +117,7 @@ struct child;
 struct world {
   uint64_t seed, operations; /* a bit for each that is allowed */
   long steps;
-  char stress[64];            /* WINNOW_PARAMS */
+  char stress[80];            /* WINNOW_PARAMS */
   bool fail_at;               /* the stress mode has one request of memory fail */
   _Atomic(unsigned) failures; /* of that kind, so far */
   wn_heap *heap;

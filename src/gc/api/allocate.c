@@ -8,6 +8,7 @@
 #include "gc/domains/host.h"
 #include "gc/domains/safepoint.h"
 #include "gc/domains/shortage.h"
+#include "gc/domains/stress.h"
 #include <string.h>
 
 wn_value *allocate_cut(struct wn_domain *domain, size_t words, unsigned tag, wn_alloc_source source) {
@@ -23,16 +24,6 @@ bool allocate_make_memory(struct wn_domain *domain, size_t words, unsigned *trie
   if (try && (try > 1 || !shortage_of_memory(domain, words, "no memory for a block"))) return false;
   major_full(domain, STOP_NO_MEMORY);
   return true;
-}
-
-static bool is_stress_due(struct wn_domain *domain) {
-  long every = domain->heap->stress.every;
-  return every && ++domain->stress_count % every == 0;
-}
-
-static bool is_poll_stress_due(struct wn_domain *domain) {
-  long polls = domain->heap->stress.polls;
-  return polls && ++domain->poll_count % polls == 0;
 }
 
 /* The fast path ended for a sample alone: for all other reasons the limit is above everything. */
@@ -72,7 +63,7 @@ static void begin_piece(struct wn_domain *domain) {
 static __attribute__((noinline)) bool find_room(struct wn_domain *domain, size_t extent) {
   struct wn_heap *heap = domain->heap;
   unsigned tries = 0;
-  bool stress = is_stress_due(domain);
+  stress_point(domain, STRESS_ALLOCATION);
   for (;;) {
     bool has_room = (size_t)(domain->context.young_ptr - domain->young_start) / 8 >= extent;
     if (world_is_stopping(heap)) {
@@ -81,13 +72,12 @@ static __attribute__((noinline)) bool find_room(struct wn_domain *domain, size_t
       domain_yield(domain);
     } else if (atomic_load(&heap->starved)) {
       if (!allocate_make_memory(domain, extent, &tries)) return false;
-    } else if (has_room && !stress) {
+    } else if (has_room) {
       break;
-    } else if (!stress && nursery_take_piece(domain)) {
+    } else if (nursery_take_piece(domain)) {
       begin_piece(domain);
     } else {
-      major_collect(domain, COLLECT_MINOR, stress ? STOP_STRESS : STOP_MINOR_HEAP);
-      stress = false;
+      major_collect(domain, COLLECT_MINOR, STOP_MINOR_HEAP);
     }
   }
   domain_reset_limit(domain);
@@ -149,7 +139,7 @@ bool allocate_begin_old(struct wn_domain *domain, size_t words) {
   if (is_made_to_fail(domain, words)) return false;
   if (world_is_stopping(heap)) world_wait(domain);
   if (turn_must_yield(&domain->turn)) domain_yield(domain);
-  if (is_stress_due(domain)) major_collect(domain, COLLECT_MINOR, STOP_STRESS);
+  stress_point(domain, STRESS_ALLOCATION);
   pay_slices(domain);
   return true;
 }
@@ -298,7 +288,7 @@ void *wn_bytes(wn_ref raw) {
 void wn_poll_slow(wn_domain *domain) {
   if (!caller_may(domain, "poll")) return;
   if (world_is_stopping(domain->heap)) world_wait(domain);
-  if (is_poll_stress_due(domain)) major_collect(domain, COLLECT_MINOR, STOP_STRESS);
+  stress_point(domain, STRESS_POLL);
   if (!allocate_has_room(domain, 0)) domain_reset_limit(domain); /* it was raised for this poll */
   finalisers_run_pending(domain);
   if (turn_must_yield(&domain->turn)) domain_yield(domain);

@@ -13,9 +13,10 @@
 #include "gc/api/verbose.h"
 #include "gc/collect/collector.h"
 #include "gc/collect/nursery.h"
+#include "gc/collect/stress.h"
 #include "gc/domains/caller.h"
 #include "gc/domains/roots.h"
-#include "gc/domains/safepoint.h"
+#include "gc/domains/stress.h"
 #include <stdlib.h>
 #include <sys/auxv.h>
 
@@ -126,8 +127,11 @@ wn_status control_initialise(struct wn_heap *heap, const wn_heap_options *option
   heap->stress.delays = params.delays != 0;
   heap->stress.every = params.every;
   heap->stress.polls = params.polls;
+  heap->stress.compact = params.compact;
+  heap->stress.collect = stress_collect;
   heap->stress.fail_at = params.fail_at;
-  heap->stress.move_all = params.move_all != 0;
+  heap->stress.move_all = params.move_all || params.compact;
+  heap->store.chunks.rotates = CHECKS && params.compact;
   heap->stress.mark_most = (size_t)params.mark_stack;
   heap->control = params.control;
   return WN_OK;
@@ -162,7 +166,7 @@ wn_status wn_gc_set(wn_domain *domain, const wn_gc_control *control) {
   status = params_check(&after);
   if (!status) status = check_size(heap, after.minor_heap_size);
   if (status) return status;
-  while (!world_stop(domain, STOP_PARAMETERS)) {}
+  stress_world_stop(domain, STOP_PARAMETERS);
   wn_gc_control before = heap->control;
   if (after.minor_heap_size != before.minor_heap_size)
     status = resize(domain, NULL, (size_t)after.minor_heap_size);
@@ -181,7 +185,7 @@ wn_status wn_gc_set_domain_minor_heap(wn_domain *domain, long words) {
   wn_status status = caller_check(domain, "set minor heap");
   if (!status) status = check_size(domain->heap, words);
   if (status) return status;
-  while (!world_stop(domain, STOP_PARAMETERS)) {}
+  stress_world_stop(domain, STOP_PARAMETERS);
   long before = (long)minor_size(domain);
   if (words != before) status = resize(domain, domain, (size_t)words);
   if (!status) event_parameter(&domain->heap->events, domain, "minor heap of this domain", before, words);

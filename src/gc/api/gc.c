@@ -4,12 +4,13 @@
 #include "gc/collect/major.h"
 #include "gc/collect/verify.h"
 #include "gc/domains/caller.h"
-#include "gc/domains/safepoint.h"
+#include "gc/domains/stress.h"
 
 /* Nothing is done while an exception is pending, since callbacks could not run. The exception may
  * leave here. */
 static wn_status begin(wn_domain *domain, const char *what) {
   wn_status status = caller_check(domain, what);
+  if (!status) stress_call(domain);
   if (!status && turn_must_yield(&domain->turn)) domain_yield(domain);
   return status || !exception_is_pending(domain) ? status : exception_leave(domain);
 }
@@ -24,6 +25,7 @@ wn_status wn_gc_minor(wn_domain *domain) {
 /* Work that is requested needs a cycle: if none is in progress, one begins. */
 long wn_gc_major_slice(wn_domain *domain, long words) {
   if (caller_check(domain, "major slice")) return 0;
+  stress_call(domain);
   major_collect(domain, words > 0 ? COLLECT_MINOR | COLLECT_CYCLE : COLLECT_MINOR, STOP_REQUEST);
   const struct events *events = &domain->heap->events;
   size_t computed = major_slice_words(domain->heap);

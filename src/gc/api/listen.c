@@ -14,7 +14,7 @@
 #include "base/metadata.h"
 #include "gc/collect/listeners.h"
 #include "gc/domains/caller.h"
-#include "gc/domains/safepoint.h"
+#include "gc/domains/stress.h"
 #include "gc/events/hooks.h"
 
 /* The calling thread is in a callback. */
@@ -178,7 +178,7 @@ wn_status wn_gc_listen(wn_domain *domain, uint64_t kinds, wn_gc_hear *hear_by, v
   made->hear = hear_by;
   made->context = context;
   struct wn_heap *heap = domain->heap;
-  while (!world_stop(domain, STOP_LISTENERS)) {}
+  stress_world_stop(domain, STOP_LISTENERS);
   made->next = heap->public_listeners;
   heap->public_listeners = made;
   listen_add(heap, made);
@@ -190,7 +190,7 @@ wn_status wn_gc_listen(wn_domain *domain, uint64_t kinds, wn_gc_hear *hear_by, v
 wn_status wn_gc_unlisten(wn_domain *domain, wn_gc_listener *listener) {
   wn_status status = listen_check(domain, "unlisten");
   if (status) return status;
-  while (!world_stop(domain, STOP_LISTENERS)) {}
+  stress_world_stop(domain, STOP_LISTENERS);
   struct wn_gc_listener **link = &domain->heap->public_listeners;
   while (*link && *link != listener) link = &(*link)->next;
   bool found = *link != NULL;

@@ -11,7 +11,7 @@
 #include "gc/api/stats.h"
 #include "gc/collect/helpers.h"
 #include "gc/collect/listeners.h"
-#include "gc/domains/safepoint.h"
+#include "gc/domains/stress.h"
 
 struct metrics {
   struct wn_gc_listener listener;
@@ -80,7 +80,7 @@ wn_status wn_gc_metrics_begin(wn_domain *domain) {
   made->listener.kinds = KINDS;
   made->listener.hear = count;
   made->listener.context = &made->counts;
-  while (!world_stop(domain, STOP_LISTENERS)) {}
+  stress_world_stop(domain, STOP_LISTENERS);
   bool counts = heap->metrics != NULL;
   if (!counts) {
     heap->metrics = made;
@@ -97,7 +97,7 @@ wn_status wn_gc_metrics(wn_domain *domain, FILE *out) {
   wn_status status = listen_check(domain, "metrics");
   if (status) return status;
   if (!out) return error_set(WN_EINVAL, "metrics: there is no file");
-  while (!world_stop(domain, STOP_STATISTICS)) {}
+  stress_world_stop(domain, STOP_STATISTICS);
   helpers_pause(domain->heap);
   bool counts = look(domain->heap, &moment);
   helpers_resume(domain->heap);
@@ -110,7 +110,7 @@ wn_status wn_gc_metrics(wn_domain *domain, FILE *out) {
 wn_status wn_gc_metrics_end(wn_domain *domain) {
   wn_status status = listen_check(domain, "metrics end");
   if (status) return status;
-  while (!world_stop(domain, STOP_LISTENERS)) {}
+  stress_world_stop(domain, STOP_LISTENERS);
   bool counts = domain->heap->metrics != NULL;
   if (counts) end(domain->heap);
   world_release(domain);

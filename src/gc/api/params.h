@@ -40,7 +40,8 @@
   P(0, cgroup, 0, 1, "whether the limits of the process's control groups are limits of the heap") \
   P('V', verify, 0, 1, "whether the heap is verified after each collection")                      \
   P(0, every, 0, INT64_MAX, "stress: a collection at each so many slow allocations")              \
-  P(0, polls, 0, INT64_MAX, "stress: a collection at each so many polls")                         \
+  P(0, polls, 0, INT64_MAX, "stress: a collection at each so many polls and other calls")         \
+  P(0, compact, 0, INT64_MAX, "stress: a compaction of all blocks at each so many of all these")  \
   P(0, delays, 0, 1, "stress: random pauses between steps of protocols, where checks are on")     \
   P(0, fail_at, 0, INT64_MAX, "stress: the request of memory that fails")                         \
   P(0, mark_stack, 0, 1L << 30, "stress: entries of a mark stack")                                \
@@ -50,7 +51,7 @@ struct params {
   wn_gc_control control;
   long domains, initial_heap, huge_pages;
   long helpers; /* below 0: IDLE PROCESSORS of helpers.h; a text cannot say that */
-  long soft_limit, cgroup, verify, every, polls, delays, fail_at, mark_stack, move_all;
+  long soft_limit, cgroup, verify, every, polls, compact, delays, fail_at, mark_stack, move_all;
 };
 
 struct parameter {
@@ -62,7 +63,7 @@ struct parameter {
 };
 
 /* Those of GC_CONTROLS come first. */
-enum { CONTROLS = 11, PARAMETERS = CONTROLS + 13 };
+enum { CONTROLS = 11, PARAMETERS = CONTROLS + 14 };
 extern const struct parameter parameters[PARAMETERS];
 
 static inline long *parameter_in(struct params *params, const struct parameter *parameter) {

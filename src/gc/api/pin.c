@@ -3,6 +3,7 @@
 #include "gc/collect/collector.h"
 #include "gc/domains/caller.h"
 #include "gc/domains/debug.h"
+#include "gc/domains/stress.h"
 
 static wn_status check(wn_domain *domain, wn_ref block, const char *what) {
   wn_status status = caller_check(domain, what);
@@ -18,6 +19,7 @@ wn_status wn_pin(wn_domain *domain, wn_ref block) {
   DEBUG_HANDLE(domain, block);
   wn_status status = check(domain, block, "pin");
   if (status) return status;
+  stress_call(domain);
   while (heap_is_young(domain->heap, *block.slot)) major_collect(domain, COLLECT_MINOR, STOP_REQUEST);
   return pins_add(domain->heap, *block.slot) ? WN_OK : error_set(WN_ENOMEM, "pin: no memory for a pin");
 }

@@ -14,7 +14,7 @@
 #include "gc/collect/listeners.h"
 #include "gc/domains/caller.h"
 #include "gc/domains/host.h"
-#include "gc/domains/safepoint.h"
+#include "gc/domains/stress.h"
 #include "record/recorder.h"
 #include "record/requested.h"
 #include <winnow/trace.h>
@@ -109,7 +109,7 @@ static void end_listening(struct heap_trace *trace, struct wn_heap *heap, struct
 }
 
 static void end_listening_now(struct heap_trace *trace, struct wn_domain *domain) {
-  while (!world_stop(domain, STOP_LISTENERS)) {}
+  stress_world_stop(domain, STOP_LISTENERS);
   end_listening(trace, domain->heap, domain);
   world_release(domain);
 }
@@ -165,7 +165,7 @@ static wn_status begin(struct heap_trace *made, struct wn_domain *domain, const 
   wn_profile *profile;
   wn_tracker tracker = recorder_tracker(made->recorder);
   tracker.release = released;
-  while (!world_stop(domain, STOP_LISTENERS)) {}
+  stress_world_stop(domain, STOP_LISTENERS);
   begin_listening(made, domain);
   world_release(domain);
   wn_status status = memprof_start_immediate(&domain->running->profiled, options, &tracker, &profile);

@@ -43,13 +43,14 @@ static void tell_parameters(const struct wn_heap *heap) {
   char helpers[24] = "";
   if (heap->helper_threads >= 0) snprintf(helpers, sizeof helpers, ",helpers=%d", heap->helper_threads);
   tell("heap opens: s=%ld,i=%ld,o=%ld,v=%ld,O=%ld,l=%ld,a=%ld,w=%ld,M=%ld,m=%ld,n=%ld,d=%u,h=%zu,H=%d%s,"
-       "soft_limit=%zu,cgroup=%d,V=%d,every=%ld,polls=%ld,delays=%d,fail_at=%ld,mark_stack=%zu,move_all=%d",
+       "soft_limit=%zu,cgroup=%d,V=%d,every=%ld,polls=%ld,compact=%ld,delays=%d,fail_at=%ld,mark_stack=%zu,"
+       "move_all=%d",
        control->minor_heap_size, control->major_heap_increment, control->space_overhead, control->verbose,
        control->max_overhead, control->stack_limit, control->allocation_policy, control->window_size,
        control->custom_major_ratio, control->custom_minor_ratio, control->custom_minor_max_size,
        heap->domains_most, heap->initial_words, heap->store.chunks.huge_pages, helpers, limit->soft_bytes,
-       limit->heeds_cgroup, stress->verify, stress->every, stress->polls, stress->delays, stress->fail_at,
-       stress->mark_most, stress->move_all);
+       limit->heeds_cgroup, stress->verify, stress->every, stress->polls, stress->compact, stress->delays,
+       stress->fail_at, stress->mark_most, stress->move_all);
 }
 
 static void tell_counts(const struct wn_heap *heap) {

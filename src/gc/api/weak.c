@@ -7,6 +7,7 @@
 #include "gc/domains/caller.h"
 #include "gc/domains/debug.h"
 #include "gc/domains/shortage.h"
+#include "gc/domains/stress.h"
 #include <string.h>
 
 static const wn_ref none = {NULL};
@@ -118,6 +119,7 @@ wn_ref wn_weak_get(wn_domain *domain, wn_ref weak, size_t i) { return get(domain
 
 wn_ref wn_weak_get_copy(wn_domain *domain, wn_ref weak, size_t i) {
   if (check(domain, weak, i, 1, "weak get copy")) return none;
+  stress_call(domain);
   WN_SCOPE(domain); /* no handle of the block itself is left */
   wn_ref value = load(domain, weak, WEAK_KEYS + i), made = wn_is_null(value) ? value : copy(domain, value);
   return wn_is_null(made) ? none : wn_escape(&wn_here, made);

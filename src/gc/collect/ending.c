@@ -3,6 +3,7 @@
 
 #include "base/metadata.h"
 #include "gc/collect/collector.h"
+#include "gc/collect/nursery.h"
 #include "gc/domains/host.h"
 #include "gc/domains/process.h"
 
@@ -45,6 +46,7 @@ bool ending_has_young(const struct wn_domain *domain) {
 
 void ending_displace(struct wn_domain *domain) {
   struct wn_heap *heap = domain->heap;
+  nursery_leave(domain);
   heap->domains[domain->index] = NULL;
   heap->domain_count--;
   while (heap->domains_end && !heap->domains[heap->domains_end - 1]) heap->domains_end--;

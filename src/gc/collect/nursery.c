@@ -51,6 +51,7 @@ static bool lower_floor(struct wn_domain *domain, char *from) {
   if (domain->heap->store.chunks.huge_pages && first < (uintptr_t)end)
     madvise((void *)first, ((uintptr_t)end - first) & ~(uintptr_t)(ALIGNMENT - 1),
             MADV_HUGEPAGE); /* may be refused */
+  poison(from, (size_t)(end - from));
   domain->young_floor = from;
   return true;
 }
@@ -59,8 +60,10 @@ bool nursery_place(struct wn_domain *domain, size_t words) {
   char *end = slot_of(domain) + domain->heap->young_slot_bytes, *floor = end - whole_pages(words * 8);
   if (!domain->young_floor) domain->young_floor = end;
   if (floor < domain->young_floor && !lower_floor(domain, floor)) return false;
-  if (domain->young_floor < floor)
+  if (domain->young_floor < floor) {
+    unpoison(domain->young_floor, (size_t)(floor - domain->young_floor));
     madvise(domain->young_floor, (size_t)(floor - domain->young_floor), MADV_DONTNEED);
+  }
   domain->young_floor = floor;
   domain->young_words = words;
   domain->stale = domain->stale_end = NULL; /* its memory is in use again, or has gone back */
@@ -68,6 +71,16 @@ bool nursery_place(struct wn_domain *domain, size_t words) {
   domain_begin_young(domain, end);
   domain_reset_limit(domain);
   return true;
+}
+
+void nursery_leave(const struct wn_domain *domain) {
+  char *end = slot_of(domain) + domain->heap->young_slot_bytes;
+  if (domain->young_floor) unpoison(domain->young_floor, (size_t)(end - domain->young_floor));
+}
+
+/* POISONED: the blocks of the pieces have moved. */
+static void poison_pieces(const struct wn_domain *domain) {
+  poison(domain->young_start, (size_t)(domain->young_end - domain->young_start));
 }
 
 void nursery_shorten(struct wn_heap *heap, size_t copied) {
@@ -83,6 +96,7 @@ void nursery_begin(struct wn_heap *heap) {
   intptr_t left = 0;
   heap->young_most = 0;
   for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain)) {
+    poison_pieces(domain);
     domain->young_start = domain->young_end;
     if (!domain->awake) continue;
     left += (intptr_t)((nursery_slices(domain) - 1) * nursery_piece_bytes(domain));
@@ -115,6 +129,7 @@ bool nursery_take_piece(struct wn_domain *domain) {
     if (!first) atomic_fetch_add(&heap->young_left, (intptr_t)piece);
     return false;
   }
+  unpoison(from, piece);
   domain->young_start = from;
   return true;
 }
@@ -132,6 +147,7 @@ void nursery_move(struct wn_domain *domain, size_t used) {
   if (end - pages < domain->young_floor && !lower_floor(domain, end - pages)) return;
   domain->stale = domain->young_end - used * 8;
   domain->stale_end = domain->young_end;
+  poison_pieces(domain);
   domain->young_start = domain->young_end = end;
   domain_begin_young(domain, end);
 }

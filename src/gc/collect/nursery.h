@@ -14,7 +14,10 @@
  * take only half of the pieces, until a collection finds more dead or a size is set. One or two
  * such collections are not enough: when a program builds a structure that dies as a whole, a longer
  * minor heap lets more of its end die young. A collection that finds minor heaps less than half
- * full does not count. A minor heap of one piece stays as it is. */
+ * full does not count. A minor heap of one piece stays as it is.
+ *
+ * POISONED. Of a domain's slot only the pieces that it has taken are not poisoned (poison.h), from
+ * `young_start` to `young_end`, and what has no memory. */
 #ifndef GC_COLLECT_NURSERY_H
 #define GC_COLLECT_NURSERY_H
 
@@ -35,6 +38,9 @@ size_t nursery_words_most(const struct wn_heap *heap);
 /* Gives a domain an empty minor heap of `words` words. False if there is no memory. The memory of
  * its slot below the minor heap goes back to the system. */
 bool nursery_place(struct wn_domain *domain, size_t words);
+
+/* Called when the domain ends. */
+void nursery_leave(const struct wn_domain *domain);
 
 /* SHORT: called after a minor collection that copied `copied` words. */
 void nursery_shorten(struct wn_heap *heap, size_t copied);

@@ -8,6 +8,7 @@
 
 #include "gc/collect/collector.h"
 #include "gc/collect/visitors.h"
+#include "gc/domains/debug.h"
 #include <stdarg.h>
 #include <stdlib.h>
 
@@ -121,24 +122,66 @@ static bool is_old_block(struct verification *of, wn_value value) {
   if (value % 8 || value < 4096) return false;
   const struct chunk *chunk = chunk_with(of, value - 8);
   bool here = chunk && chunk->use == CHUNK_POOLS ? is_pool_block(chunk, value) : set_has(&of->blocks, value);
-  return here && header_colour(header_of(value)) != COLOUR_FREE;
+  return here && !debug_block_is_gone(value);
 }
 
-/* Checks a value. `where` names its place. `field` is the place if it is a field of an old block,
- * or a global root. */
-static void check_value(struct verification *of, wn_value value, const char *where, const wn_value *field) {
+/* Where a value is: in field `field` of a block, counted from 1, or elsewhere. */
+struct holder {
+  const char *what;       /* of a place that is no field */
+  const wn_value *header; /* of the block; NULL: no field */
+  size_t field;
+  const wn_value *place;
+  bool remembered; /* a young value makes it enter a remembered set */
+};
+
+enum { TEXT = 160 };
+
+static const char *describe_field(const struct wn_heap *heap, const struct holder *holder, char text[TEXT]) {
+  wn_value block = (wn_value)(holder->header + 1), header = *holder->header;
+  bool young = heap_is_young(heap, block);
+  int length = snprintf(text, TEXT, "field %zu of the %s block %#zx (tag %u, %zu words", holder->field - 1,
+                        young ? "young" : "old", (size_t)block, header_tag(header), header_words(header));
+  const struct wn_domain *owner = young ? owner_of(heap, block) : NULL;
+  if (owner)
+    snprintf(text + length, TEXT - (size_t)length, ", of domain %llu)", (unsigned long long)owner->number);
+  else
+    snprintf(text + length, TEXT - (size_t)length, ")");
+  return text;
+}
+
+static const char *describe(const struct wn_heap *heap, const struct holder *holder, char text[TEXT]) {
+  if (holder->header) return describe_field(heap, holder, text);
+  snprintf(text, TEXT, "%s %p", holder->what, (const void *)holder->place);
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
+    for (const struct domain_thread *thread = domain->threads; thread; thread = thread->next)
+      if (holder->place >= thread->slots && holder->place < thread->slots_end)
+        snprintf(text, TEXT, "handle %p, number %zu of a thread of domain %llu,", (const void *)holder->place,
+                 (size_t)(holder->place - thread->slots), (unsigned long long)domain->number);
+  return text;
+}
+
+static void check_value(struct verification *of, wn_value value, const struct holder *holder) {
   struct wn_heap *heap = of->heap;
+  const char *wrong = NULL;
   if (value & 1) return;
   if (heap_is_young(heap, value)) {
     if (!is_young_block(heap, value))
-      complain(of, "%s %p holds %#zx, no block of a minor heap", where, (const void *)field, (size_t)value);
-    else if (field && !of->remembers_all && !set_has(&of->remembered, (uintptr_t)field))
-      complain(of, "%s %p holds a young block and is in no remembered set", where, (const void *)field);
+      wrong = "which is no block of a minor heap";
+    else if (holder->remembered && !of->remembers_all && !set_has(&of->remembered, (uintptr_t)holder->place))
+      wrong = "a young block, and is in no remembered set";
   } else if (!is_old_block(of, value)) {
-    complain(of, "%s %p holds %#zx, which is no block", where, (const void *)field, (size_t)value);
+    wrong = "which is no block";
   } else if (is_known_dead(heap, header_of(value))) {
-    complain(of, "%s %p holds %#zx, which marking has missed", where, (const void *)field, (size_t)value);
+    wrong = "which marking has missed";
   }
+  char text[TEXT];
+  if (wrong) complain(of, "%s holds %#zx, %s", describe(heap, holder, text), (size_t)value, wrong);
+}
+
+/* The fields of a block at `at`, its header. */
+static void check_fields(struct verification *of, const wn_value *at, bool old) {
+  for (size_t i = 1; i <= header_words(*at); i++)
+    check_value(of, at[i], &(struct holder){.header = at, .field = i, .place = at + i, .remembered = old});
 }
 
 /* ---- blocks ---- */
@@ -146,7 +189,8 @@ static void check_value(struct verification *of, wn_value value, const char *whe
 static void check_colour(struct verification *of, const wn_value *at, bool swept) {
   unsigned colour = header_colour(*at), marked = heap_live_colour(of->heap);
   if (colour == marked || (colour == (marked ^ COLOUR_BITS) && !swept)) return;
-  complain(of, "block %p has the colour %u, and %u is what is live", (const void *)(at + 1), colour, marked);
+  complain(of, "block %p (tag %u, %zu words) has the colour %u, and %u is what is live",
+           (const void *)(at + 1), header_tag(*at), header_words(*at), colour, marked);
 }
 
 /* A dead block keeps its bytes until it is swept, or the minor heap evacuated. */
@@ -158,7 +202,7 @@ static void check_block(struct verification *of, wn_value *at, bool swept) {
   check_colour(of, at, swept);
   add_external(of, at);
   if (!header_is_scanned(*at) || is_known_dead(of->heap, *at)) return;
-  for (size_t i = 1; i <= header_words(*at); i++) check_value(of, at[i], "field", &at[i]);
+  check_fields(of, at, true);
 }
 
 /* While nothing is marked or swept, only one colour is left. */
@@ -172,10 +216,11 @@ static void check_pool(struct pool *pool, void *context) {
                (heap_phase(of->heap) == PHASE_SWEEP && pool->swept == of->heap->store.pools.sweeps);
   for (wn_value *at = pool_first(pool); at < pool_end(pool);) {
     if (header_colour(*at) != COLOUR_FREE) {
-      if (header_extent(*at) > words)
-        complain(of, "block %p has %zu words in a pool for %zu", (void *)(at + 1), header_words(*at),
-                 words - 1);
-      check_block(of, at, swept);
+      if (header_extent(*at) <= words)
+        check_block(of, at, swept);
+      else
+        complain(of, "block %p (tag %u) has %zu words in a pool for %zu", (void *)(at + 1), header_tag(*at),
+                 header_words(*at), words - 1);
       at += words;
       continue;
     }
@@ -212,12 +257,12 @@ static void check_minor_heap(struct verification *of, const struct wn_domain *do
   wn_value *at = (wn_value *)domain->context.young_ptr, *end = (wn_value *)domain->young_end;
   while (at < end) {
     if (header_colour(*at) || *at & TRACKED || at + header_extent(*at) > end) {
-      complain(of, "young block %p has the header %#zx", (void *)(at + 1), (size_t)*at);
+      complain(of, "young block %p of domain %llu has the header %#zx", (void *)(at + 1),
+               (unsigned long long)domain->number, (size_t)*at);
       return;
     }
     add_external(of, at);
-    if (header_is_scanned(*at))
-      for (size_t i = 1; i <= header_words(*at); i++) check_value(of, at[i], "young field", NULL);
+    if (header_is_scanned(*at)) check_fields(of, at, false);
     at += header_extent(*at);
   }
 }
@@ -230,7 +275,10 @@ static void check_weak(struct verification *of) {
     const wn_value *words = (const wn_value *)block;
     if (header_tag(header_of(block)) != WN_TAG_WEAK) complain(of, "%p is no weak block", (const void *)words);
     for (size_t k = 0; k < header_words(header_of(block)); k++)
-      if (words[k] != WEAK_EMPTY) check_value(of, words[k], "weak field", &words[k]);
+      if (words[k] != WEAK_EMPTY)
+        check_value(
+            of, words[k],
+            &(struct holder){.header = words - 1, .field = k + 1, .place = &words[k], .remembered = true});
   }
 }
 
@@ -254,7 +302,9 @@ static void check_place(void *visitor, wn_value *place) {
   if (check->row->tracked)
     check_tracked(check->of, *place);
   else
-    check_value(check->of, *place, check->row->what, check->row->remembered ? place : NULL);
+    check_value(
+        check->of, *place,
+        &(struct holder){.what = check->row->what, .place = place, .remembered = check->row->remembered});
 }
 
 static void check_visitors(struct verification *of) {
@@ -263,11 +313,12 @@ static void check_visitors(struct verification *of) {
 }
 
 /* Memory that is in use again is not stale: a minor heap may grow over its former place. */
-static void check_stale(struct verification *of, const struct wn_domain *domain) {
+READS_POISONED static void check_stale(struct verification *of, const struct wn_domain *domain) {
   for (const char *at = domain->stale; at < domain->stale_end; at++) {
     bool in_use = at >= domain->context.young_ptr && at < domain->young_end;
     if (in_use || *at == STALE) continue;
-    complain(of, "%p was written to after its block had moved: a field pointer was kept", (const void *)at);
+    complain(of, "%p, in domain %llu, was written to after its block had moved: a field pointer was kept",
+             (const void *)at, (unsigned long long)domain->number);
     return;
   }
 }

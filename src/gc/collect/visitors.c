@@ -11,7 +11,7 @@ static void each_handle(struct wn_heap *heap, wn_visit *visit, void *visitor) {
 }
 
 const struct visitor_row visitor_rows[VISITOR_ROWS] = {
-    {"handle", each_handle, .keeps = true},
+    {"a root of the hook walk_roots, or a pending exception,", each_handle, .keeps = true},
     {"global root", globals_each, .keeps = true, .remembered = true},
     {"call of a finaliser", finalisers_each_root, .keeps = true},
     {"pin", pins_each, .keeps = true},

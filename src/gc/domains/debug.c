@@ -89,6 +89,11 @@ static void check_slot(const struct domain_thread *thread, const wn_value *slot,
     debug_complain(function, "a handle is used after its scope ended");
 }
 
+READS_POISONED bool debug_block_is_gone(wn_value block) {
+  wn_value header = __atomic_load_n((const wn_value *)block - 1, __ATOMIC_RELAXED);
+  return header_colour(header) == COLOUR_FREE || header == STALE_WORD;
+}
+
 void wn_check_domain(const wn_domain *domain, const char *function) { debug_check_domain(domain, function); }
 
 void wn_check_handle(const wn_domain *domain, wn_ref ref, const char *function) {
@@ -121,7 +126,12 @@ void wn_check_value(const wn_domain *domain, wn_value value, const char *functio
   if (wn_is_int(value)) return;
   if (value % 8 || value < 4096) debug_complain(function, "the value is neither a block nor an integer");
   const struct wn_heap *heap = domain->heap;
-  if (!heap_is_young(heap, value)) return;
+  if (!heap_is_young(heap, value)) {
+    if (debug_block_is_gone(value))
+      debug_complain(function,
+                     "a stale value: its block was freed, or has moved, by a call that may collect");
+    return;
+  }
   if (heap_young_index(heap, value) != domain->index) return;
   if (value <= (uintptr_t)domain->context.young_ptr || value > (uintptr_t)domain->young_end ||
       header_colour(header_of(value)))

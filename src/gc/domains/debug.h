@@ -3,7 +3,8 @@
  * Inlined functions of the public header check where the program is compiled with WN_DEBUG. The
  * others check where the heap is compiled with CHECKS. A check never reads through a pointer that
  * the mistake could have made invalid: it finds the threads of domains in the calling system
- * thread's own list, and slots in a table of debug.c.
+ * thread's own list, and slots in a table of debug.c. The exception is a value of the major heap: its
+ * header is read, and a crash there has the line of the mistake.
  *
  * A mistake is reported in one line that names the function, and the program aborts. */
 #ifndef GC_DOMAINS_DEBUG_H
@@ -24,6 +25,9 @@ _Noreturn void debug_complain(const char *function, const char *what);
 
 /* Complains if the calling thread does not run in the domain. */
 void debug_check_domain(const wn_domain *domain, const char *function);
+
+/* True if an old block at this address was freed or has moved, as far as its header tells. */
+bool debug_block_is_gone(wn_value block);
 
 /* debug_note_slots: the slots of a thread exist from now on. debug_forget_slots: they are about to
  * go. */

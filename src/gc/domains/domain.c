@@ -10,6 +10,7 @@
 #include "gc/domains/futex.h"
 #include "gc/domains/host.h"
 #include "gc/domains/safepoint.h"
+#include "gc/domains/stress.h"
 
 /* ---- shared ---- */
 
@@ -60,7 +61,10 @@ void wn_domain_set_data(wn_domain *domain, void *data) {
 void wn_blocking_begin(wn_domain *domain) {
   DEBUG_DOMAIN(domain);
   if (caller_check(domain, "blocking begin")) return;
-  if (!domain->running->over) host_run_waiting(domain);
+  if (!domain->running->over) {
+    host_run_waiting(domain);
+    stress_call(domain);
+  }
   domain->running->blocking = true;
   thread_pause(domain->running);
   turn_give(domain);

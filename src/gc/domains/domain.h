@@ -63,7 +63,7 @@ struct wn_domain {
   size_t young_external; /* bytes that young custom blocks have outside */
   size_t external_words; /* what blocks born old since the last minor collection have outside (EXTERNAL) */
   struct random random;
-  long stress_count, poll_count;
+  long stress_counts[STRESS_KINDS + 1];            /* the last: of all kinds */
   double minor_words, promoted_words, major_words; /* minor_words: up to the last minor collection */
   size_t direct_words;          /* allocated outside the minor heap since the last collection */
   size_t unpaid_words;          /* the same before it; the domain has done no slices for them */

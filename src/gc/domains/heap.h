@@ -23,6 +23,9 @@ enum {
 /* The major collector's cycle (major.h). */
 enum phase { PHASE_IDLE, PHASE_MARK, PHASE_SWEEP };
 
+/* Stress points (stress.h). */
+enum stress_kind { STRESS_ALLOCATION, STRESS_POLL, STRESS_KINDS };
+
 /* A kind of custom blocks that can be marshalled (gc/marshal/kinds.h). */
 struct marshal_kind {
   struct marshal_kind *next;
@@ -99,8 +102,10 @@ struct wn_heap {
   _Atomic(intptr_t) young_left; /* BUDGET of nursery.h: bytes that no domain has taken yet */
   _Atomic(long) verbose;
   struct stress {
-    long every;       /* a collection at each n-th allocation, all of which are slow then; 0: never */
-    long polls;       /* a collection at each n-th poll; 0: none */
+    long every;   /* a collection at each n-th allocation, all of which are slow then; 0: never */
+    long polls;   /* a collection at each n-th poll, or other call that may collect; 0: none */
+    long compact; /* a compaction at each n-th of all these; 0: none */
+    void (*collect)(struct wn_domain *domain, enum stress_kind kind); /* constant: stress_collect */
     long fail_at;     /* the n-th request for memory fails; 0: none */
     bool delays;      /* random pauses at each step of the protocols */
     bool verify;      /* wn_gc_verify after each collection */
@@ -151,7 +156,7 @@ static inline int heap_phase(const struct wn_heap *heap) {
 /* Whether a stress mode makes collections that are not needed: then allocations and polls take
  * their slow paths. */
 static inline bool heap_collects_by_stress(const struct wn_heap *heap) {
-  return heap->stress.every || heap->stress.polls;
+  return heap->stress.every || heap->stress.polls || heap->stress.compact;
 }
 
 #endif

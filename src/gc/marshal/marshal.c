@@ -3,6 +3,7 @@
 #include "gc/api/allocate.h"
 #include "gc/domains/caller.h"
 #include "gc/domains/debug.h"
+#include "gc/domains/stress.h"
 #include "gc/marshal/reader.h"
 #include "gc/marshal/writer.h"
 #include <stdlib.h>
@@ -167,6 +168,7 @@ OWN_FRAME wn_status wn_marshal_read(wn_domain *domain, const void *bytes, size_t
                                     wn_ref *value, size_t *used) {
   DEBUG_DOMAIN(domain);
   wn_status status = check_reading(domain, flags, bytes, value);
+  if (!status) stress_call(domain);
   if (!status) status = read_message(domain, bytes, size, flags, __builtin_frame_address(0), value, used);
   FRAME_ENDS;
   return status;

@@ -61,7 +61,9 @@ static void count_empty(struct chunks *chunks, struct chunk *chunk) {
 }
 
 static void add_empty(struct chunks *chunks, struct chunk *chunk) {
-  put(&chunks->empty, chunk);
+  struct chunk **link = &chunks->empty;
+  while (chunks->rotates && *link) link = &(*link)->next_free;
+  put(link, chunk);
   count_empty(chunks, chunk);
 }
 
@@ -90,7 +92,8 @@ static void count_taken(struct chunks *chunks, size_t units) {
 
 /* A touched one first. */
 static struct chunk *remove_empty(struct chunks *chunks) {
-  struct chunk *chunk = take_first(&chunks->empty);
+  struct chunk *chunk = chunks->rotates ? take_fresh(chunks) : NULL;
+  if (!chunk) chunk = take_first(&chunks->empty);
   if (!chunk) chunk = take_fresh(chunks);
   if (chunk) chunks->free_units -= CHUNK_UNITS;
   return chunk;
@@ -170,6 +173,7 @@ static struct chunk *take_empty(struct chunks *chunks, enum chunk_use use) {
 }
 
 static void release_chunk(struct chunks *chunks, struct chunk *chunk) {
+  poison(chunk->base, CHUNK_BYTES);
   chunks->used_count--;
   count_unused(chunks, CHUNK_BYTES);
   add_empty(chunks, chunk);
@@ -228,8 +232,11 @@ bool chunks_create(struct chunks *chunks) {
 }
 
 void chunks_destroy(struct chunks *chunks) {
-  for (size_t i = 0; i < chunks->count; i++)
-    if (chunks->table[i].base) metadata_unmap(chunks->table[i].base, CHUNK_BYTES);
+  for (size_t i = 0; i < chunks->count; i++) {
+    if (!chunks->table[i].base) continue;
+    unpoison(chunks->table[i].base, CHUNK_BYTES);
+    metadata_unmap(chunks->table[i].base, CHUNK_BYTES);
+  }
   metadata_give_back(chunks->table, chunks->capacity * sizeof *chunks->table);
 }
 
@@ -344,9 +351,11 @@ size_t chunks_touched(struct chunks *chunks) {
 
 static size_t trim(struct chunks *chunks, size_t keep) {
   size_t bytes = 0;
+  if (chunks->rotates) return 0;
   while (chunks->free_units >= chunks->reserve + keep + CHUNK_UNITS) {
     struct chunk *chunk = remove_unneeded(chunks);
     if (!chunk) break;
+    unpoison(chunk->base, CHUNK_BYTES);
     metadata_unmap(chunk->base, CHUNK_BYTES);
     atomic_fetch_sub(&chunks->mapped_bytes, (size_t)CHUNK_BYTES);
     make_absent(chunks, chunk);

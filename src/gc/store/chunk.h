@@ -13,7 +13,10 @@
  * A helper does that, or if no helper has a processor, the thread that does a slice. The touching
  * thread holds no lock and can be delayed for long. Meanwhile the chunk counts as touched: any
  * thread may take it, since to touch a page does not change what other threads write to it. Such a
- * chunk is not unmapped, since its addresses could become another mapping's. */
+ * chunk is not unmapped, since its addresses could become another mapping's.
+ *
+ * ROTATION. In a heap that looks for stale addresses the chunk that has been empty for the longest
+ * time is used next, and none is unmapped: an address is not soon that of another block. */
 #ifndef GC_STORE_CHUNK_H
 #define GC_STORE_CHUNK_H
 
@@ -64,6 +67,7 @@ struct chunks {
   long increment;               /* major_heap_increment */
   /* Set before the first use; constant afterwards. */
   bool huge_pages;             /* the system is asked for them */
+  bool rotates;                /* ROTATION */
   const struct events *events; /* of the heap */
 };
 

@@ -22,17 +22,21 @@
 #ifndef GC_STORE_LAYOUT_H
 #define GC_STORE_LAYOUT_H
 
+#include "base/poison.h"
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <winnow/heap.h>
 
 enum { COLOUR_FREE = 0, COLOUR_A = 1, COLOUR_B = 2, COLOUR_BITS = 3 };
 enum { FORWARD_BIT = 1, CLAIMED = 1, MOVED = 3 };
 
-/* The byte that fills memory that blocks have left, where checks are on. */
-enum { STALE = 0x5a };
+/* Memory that blocks have left is filled with the byte STALE where checks are on, and is poisoned
+ * (poison.h), all but the first LINK_WORDS words of each free run. */
+enum { STALE = 0x5a, LINK_WORDS = 3 };
+#define STALE_WORD ((wn_value)0x5a5a5a5a5a5a5a5a)
 
 static inline _Atomic(wn_value) *header_at(wn_value block) { return (_Atomic(wn_value) *)block - 1; }
 static inline wn_value header_of(wn_value block) {
@@ -40,6 +44,17 @@ static inline wn_value header_of(wn_value block) {
 }
 
 #define TRACKED ((wn_value)1 << 63)
+
+static inline void fill_stale(void *at, size_t bytes) {
+  if (CHECKS) memset(at, STALE, bytes);
+}
+
+/* Called before the links of a free run are written. */
+static inline void poison_run(wn_value *at, size_t words) {
+  size_t links = words < LINK_WORDS ? words : LINK_WORDS;
+  unpoison(at, links * sizeof *at);
+  poison(at + links, (words - links) * sizeof *at);
+}
 
 static inline size_t header_words(wn_value header) { return header << 1 >> 11; }
 static inline unsigned header_tag(wn_value header) { return (unsigned)(header >> 2) & 255u; }

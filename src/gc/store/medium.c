@@ -40,6 +40,7 @@ static void bin_remove(struct medium *medium, wn_value *run) {
 }
 
 static void make_run(struct medium *medium, wn_value *at, size_t extent) {
+  poison_run(at, extent);
   *at = header_make(extent - 1, 0, COLOUR_FREE);
   bin_add(medium, at);
 }
@@ -151,6 +152,7 @@ static wn_value *cut(struct medium *medium, wn_value *run, size_t extent, wn_val
   size_t found = header_extent(*run);
   bin_remove(medium, run);
   if (found > extent) make_run(medium, run + extent, found - extent);
+  unpoison(run, header_extent(header) * sizeof *run);
   atomic_store_explicit((_Atomic(wn_value) *)run, header, memory_order_release);
   if (medium->policy == POLICY_NEXT_FIT) medium->next_at = run;
   return run;
@@ -187,6 +189,12 @@ static void bury_dead(struct store *store, struct chunk *chunk) {
   }
 }
 
+/* `extent` words: a block's, rounded up. */
+static void free_block(wn_value *at, size_t extent) {
+  unpoison(at, extent * sizeof *at);
+  fill_stale(at, extent * sizeof *at);
+}
+
 /* Joins free blocks and runs that touch. Returns the live words. */
 static size_t sweep_chunk(struct store *store, struct chunk *chunk) {
   struct medium *medium = &store->medium;
@@ -201,7 +209,10 @@ static size_t sweep_chunk(struct store *store, struct chunk *chunk) {
       free = NULL;
       live_words += extent;
     } else {
-      if (is_free(at)) bin_remove(medium, at);
+      if (is_free(at))
+        bin_remove(medium, at);
+      else
+        free_block(at, extent);
       if (!free) free = at;
     }
     at += extent;
@@ -329,7 +340,7 @@ static bool rejoin(struct medium *medium, struct chunk *chunk) {
   while (at < end) {
     size_t extent = medium_extent_at(at);
     bool keeps = !is_free(at) && !header_is_moved(*at);
-    if (!keeps && CHECKS) memset(at, STALE, extent * sizeof *at);
+    if (!keeps) free_block(at, extent);
     if (!keeps && !free) free = at;
     if (keeps && free) make_run(medium, free, (size_t)(at - free));
     if (keeps) free = NULL;

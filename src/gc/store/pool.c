@@ -61,6 +61,7 @@ static void list_move(struct pool_list *from, struct pool_list *to) {
 }
 
 static void make_run(wn_value *at, size_t words, wn_value *next) {
+  poison_run(at, words);
   at[0] = header_make(words - 1, 0, COLOUR_FREE);
   at[1] = (wn_value)next;
   if (words > AHEAD_WORD) at[AHEAD_WORD] = 0;
@@ -70,6 +71,7 @@ static struct pool *new_pool(struct store *store, unsigned class, bool promoting
   struct chunk *chunk;
   struct pool *pool = (struct pool *)chunks_take_unit(&store->chunks, promoting, &chunk);
   if (!pool) return NULL;
+  unpoison(pool, sizeof *pool);
   memset(pool, 0, sizeof *pool);
   pool->class = class;
   pool->chunk = chunk;
@@ -107,6 +109,12 @@ static void end_run(struct sweep *sweep, wn_value *at) {
   sweep->run = NULL;
 }
 
+/* Words of the block's place, which may have more than the block. */
+static void free_block(wn_value *at, size_t words) {
+  unpoison(at, words * sizeof *at);
+  fill_stale(at, words * sizeof *at);
+}
+
 /* The pool is the caller's alone. */
 static void sweep_pool(struct store *store, struct pool *pool) {
   unsigned live = store_live_colour(store);
@@ -128,6 +136,7 @@ static void sweep_pool(struct store *store, struct pool *pool) {
       sweep.live_words += words;
     } else {
       store_bury(store, at, header);
+      free_block(at, words);
       add_free(&sweep, at);
     }
     at += words;
@@ -164,8 +173,12 @@ static void retire(struct store *store, struct pool *pool) {
 static void settle(struct store *store, struct pool *pool) {
   struct pools *pools = &store->pools;
   if (is_empty(pool)) {
+    struct chunk *chunk = pool->chunk;
     atomic_fetch_sub(&pools->count, 1);
-    chunks_give_unit(&store->chunks, pool->chunk, (char *)pool);
+    unpoison(pool, UNIT_BYTES);
+    fill_stale(pool, UNIT_BYTES);
+    poison(pool, UNIT_BYTES);
+    chunks_give_unit(&store->chunks, chunk, (char *)pool);
   } else {
     retire(store, pool);
   }
@@ -283,7 +296,7 @@ void pools_put_back(struct store *store, struct pool *pool) {
   for (wn_value *at = pool_first(pool); at < pool_end(pool);) {
     bool moved = header_is_moved(*at);
     size_t extent = header_colour(*at) == COLOUR_FREE ? header_extent(*at) : words;
-    if (moved && CHECKS) memset(at, STALE, words * sizeof *at);
+    if (moved) free_block(at, words);
     if (moved) *at = header_make(words - 1, 0, COLOUR_FREE);
     at += extent;
   }

@@ -87,6 +87,7 @@ static inline wn_value *pools_take(struct store *store, struct pool_run runs[CLA
   if (__builtin_expect(run->at == run->end, 0) && !pools_refill(store, run, class, promoting)) return NULL;
   wn_value *at = run->at;
   run->at += class_words[class];
+  unpoison(at, extent * sizeof *at);
   return at;
 }
 

@@ -8,7 +8,7 @@ static int run(wn_domain *d) {
   wn_value *field = (wn_value *)wn_value_of(block);
   box(d, 2);
   if (IS_RIGHT) field = (wn_value *)wn_value_of(block);
-  *field = wn_int(3);
+  *field = wn_int(3); /* here */
   box(d, 4);
   return wn_to_int(wn_field(block, 0)) != 3;
 }

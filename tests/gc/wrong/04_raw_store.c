@@ -1,5 +1,5 @@
 /* A young block is stored into an old one without wn_set.
- * no remembered set */
+ * field 0 of the old block */
 #include "wrong.h"
 
 static int run(wn_domain *d) {

@@ -1,5 +1,5 @@
 /* A field of the raw tier is not filled.
- * 0xfeedfeedfeedfee8 */
+ * (tag 0, 2 words, of domain 0) holds 0xfeedfeedfeedfee8 */
 #include "wrong.h"
 
 static int run(wn_domain *d) {

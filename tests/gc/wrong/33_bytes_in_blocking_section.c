@@ -1,0 +1,23 @@
+/* Bytes that are not pinned are used in a blocking section.
+ * at its line */
+#include "wrong.h"
+
+static int run(wn_domain *d) {
+  WN_SCOPE(d);
+  wn_ref raw = wn_alloc_bytes(d, 24);
+  if (IS_RIGHT) must(wn_pin(d, raw));
+  char *bytes = wn_bytes(raw);
+  wn_blocking_begin(d);
+  bytes[0] = 1; /* here */
+  wn_blocking_end(d);
+  if (IS_RIGHT) must(wn_unpin(d, raw));
+  return ((char *)wn_bytes(raw))[0] != 1;
+}
+
+int main(void) {
+  wn_heap *heap;
+  wn_domain *domain = begin(&heap);
+  int wrong = run(domain);
+  return end(heap, domain) + wrong;
+}
+/* SPDX-License-Identifier: MIT */

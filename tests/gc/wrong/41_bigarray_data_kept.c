@@ -1,0 +1,27 @@
+/* The elements of a bigarray are used after its block has died.
+ * at its line */
+#include "wrong.h"
+
+#include <winnow/marshal.h>
+
+static int run(wn_domain *d) {
+  WN_SCOPE(d);
+  wn_bigarray array;
+  {
+    WN_SCOPE(d);
+    const size_t length = 8;
+    wn_ref block = wn_bigarray_new(d, WN_BIGARRAY_UINT8, false, 1, &length);
+    if (!wn_bigarray_get(block, &array)) return 1;
+    if (IS_RIGHT) return ((const char *)array.data)[0] != 0;
+  }
+  must(wn_gc_full_major(d));
+  return ((const char *)array.data)[0] != 0; /* here */
+}
+
+int main(void) {
+  wn_heap *heap;
+  wn_domain *domain = begin(&heap);
+  int wrong = run(domain);
+  return end(heap, domain) + wrong;
+}
+/* SPDX-License-Identifier: MIT */
