@@ -238,6 +238,7 @@ WN_API void wn_check_value(const wn_domain *domain, wn_value value, const char *
 WN_API void wn_check_store(const wn_domain *domain, wn_value block, size_t i, wn_value value,
                            const char *function);
 WN_API wn_value *wn_bump_checked(wn_domain *domain, size_t words, unsigned tag);
+WN_API void wn_scope_note(wn_domain *domain);
 WN_API void wn_scope_poison(wn_domain *domain, const wn_value *mark);
 
 #ifdef WN_DEBUG
@@ -303,7 +304,9 @@ typedef struct wn_scope {
 } wn_scope;
 
 static inline wn_scope wn_scope_enter(wn_domain *domain) {
-  WN_CHECK_DOMAIN(domain);
+#ifdef WN_DEBUG
+  wn_scope_note(domain);
+#endif
   wn_scope scope = {domain, wn_context(domain)->top};
   return scope;
 }

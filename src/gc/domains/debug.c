@@ -53,12 +53,37 @@ void debug_after_fork(void) { lock_release(&table, LOCK_RANK_SLOTS); }
 
 /* ---- domains and handles ---- */
 
+/* SCOPES. */
+static _Atomic(bool) program_notes_scopes, told_of_scopes;
+
+bool debug_may_have_scope(const struct domain_thread *thread) {
+  return !atomic_load_explicit(&program_notes_scopes, memory_order_relaxed) || thread->outermost_scopes;
+}
+
+/* A callback gets its handles in a scope of ours, which nobody notes. */
+static void check_scopes(const struct domain_thread *thread, const char *function) {
+  if (thread->domain->context.top == thread->slots || thread->callbacks || debug_may_have_scope(thread) ||
+      atomic_exchange(&told_of_scopes, true))
+    return;
+  fprintf(stderr,
+          "winnow: %s: before this call a handle was made outside any scope: it lives until its thread ends "
+          "(said once)\n",
+          function);
+}
+
 void debug_check_domain(const wn_domain *domain, const char *function) {
   const struct domain_thread *thread = thread_in(domain);
   if (!thread)
     debug_complain(function, "the calling thread is none of the domain's, or the domain has ended");
   if (domain->running != thread)
     debug_complain(function, "called in a blocking section, or by a thread whose turn it is not");
+  if (CHECKS) check_scopes(thread, function);
+}
+
+/* Called by inlined functions of the header alone: the program is compiled with WN_DEBUG. */
+static void check_by_program(const wn_domain *domain, const char *function) {
+  atomic_store_explicit(&program_notes_scopes, true, memory_order_relaxed);
+  debug_check_domain(domain, function);
 }
 
 /* Complains of a slot that does not belong to the calling thread, and says to which thread it
@@ -94,7 +119,7 @@ READS_POISONED bool debug_block_is_gone(wn_value block) {
   return header_colour(header) == COLOUR_FREE || header == STALE_WORD;
 }
 
-void wn_check_domain(const wn_domain *domain, const char *function) { debug_check_domain(domain, function); }
+void wn_check_domain(const wn_domain *domain, const char *function) { check_by_program(domain, function); }
 
 void wn_check_handle(const wn_domain *domain, wn_ref ref, const char *function) {
   debug_check_domain(domain, function);
@@ -122,7 +147,7 @@ void debug_check_bytes(wn_ref raw, const char *function) {
 /* Checks a raw value that becomes a handle. Values in other domains' minor heaps are not checked,
  * since those domains may be allocating. */
 void wn_check_value(const wn_domain *domain, wn_value value, const char *function) {
-  debug_check_domain(domain, function);
+  check_by_program(domain, function);
   if (wn_is_int(value)) return;
   if (value % 8 || value < 4096) debug_complain(function, "the value is neither a block nor an integer");
   const struct wn_heap *heap = domain->heap;
@@ -163,17 +188,35 @@ void debug_pause(void) {
 
 /* ---- scopes ---- */
 
+void wn_scope_note(wn_domain *domain) {
+  check_by_program(domain, "wn_scope_enter");
+  struct domain_thread *thread = domain->running;
+  const wn_value *mark = domain->context.top;
+  if (!thread->outermost_scopes || mark < thread->outermost_mark) thread->outermost_scopes = 0;
+  if (thread->outermost_scopes && mark > thread->outermost_mark) return;
+  thread->outermost_mark = mark;
+  thread->outermost_scopes++;
+}
+
+/* A scope that begins at `mark` ends, and each that began later. */
+static void end_scope(struct domain_thread *thread, const wn_value *mark) {
+  if (!thread->outermost_scopes || mark > thread->outermost_mark) return;
+  thread->outermost_scopes = mark == thread->outermost_mark ? thread->outermost_scopes - 1 : 0;
+}
+
 void wn_scope_poison(wn_domain *domain, const wn_value *mark) {
   if (!thread_in(domain)) return; /* the domain was detached in the scope: its handles died then */
   debug_check_domain(domain, "wn_scope_leave");
   if (mark > domain->context.top)
     debug_complain("wn_scope_leave", "the scope has ended: scopes end in the reverse of their order");
   for (wn_value *slot = domain->context.top; slot > mark;) *--slot = POISON_SLOT;
+  end_scope(domain->running, mark);
 }
 
 void wn_check_escape(const wn_scope *scope, wn_ref ref) {
   wn_check_handle(scope->domain, ref, "wn_escape");
   if (ref.slot < scope->mark)
     debug_complain("wn_escape", "the handle is of an outer scope, or an earlier escape took its slot");
+  end_scope(scope->domain->running, scope->mark); /* its end has another mark */
 }
 /* SPDX-License-Identifier: MIT */

@@ -6,7 +6,12 @@
  * thread's own list, and slots in a table of debug.c. The exception is a value of the major heap: its
  * header is read, and a crash there has the line of the mistake.
  *
- * A mistake is reported in one line that names the function, and the program aborts. */
+ * A mistake is reported in one line that names the function, and the program aborts.
+ *
+ * SCOPES. A program that is compiled with WN_DEBUG notes the scopes that it opens. Only the outermost
+ * ones count: those that begin at the lowest slot at which an open scope begins. So a jump out of
+ * inner scopes leaves the count right. A handle that is made while none is open lives until its
+ * thread ends. Such a program is told so once, at the next call, and goes on. */
 #ifndef GC_DOMAINS_DEBUG_H
 #define GC_DOMAINS_DEBUG_H
 
@@ -28,6 +33,9 @@ void debug_check_domain(const wn_domain *domain, const char *function);
 
 /* True if an old block at this address was freed or has moved, as far as its header tells. */
 bool debug_block_is_gone(wn_value block);
+
+/* False if the program notes its scopes, and the thread has none open. */
+bool debug_may_have_scope(const struct domain_thread *thread);
 
 /* debug_note_slots: the slots of a thread exist from now on. debug_forget_slots: they are about to
  * go. */

@@ -28,6 +28,8 @@ struct domain_thread {
 
   bool spawned;                   /* by wn_thread_spawn: it is not the domain's first */
   bool over;                      /* its body has ended: nothing can catch what it raises */
+  size_t outermost_scopes;        /* SCOPES of debug.h; 0: none is open */
+  const wn_value *outermost_mark; /* of them */
   unsigned callbacks;             /* depth of callbacks that this thread is in */
   struct domain_thread *outer;    /* of the same system thread, in another domain */
   struct memprof_thread profiled; /* of the sampling engine */

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/os.h"
+#include "gc/domains/debug.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,8 +29,9 @@ bool shortage_of_memory(struct wn_domain *domain, size_t words, const char *mess
 
 static void note_handles(const struct wn_domain *domain, wn_status status) {
   if (status == WN_ELIMIT)
-    error_set(status, "handles: all %ld slots of the thread are in use (stack_limit)",
-              domain->heap->control.stack_limit);
+    error_set(status, "handles: all %ld slots of the thread are in use (stack_limit)%s",
+              domain->heap->control.stack_limit,
+              CHECKS && !debug_may_have_scope(domain->running) ? ", and no scope is open" : "");
   else
     error_set(status, "handles: no memory for more slots");
 }

@@ -2,7 +2,10 @@
  * thread or domain has ended */
 #include "wrong.h"
 
-static void body(wn_domain *domain, void *argument) { *(wn_ref *)argument = box(domain, 1); }
+static void body(wn_domain *domain, void *argument) {
+  WN_SCOPE(domain);
+  *(wn_ref *)argument = box(domain, 1);
+}
 static void right_body(wn_domain *domain, void *argument) {
   WN_SCOPE(domain);
   *(wn_global **)argument = wn_global_new(domain, box(domain, 1));
