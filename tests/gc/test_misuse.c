@@ -486,6 +486,42 @@ static wn_domain *of_a_thread_that_is_gone(wn_domain *domain) {
   return gone;
 }
 
+/* What a process that opens two heaps with these parameters says. */
+static void say_at_open(const char *params, char said[512]) {
+  int ends[2];
+  assert_int_equal(pipe(ends), 0);
+  pid_t child = fork();
+  if (!child) {
+    wn_heap_options options = WN_HEAP_DEFAULTS;
+    wn_heap *first, *second;
+    options.text = params;
+    dup2(ends[1], 2);
+    _exit(wn_heap_open(&options, &first) || wn_heap_open(&options, &second));
+  }
+  close(ends[1]);
+  ssize_t length = read(ends[0], said, 511);
+  said[length > 0 ? length : 0] = 0;
+  close(ends[0]);
+  int status;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_int_equal(status, 0);
+}
+
+static void stress_without_checks_is_told_once(void **state) {
+  char said[512];
+  (void)state;
+  for (int i = 0; i < 3; i++) {
+    say_at_open((const char *[]){"every=1", "polls=5", "compact=1"}[i], said);
+    const char *end = strchr(said, '\n');
+    if (CHECKS)
+      assert_string_equal(said, "");
+    else
+      assert_true(strstr(said, "this library has no checks") && end && !end[1]);
+  }
+  say_at_open("verify", said);
+  assert_string_equal(said, "");
+}
+
 static void without_a_domain(void **state) { /* H9 */
   (void)state;
   check_all(none);
@@ -517,6 +553,7 @@ static void with_null_handles_integers_and_closed_heaps(void **state) { /* H9 */
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(with_null_handles_integers_and_closed_heaps),
+      cmocka_unit_test(stress_without_checks_is_told_once),
       cmocka_unit_test(without_a_domain),
       cmocka_unit_test(with_a_domain_that_has_ended),
       cmocka_unit_test(in_a_blocking_section),

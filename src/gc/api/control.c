@@ -9,6 +9,7 @@
 #include "gc/api/control.h"
 
 #include "base/error.h"
+#include "base/os.h"
 #include "gc/api/params.h"
 #include "gc/api/verbose.h"
 #include "gc/collect/collector.h"
@@ -19,6 +20,7 @@
 #include "gc/domains/stress.h"
 #include <stdlib.h>
 #include <sys/auxv.h>
+#include <unistd.h>
 
 /* ---- when the heap is opened ---- */
 
@@ -45,6 +47,16 @@ static wn_status gather(const wn_heap_options *options, struct params *params) {
   if (status) return status;
   const char *text = options->text ? options->text : variable();
   return text ? params_parse(text, options->text ? "options.text" : "WINNOW_PARAMS", params) : WN_OK;
+}
+
+/* A program that looks for its mistakes must not believe that it has none. */
+static void tell_of_checks(const struct wn_heap *heap) {
+  static const char line[] =
+      "winnow: the parameters ask for stress, but this library has no checks: old places keep "
+      "their bytes, and mistakes stay hidden; link winnow-heap-checks\n";
+  static _Atomic(bool) told;
+  if (CHECKS || !heap_collects_by_stress(heap) || atomic_exchange(&told, true)) return;
+  os_write_all(STDERR_FILENO, line, sizeof line - 1);
 }
 
 /* Stores the parameters, and those that are kept elsewhere. */
@@ -134,6 +146,7 @@ wn_status control_initialise(struct wn_heap *heap, const wn_heap_options *option
   heap->store.chunks.rotates = CHECKS && params.compact;
   heap->stress.mark_most = (size_t)params.mark_stack;
   heap->control = params.control;
+  tell_of_checks(heap);
   return WN_OK;
 }
 
