@@ -1,7 +1,7 @@
 # The commands people need. Everything else is CMake: see CMakePresets.json.
 .PHONY: all deps demo test fleet-demo models soak bench bench-quick bench-heap install uninstall package dist clean help
 .DEFAULT_GOAL := help
-SHIPPED = winnow winnow-malloc winnow-heap
+SHIPPED = winnow winnow-malloc winnow-heap winnow-heap-checks winnow-heap-static winnow-heap-checks-static
 
 help:
 	@echo "make demo     install what is needed, build, record a small server that leaks, print where its memory went"

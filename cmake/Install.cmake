@@ -16,7 +16,7 @@ install(FILES bindings/ocaml/META bindings/ocaml/Makefile bindings/ocaml/README.
   DESTINATION ${binding} COMPONENT winnow_dev)
 install(DIRECTORY bindings/ocaml/src DESTINATION ${binding} COMPONENT winnow_dev)
 
-# winnow_pkg_config(NAME LIBRARY DESCRIPTION): the file that pkg-config reads. Its paths begin where the file lies, so
+# winnow_pkg_config(NAME LIBRARY DESCRIPTION [flag of the compiler]): the file that pkg-config reads. Its paths begin where the file lies, so
 # that what is installed can be moved; a folder that was given as an absolute path stays one.
 function(winnow_pkg_config pc_name pc_library pc_description)
   set(folder ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
@@ -35,6 +35,7 @@ function(winnow_pkg_config pc_name pc_library pc_description)
       set(pc_${kind}dir "\${prefix}/${CMAKE_INSTALL_${upper}DIR}")
     endif()
   endforeach()
+  set(pc_flags ${ARGN})
   configure_file(cmake/library.pc.in ${PROJECT_BINARY_DIR}/${pc_name}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${pc_name}.pc DESTINATION ${folder} COMPONENT winnow_dev)
 endfunction()
@@ -44,6 +45,9 @@ if(TARGET winnow-malloc)
     install(TARGETS winnow-${library} EXPORT WinnowTargets
       LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT winnow_${library} NAMELINK_COMPONENT winnow_dev)
   endforeach()
+  # What a maker of a language needs besides, all in one place.
+  install(TARGETS winnow-heap-checks winnow-heap-static winnow-heap-checks-static EXPORT WinnowTargets
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT winnow_dev ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT winnow_dev)
   set(folder ${CMAKE_INSTALL_LIBDIR}/cmake/Winnow)
   install(EXPORT WinnowTargets NAMESPACE Winnow:: DESTINATION ${folder} COMPONENT winnow_dev)
   configure_package_config_file(cmake/WinnowConfig.cmake.in ${PROJECT_BINARY_DIR}/WinnowConfig.cmake INSTALL_DESTINATION ${folder})
@@ -51,5 +55,7 @@ if(TARGET winnow-malloc)
   install(FILES ${PROJECT_BINARY_DIR}/WinnowConfig.cmake ${PROJECT_BINARY_DIR}/WinnowConfigVersion.cmake DESTINATION ${folder}
     COMPONENT winnow_dev)
   winnow_pkg_config(winnow winnow "A garbage-collected heap with statistical memory profiling")
+  winnow_pkg_config(winnow-heap-checks winnow-heap-checks "The heap of winnow with its checks, to find a program's mistakes"
+    -DWN_DEBUG)
   winnow_pkg_config(winnow-malloc winnow-malloc "Statistical memory profiling of the malloc heap")
 endif()

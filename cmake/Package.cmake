@@ -44,6 +44,7 @@ winnow_package(winnow_heap libwinnow${soversion} libs "" "statistical memory pro
 which can be profiled.")
 winnow_package(winnow_dev libwinnow-dev libdevel "libwinnow-malloc${soversion} ${same}, libwinnow${soversion} ${same}"
 "statistical memory profiler - development files"
-"This package has the headers and build files of both libraries, and the
-sources of their binding for OCaml.")
+"This package has the headers and build files of both libraries, the heap with
+checks of a program's mistakes, static libraries of both heaps, and the
+sources of the binding for OCaml.")
 include(CPack)

@@ -48,6 +48,23 @@ function(winnow_link_parts target)
   endforeach()
 endfunction()
 
+# Sets ${out} to the sources of the named parts and of everything below them, to compile them otherwise than the parts are.
+function(winnow_sources out)
+  winnow_closure(parts ${ARGN})
+  set(sources)
+  foreach(part ${parts})
+    string(REPLACE "/" "_" objects part_${part})
+    if(NOT TARGET ${objects})
+      continue()
+    endif()
+    get_target_property(own ${objects} SOURCES)
+    get_target_property(folder ${objects} SOURCE_DIR)
+    list(TRANSFORM own PREPEND ${folder}/)
+    list(APPEND sources ${own})
+  endforeach()
+  set(${out} ${sources} PARENT_SCOPE)
+endfunction()
+
 # The outside libraries that a part needs.
 set(PART_LIBRARIES_symbols PkgConfig::ELFUTILS PkgConfig::ZSTD ZLIB::ZLIB ${IBERTY} ${CMAKE_DL_LIBS})
 set(PART_LIBRARIES_sources/profiles PkgConfig::JANSSON PkgConfig::ZSTD ZLIB::ZLIB)
