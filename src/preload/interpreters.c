@@ -26,9 +26,9 @@ static bool begin(struct callstacks *callstacks, const char *language,
  *   2. waits until `captures` is 0;
  *   3. unloads, and forgets the interpreter if that is gone;
  *   4. decrements `unloading`.
- * A capture that uses the interpreter increments `captures`, and then reads `unloading`: unless that is 0
- * it does without. A handler that never returns to the capture it interrupted leaves its count; so the
- * wait has an end. */
+ * A capture that may use the interpreter increments `captures`, then reads `unloading`, and then, if that
+ * is 0, which interpreter there is: what it read before may be gone. A handler that never returns to
+ * the capture it interrupted leaves its count; so the wait has an end. */
 static _Atomic(bool) may_go; /* set before such an interpreter is published */
 static _Atomic(bool) looking;
 static _Atomic(unsigned) unloading, captures;
@@ -107,7 +107,7 @@ const wn_callstack *interpreters_capture(struct callstacks *callstacks, size_t d
   bool counted = wish.interpreter && atomic_load_explicit(&may_go, memory_order_relaxed);
   if (!counted) return capture(callstacks, &wish, moved);
   atomic_fetch_add(&captures, 1);
-  if (atomic_load(&unloading)) wish.interpreter = NULL;
+  wish.interpreter = atomic_load(&unloading) ? NULL : atomic_load(&found);
   const wn_callstack *stack = capture(callstacks, &wish, moved);
   atomic_fetch_sub_explicit(&captures, 1, memory_order_release);
   return stack;
