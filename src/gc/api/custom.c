@@ -84,7 +84,7 @@ static wn_status adjust(struct wn_domain *domain, wn_ref block, size_t external_
   if (status) return status;
   if (!is_custom(block)) return error_set(WN_EINVAL, "custom adjust: the handle is of no custom block");
   if (external_bytes > EXTERNAL_MOST) return too_much("custom adjust");
-  stress_point(domain, STRESS_ALLOCATION);
+  if (CHECKS) stress_point(domain, STRESS_ALLOCATION);
   size_t before = custom_external(custom_of(block));
   if (external_bytes > before && allocate_custom_is_due(domain, external_bytes - before))
     major_collect_and_slice(domain, STOP_EXTERNAL);
