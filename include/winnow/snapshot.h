@@ -14,21 +14,23 @@
 extern "C" {
 #endif
 
-/* Writes a snapshot of the heap to a file, which is replaced if it exists, and is there as a whole
- * or not at all. It has the sizes and types of blocks and what they lead to, and no contents.
+/* Writes a snapshot of the heap to a file, which is replaced if it exists, and is there as a whole or
+ * not at all. It has the sizes and types of blocks and what they lead to, and no contents.
  *
  * The world stops for a minor collection, for the roots, and until the process has a copy of
  * itself; the copy writes the blocks, while the other domains go on. The call returns when that is
  * done. Where the process cannot be copied, the blocks are written while the world is stopped. The
- * copy has no other thread, no signal reaches it, and the program's own wait functions do not see
- * it.
+ * copy has no other thread and no open files but this one, no signal but SIGKILL reaches it, it
+ * ends with the program, and the program's own wait functions do not see it unless they ask for
+ * __WALL.
  *
- * May collect. WN_EIO: the file cannot be written. WN_ENOMEM. WN_ESTATE: the caller is in a
- * hook. */
+ * May collect. WN_EIO: the file cannot be written, it is no regular file, or the copy was ended.
+ * WN_ENOMEM. WN_ESTATE: the caller is in a hook. */
 WN_API wn_status wn_heap_snapshot(wn_domain *domain, const char *path);
 
 /* For the hook walk_roots: in snapshots, the values that it visits next are held by a root of this
- * name, which is copied; NULL: by one without a name. Does nothing while the heap collects. */
+ * name; NULL: by one without a name. The name must stay as it is until the next call, or until the
+ * hook returns. Does nothing while the heap collects. */
 WN_API void wn_root_name(wn_visit *visit, void *visitor, const char *name);
 
 /* A global root (wn_global_new) with a name for snapshots. The name is not copied. NULL: it has

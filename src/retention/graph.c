@@ -144,31 +144,38 @@ static bool add_edge(struct graph *graph, uint32_t field, uint32_t to) {
 
 static bool add_condition(struct loading *loading, uint32_t node) {
   struct ephemerons *of = &loading->ephemerons;
-  for (size_t i = loading->first_condition; i < of->condition_count; i++)
-    if (of->conditions[i].node == node) return true;
   return ARRAY_ADD(of->conditions, of->condition_count, of->condition_capacity,
                    (struct condition){node, (uint32_t)of->count});
+}
+
+/* A key that is there twice is one condition. */
+static void drop_equal(struct ephemerons *of, size_t first) {
+  size_t kept = first;
+  array_sort(of->conditions + first, of->condition_count - first, sizeof *of->conditions, condition_compare);
+  for (size_t i = first; i < of->condition_count; i++)
+    if (i == first || of->conditions[i].node != of->conditions[kept - 1].node)
+      of->conditions[kept++] = of->conditions[i];
+  of->condition_count = kept;
 }
 
 /* The block whose edges were read is complete. */
 static bool end_block(struct loading *loading) {
   struct ephemerons *of = &loading->ephemerons;
   struct ephemeron made = loading->ephemeron;
-  if (made.data == NOWHERE || !add_condition(loading, loading->node)) {
-    bool good = made.data == NOWHERE;
-    of->condition_count = loading->first_condition;
-    return good;
-  }
+  if (made.data == NOWHERE) return of->condition_count = loading->first_condition, true;
+  if (!add_condition(loading, loading->node)) return false;
+  drop_equal(of, loading->first_condition);
   made.conditions = (uint32_t)(of->condition_count - loading->first_condition);
   made.last = NOWHERE;
   loading->ephemeron.data = NOWHERE;
   return ARRAY_ADD(of->items, of->count, of->capacity, made);
 }
 
+/* False of more blocks than there were at first: another program changes the file. */
 static bool next_block(void *context, const struct snapshot_record *record) {
   struct loading *loading = context;
   (void)record;
-  if (!end_block(loading)) return false;
+  if (!end_block(loading) || loading->node + 1 >= loading->graph->node_count) return false;
   loading->node++;
   loading->graph->edge_begin[loading->node] = (uint32_t)loading->graph->edge_count;
   loading->first_condition = loading->ephemerons.condition_count;

@@ -3,11 +3,6 @@
 
 #include "base/array.h"
 
-static int by_node(const void *a, const void *b) {
-  const struct condition *one = a, *other = b;
-  return (one->node > other->node) - (one->node < other->node);
-}
-
 static void reach(struct graph *graph, uint32_t node, uint32_t parent, uint32_t field) {
   if (node == NODE_ALL || graph->parent[node] != NOWHERE) return;
   graph->parent[node] = parent;
@@ -58,9 +53,15 @@ static bool insert_edges(struct graph *graph, const struct ephemerons *ephemeron
 
 /* ---- shared ---- */
 
+int condition_compare(const void *a, const void *b) {
+  const struct condition *one = a, *other = b;
+  return (one->node > other->node) - (one->node < other->node);
+}
+
 bool graph_search(struct graph *graph, struct ephemerons *ephemerons) {
   size_t added = 0;
-  array_sort(ephemerons->conditions, ephemerons->condition_count, sizeof *ephemerons->conditions, by_node);
+  array_sort(ephemerons->conditions, ephemerons->condition_count, sizeof *ephemerons->conditions,
+             condition_compare);
   graph->order[graph->reached++] = NODE_ALL;
   for (uint32_t at = 0; at < graph->reached; at++) {
     uint32_t node = graph->order[at];

@@ -20,6 +20,9 @@ struct ephemerons {
   size_t condition_count, condition_capacity;
 };
 
+/* By their nodes. */
+int condition_compare(const void *a, const void *b);
+
 /* Sets the graph's parents and order, and adds the edges to the data of ephemerons. False without
  * memory. */
 bool graph_search(struct graph *graph, struct ephemerons *ephemerons);

@@ -53,7 +53,7 @@ enum { BLOCK_DESCRIBED = 4 };
 enum block_shape {
   SHAPE_RAW,     /* no edges */
   SHAPE_SCANNED, /* edges */
-  SHAPE_WEAK,    /* edges: EDGES of holders/graph.h */
+  SHAPE_WEAK,    /* edges: EPHEMERONS of retention/graph.h */
   SHAPE_CUSTOM,  /* bytes outside, no edges */
 };
 

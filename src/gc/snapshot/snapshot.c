@@ -23,22 +23,28 @@
 #include "gc/domains/caller.h"
 #include "gc/domains/debug.h"
 #include "gc/domains/safepoint.h"
+#include "gc/events/hooks.h"
 #include "gc/snapshot/holders.h"
 #include "gc/snapshot/samples.h"
 #include "gc/snapshot/types.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include <winnow/snapshot.h>
 
-enum { COPY_KILLED = -1 };
+/* Exit statuses of the copy, besides those of errno. */
+enum { COPY_ENDED = -1, COPY_DONE = 255 };
 
 /* Memory with blocks: a chunk, or a large block. */
 struct extent {
@@ -52,7 +58,7 @@ struct snapshot {
   size_t extent_count, extent_capacity;
   struct types types;
   struct snapshot_writer writer;
-  char name[4096], temporary[4096 + 16];
+  char name[4096], temporary[4096 + 32];
 };
 
 /* ---- blocks ---- */
@@ -125,6 +131,10 @@ static void write_blocks(struct snapshot *of) {
   snapshot_end(&of->writer);
 }
 
+static void synchronise(struct snapshot *of) {
+  if (!of->writer.error && fsync(of->writer.descriptor) && errno != EINVAL) of->writer.error = errno;
+}
+
 /* ---- what there is to write ---- */
 
 static int by_address(const void *a, const void *b) {
@@ -158,12 +168,23 @@ static bool find_extents(struct snapshot *of) {
 
 /* ---- COPY ---- */
 
-static _Noreturn void run_copy(struct snapshot *of) {
+/* Ends with the program, and keeps none of its files, sockets and locks open. */
+static void leave_program(const struct snapshot *of, pid_t program) {
   const struct rlimit none = {0, 0};
+  unsigned file = (unsigned)of->writer.descriptor;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != program) syscall(SYS_exit_group, 0);
+  if (file) syscall(SYS_close_range, 0U, file - 1, 0U);
+  syscall(SYS_close_range, file + 1, ~0U, 0U);
   setrlimit(RLIMIT_CORE, &none);
   setpriority(PRIO_PROCESS, 0, 19);
+}
+
+static _Noreturn void run_copy(struct snapshot *of, pid_t program) {
+  leave_program(of, program);
   write_blocks(of);
-  syscall(SYS_exit_group, of->writer.error & 255);
+  synchronise(of);
+  syscall(SYS_exit_group, of->writer.error ? of->writer.error : COPY_DONE);
   for (;;) {}
 }
 
@@ -171,20 +192,22 @@ static _Noreturn void run_copy(struct snapshot *of) {
  * stop. */
 static long make_copy(struct snapshot *of) {
   sigset_t all, before;
+  pid_t program = getpid();
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   long copy = syscall(SYS_clone, 0UL, NULL, NULL, NULL, 0UL);
-  if (!copy) run_copy(of);
+  if (!copy) run_copy(of, program);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   return copy;
 }
 
-/* Returns an errno; COPY_KILLED: a signal ended the copy. */
+/* Returns an errno, or 0; COPY_ENDED: a signal ended the copy, or a hook did. */
 static int wait_for_copy(long copy) {
   int status;
   while (waitpid((pid_t)copy, &status, __WALL) < 0)
     if (errno != EINTR) return errno;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : COPY_KILLED;
+  if (!WIFEXITED(status) || !WEXITSTATUS(status)) return COPY_ENDED;
+  return WEXITSTATUS(status) == COPY_DONE ? 0 : WEXITSTATUS(status);
 }
 
 /* ---- STOP ---- */
@@ -202,24 +225,55 @@ static wn_status take(struct wn_domain *domain, struct snapshot *of) {
   helpers_resume(heap);
   world_release(domain);
   if (!found) return error_set(WN_ENOMEM, "heap snapshot: no memory for its tables");
-  if (copy > 0) {
-    domain_suspend(domain);
+  domain_suspend(domain);
+  if (copy > 0)
     of->writer.error = wait_for_copy(copy);
-    domain_resume(domain);
-  }
+  else
+    synchronise(of);
+  domain_resume(domain);
   if (!of->writer.error) return WN_OK;
   return error_set(WN_EIO, "heap snapshot: %s: %s", of->name,
-                   of->writer.error == COPY_KILLED ? "the copy of the process that wrote it was killed"
-                                                   : strerror(of->writer.error));
+                   of->writer.error == COPY_ENDED ? "the copy of the process that wrote it was ended"
+                                                  : strerror(of->writer.error));
 }
 
 /* ---- the file ---- */
 
+static wn_status failed(const char *path, const char *why) {
+  return error_set(WN_EIO, "heap snapshot: %s: %s", path, why);
+}
+
+/* The name of the file: where a symbolic link leads. Only a file is replaced. */
+static wn_status find_name(struct snapshot *of, const char *path) {
+  struct stat status;
+  char *target = NULL;
+  if (!stat(path, &status)) {
+    if (!S_ISREG(status.st_mode)) return failed(path, "it is no regular file");
+    target = realpath(path, NULL);
+  }
+  snprintf(of->name, sizeof of->name, "%s", target ? target : path);
+  free(target);
+  return WN_OK;
+}
+
+/* Snapshots at one time, of several threads or of processes with one number, have files of their
+ * own. */
+static int open_temporary(struct snapshot *of) {
+  static _Atomic(unsigned) next;
+  int descriptor;
+  do {
+    snprintf(of->temporary, sizeof of->temporary, "%s.%ld-%u.part", of->name, (long)getpid(),
+             atomic_fetch_add(&next, 1));
+    descriptor = open(of->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  } while (descriptor < 0 && errno == EEXIST);
+  return descriptor;
+}
+
 static wn_status open_file_of(struct snapshot *of, const char *path) {
-  snprintf(of->temporary, sizeof of->temporary, "%s.%ld.part", path, (long)getpid());
-  snprintf(of->name, sizeof of->name, "%s", path);
-  int descriptor = open(of->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (descriptor < 0) return error_set(WN_EIO, "heap snapshot: %s: %s", path, strerror(errno));
+  wn_status status = find_name(of, path);
+  if (status) return status;
+  int descriptor = open_temporary(of);
+  if (descriptor < 0) return failed(path, strerror(errno));
   const struct snapshot_info info = {(uint64_t)getpid(), os_wall_ns(), program_invocation_short_name,
                                      of->heap->language};
   snapshot_begin(&of->writer, descriptor, &info);
@@ -227,12 +281,50 @@ static wn_status open_file_of(struct snapshot *of, const char *path) {
 }
 
 static wn_status close_file(struct snapshot *of, wn_status status) {
-  if (!status && fsync(of->writer.descriptor) && errno != EINVAL)
-    status = error_set(WN_EIO, "heap snapshot: %s: %s", of->name, strerror(errno));
   close(of->writer.descriptor);
-  if (!status && rename(of->temporary, of->name))
-    status = error_set(WN_EIO, "heap snapshot: %s: %s", of->name, strerror(errno));
+  if (!status && rename(of->temporary, of->name)) status = failed(of->name, strerror(errno));
   if (status) unlink(of->temporary);
+  return status;
+}
+
+/* What may happen to the calling thread meanwhile. A thread that is cancelled in a system call
+ * would leave the file and the copy. A file that is too large for the process makes a signal, which
+ * would end it. */
+struct shelter {
+  int cancellation;
+  sigset_t signals;
+};
+
+static struct shelter shelter_begin(void) {
+  struct shelter shelter;
+  sigset_t too_large;
+  sigemptyset(&too_large);
+  sigaddset(&too_large, SIGXFSZ);
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &shelter.cancellation);
+  pthread_sigmask(SIG_BLOCK, &too_large, &shelter.signals);
+  return shelter;
+}
+
+static void shelter_end(const struct shelter *shelter) {
+  sigset_t too_large;
+  sigemptyset(&too_large);
+  sigaddset(&too_large, SIGXFSZ);
+  if (!sigismember(&shelter->signals, SIGXFSZ))
+    while (sigtimedwait(&too_large, NULL, &(struct timespec){0}) > 0) {}
+  pthread_sigmask(SIG_SETMASK, &shelter->signals, NULL);
+  pthread_setcancelstate(shelter->cancellation, NULL);
+}
+
+static wn_status snapshot(wn_domain *domain, const char *path) {
+  struct snapshot *of = metadata_map(sizeof *of);
+  if (!of) return error_set(WN_ENOMEM, "heap snapshot: no memory for its tables");
+  of->heap = domain->heap;
+  types_begin(&of->types, &domain->heap->hooks);
+  wn_status status = open_file_of(of, path);
+  if (!status) status = close_file(of, take(domain, of));
+  free(of->extents);
+  metadata_unmap(of, sizeof *of);
+  domain_reset_limit(domain);
   return status;
 }
 
@@ -242,17 +334,12 @@ wn_status wn_heap_snapshot(wn_domain *domain, const char *path) {
   DEBUG_DOMAIN(domain);
   wn_status status = caller_check(domain, "heap snapshot");
   if (status) return status;
+  if (hooks_running) return error_set(WN_ESTATE, "heap snapshot: it is called in a hook");
   if (!path || strlen(path) >= sizeof((struct snapshot *)0)->name)
     return error_set(WN_EINVAL, "heap snapshot: %s", path ? "the path is too long" : "the path is NULL");
-  struct snapshot *of = metadata_map(sizeof *of);
-  if (!of) return error_set(WN_ENOMEM, "heap snapshot: no memory for its tables");
-  of->heap = domain->heap;
-  types_begin(&of->types, &domain->heap->hooks);
-  status = open_file_of(of, path);
-  if (!status) status = close_file(of, take(domain, of));
-  free(of->extents);
-  metadata_unmap(of, sizeof *of);
-  domain_reset_limit(domain);
+  struct shelter shelter = shelter_begin();
+  status = snapshot(domain, path);
+  shelter_end(&shelter);
   return status;
 }
 /* SPDX-License-Identifier: MIT */

@@ -37,9 +37,10 @@ struct type *types_of_block(struct types *types, wn_value block) {
   const wn_heap_hooks *hooks = types->hooks;
   unsigned tag = header_tag(header_of(block));
   struct type *type = &types->weak;
-  if (tag != WN_TAG_WEAK)
-    type =
-        &types->of_language[(hooks->type_of ? hooks->type_of(block, hooks->context) : tag) % WN_TYPES_MOST];
+  if (tag != WN_TAG_WEAK) {
+    unsigned of_language = hooks->type_of ? hooks->type_of(block, hooks->context) : tag;
+    type = of_language < WN_TYPES_MOST ? &types->of_language[of_language] : &types->out_of_range;
+  }
   number(types, &type->id);
   return type;
 }
@@ -60,6 +61,7 @@ void types_write(const struct types *types, struct snapshot_writer *writer) {
     snapshot_type(writer, types->customs[i].id, name ? name : "custom block");
   }
   if (types->weak.id) snapshot_type(writer, types->weak.id, "weak block");
+  if (types->out_of_range.id) snapshot_type(writer, types->out_of_range.id, "(type out of range)");
   if (types->other_customs.id) snapshot_type(writer, types->other_customs.id, "other custom blocks");
 }
 /* SPDX-License-Identifier: MIT */

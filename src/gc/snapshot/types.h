@@ -19,7 +19,7 @@ struct type {
 struct types {
   const wn_heap_hooks *hooks;
   uint32_t count;
-  struct type of_language[WN_TYPES_MOST], weak, other_customs;
+  struct type of_language[WN_TYPES_MOST], weak, other_customs, out_of_range;
   size_t custom_count;
   struct {
     const struct wn_custom_ops *ops;

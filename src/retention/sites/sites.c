@@ -111,12 +111,20 @@ static int by_bytes(const void *a, const void *b) {
   return strcmp(one->name, other->name);
 }
 
+/* Whether the snapshot was taken while this trace was written, by its process. Processes of containers have
+ * equal numbers, and a trace may have been replaced by that of the next run. */
+static bool is_of_run(const struct samples *samples, const struct graph *graph) {
+  const struct trace_run *run = source_run(samples->source);
+  const uint64_t slack = 1000000000;
+  if (run->pid != graph->process || run->wall_ns > graph->time_ns) return false;
+  return !samples->ended || graph->time_ns <= run->wall_ns + samples->end.time_ns + slack;
+}
+
 static wn_status join(struct finding *of) {
   const struct recording *recording = of->recording;
   const struct samples *samples = recording->samples;
   struct sites *sites = of->sites;
-  if (!samples->process_count || samples->processes->pid != of->graph->process)
-    return error_set(WN_EINVAL, "it is the trace of another process");
+  if (!is_of_run(samples, of->graph)) return error_set(WN_EINVAL, "it is the trace of another run");
   wn_status status = call_paths_create(samples, &recording->names, BY_LINE, NULL, &of->paths);
   if (status) return status;
   sites->of_sample = calloc(of->graph->sample_count + 1, sizeof *sites->of_sample);
