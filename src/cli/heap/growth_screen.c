@@ -7,8 +7,12 @@
 #include "cli/heap/heap_text.h"
 #include "cli/text.h"
 #include <string.h>
+#include <time.h>
 
 enum { STEPS = 2 };
+
+/* Where the names begin, after columns for each step. */
+static int name_column(size_t count) { return 24 + 13 * (int)(count - 1); }
 
 /* A holder or a type, in all snapshots. */
 struct growth {
@@ -51,10 +55,12 @@ static int64_t change(const struct growth *row, size_t from, size_t to) {
   return (int64_t)(row->bytes[to] - row->bytes[from]);
 }
 
+/* What grew most, first; then what shrank most. */
 static int by_change(const void *a, const void *b) {
   const struct growth *one = a, *other = b;
   int64_t first = change(one, 0, one->count - 1), second = change(other, 0, other->count - 1);
-  if (first != second) return first < second ? 1 : -1;
+  if ((first > 0) != (second > 0)) return first > 0 ? -1 : 1;
+  if (first != second) return (first < second) == (first > 0) ? 1 : -1;
   return strcmp(one->name, other->name);
 }
 
@@ -64,7 +70,7 @@ static void print_row(const struct growth *row) {
   printf("%11s", text_bytes(text, (double)row->bytes[0]));
   for (size_t i = 1; i < row->count; i++) printf("  %11s", text_change(text, (double)change(row, i - 1, i)));
   printf("  %+11lld  ", (long long)blocks);
-  text_name(stdout, row->name);
+  heap_print_name(row->name, name_column(row->count));
   putchar('\n');
 }
 
@@ -82,7 +88,7 @@ static void print_rows(struct rows *rows, const char *title, const char *explana
     if (!same && printed < top) printed++, print_row(&rows->items[i]);
   }
   if (!changed) puts("             nothing changed");
-  if (changed > printed) printf("%31s%zu more\n", "", changed - printed);
+  if (changed > printed) printf("%*s%zu more\n", name_column(count), "", changed - printed);
 }
 
 static bool add_holders(struct rows *rows, const struct heap_file *file, size_t snapshot, size_t count) {
@@ -91,8 +97,7 @@ static bool add_holders(struct rows *rows, const struct heap_file *file, size_t 
   for (uint32_t node = NODE_HOLDERS; enough && node < file->graph.first_block; node++)
     enough = add(rows, heap_holder_name(&file->graph, node, name), snapshot, file->dominators.retained[node],
                  file->dominators.retained_blocks[node], count);
-  return enough &&
-         add(rows, "several of these together", snapshot, file->several, file->several_blocks, count);
+  return enough && add(rows, HEAP_SEVERAL, snapshot, file->several, file->several_blocks, count);
 }
 
 static bool add_types(struct rows *rows, const struct heap_file *file, size_t snapshot, size_t count) {
@@ -104,9 +109,56 @@ static bool add_types(struct rows *rows, const struct heap_file *file, size_t sn
   return enough;
 }
 
+static void print_time(const struct graph *graph) {
+  time_t seconds = (time_t)(graph->time_ns / 1000000000u);
+  struct tm local;
+  char when[32] = "";
+  if (localtime_r(&seconds, &local)) strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &local);
+  fputs(when, stdout);
+}
+
+static const char *command_of(const struct heap_file *file) {
+  return file->graph.command && *file->graph.command ? file->graph.command : "";
+}
+
+/* Whose snapshots they are, and when each was made. */
+static void print_head(const struct heap_file *const *files, size_t count) {
+  static const char *const two[] = {"before", "after"}, *const three[] = {"before", "step 1", "step 2"};
+  char text[32];
+  text_style(stdout, STYLE_BOLD);
+  heap_print_name(*command_of(files[0]) ? command_of(files[0]) : files[0]->name, 24);
+  text_style(stdout, STYLE_PLAIN);
+  printf("   process %llu\n\n", (unsigned long long)files[0]->graph.process);
+  for (size_t i = 0; i < count; i++) {
+    printf("  %-9s  ", (count > 2 ? three : two)[i]);
+    print_time(&files[i]->graph);
+    if (i) {
+      uint64_t before = files[i - 1]->graph.time_ns, now = files[i]->graph.time_ns;
+      printf("  %s %s", text_time(text, now < before ? before - now : now - before),
+             now < before ? "earlier" : "later");
+    }
+    putchar('\n');
+  }
+}
+
+/* What makes a comparison doubtful. */
+static void print_warnings(const struct heap_file *const *files, size_t count) {
+  bool command = false, process = false, order = false;
+  for (size_t i = 1; i < count; i++) {
+    command |= strcmp(command_of(files[0]), command_of(files[i])) != 0;
+    process |= files[0]->graph.process != files[i]->graph.process;
+    order |= files[i]->graph.time_ns < files[i - 1]->graph.time_ns;
+  }
+  if (command)
+    puts("\n  OTHER PROGRAM: the snapshots are of different commands");
+  else if (process)
+    puts("\n  OTHER PROCESS: the snapshots are of different runs");
+  if (order) puts("\n  WRONG ORDER: a snapshot is earlier than the one before it");
+}
+
 static void print_total(const struct heap_file *const *files, size_t count) {
   char text[40];
-  printf("  Reachable  %s", text_bytes(text, (double)files[0]->graph.bytes));
+  printf("\n  Reachable  %s", text_bytes(text, (double)files[0]->graph.bytes));
   for (size_t i = 1; i < count; i++)
     printf(", %s", text_change(text, (double)files[i]->graph.bytes - (double)files[i - 1]->graph.bytes));
   putchar('\n');
@@ -123,9 +175,12 @@ int heap_print_growth(const struct heap_file *const *files, size_t count, size_t
   for (size_t i = 0; enough && i < count; i++)
     enough = add_holders(&holders, files[i], i, count) && add_types(&types, files[i], i, count);
   if (enough) {
+    print_head(files, count);
+    print_warnings(files, count);
     print_total(files, count);
     print_rows(&holders, "HELD BY", "what would be freed if the holder let go", "holder", count, top);
-    print_rows(&types, "TYPES", "the blocks and all that they hold", "type", count, top);
+    print_rows(&types, "TYPES", "before, change: what each of the blocks alone holds, in sum", "type", count,
+               top);
   }
   rows_free(&holders);
   rows_free(&types);

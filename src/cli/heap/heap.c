@@ -67,6 +67,8 @@ int command_heap(int argc, char **argv) {
   const char *single = options.path ? "--path" : options.json ? "--json" : options.trace ? "--trace" : NULL;
   if (options.output) single = "--output";
   if (count > 1 && single) return fail_usage("heap", "%s is of one snapshot", single);
+  if (options.json && options.path)
+    return fail_usage("heap", "--json has no paths: without --path, or without --json");
   while (!code && opened < count) code = heap_open(&files[opened], argv[(size_t)optind + opened]), opened++;
   if (!code) code = print(&options, files, count);
   while (opened) heap_close(&files[--opened]);

@@ -1,4 +1,4 @@
-/* A snapshot as JSON: docs/heap-json.md has the members. */
+/* A snapshot as JSON: docs/report-json.md has the members. */
 #include "cli/command.h"
 #include "cli/heap/heap_text.h"
 #include "export/json.h"
@@ -22,6 +22,12 @@ static void write_site(struct json *json, const struct graph *graph, const struc
     json_null(json, "holder");
   json_number(json, "holder_share", site->holder_share);
   json_end(json, '}');
+}
+
+/* Why there are no sites; NULL: there are, or the trace has none. */
+static const char *sites_missing(const struct heap_file *file) {
+  if (*file->no_sites) return file->no_sites;
+  return file->graph.trace || file->sites.samples ? NULL : "no trace recorded the heap";
 }
 
 /* ---- shared ---- */
@@ -62,6 +68,10 @@ int heap_print_json(const struct heap_file *file) {
   json_begin(&json, "sites", '[');
   for (size_t i = 0; i < file->sites.count; i++) write_site(&json, graph, &file->sites.rows[i]);
   json_end(&json, ']');
+  if (sites_missing(file))
+    json_string(&json, "sites_missing", sites_missing(file));
+  else
+    json_null(&json, "sites_missing");
   json_end(&json, '}');
   putchar('\n');
   return 0;

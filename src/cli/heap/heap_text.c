@@ -93,28 +93,28 @@ const char *heap_holder_name(const struct graph *graph, uint32_t node, char name
   return name;
 }
 
-void heap_print_block(FILE *out, const struct graph *graph, uint32_t node) {
+const char *heap_block_name(const struct graph *graph, uint32_t node, char name[HEAP_NAME_MOST]) {
   const char *description = graph_description(graph, node);
-  text_name(out, graph_type_name(graph, graph->node_type[node]));
-  if (!description) return;
-  fputc(' ', out);
-  text_name(out, description);
+  snprintf(name, HEAP_NAME_MOST, "%s%s%s", graph_type_name(graph, graph->node_type[node]),
+           description ? " " : "", description ? description : "");
+  return name;
 }
 
-void heap_print_step(FILE *out, const struct graph *graph, const struct path_step *step) {
-  uint32_t parent = graph->parent[step->node];
-  char count[32];
-  if (step->field == FIELD_DATA)
-    fputs("(data) ", out);
-  else if (step->field == FIELD_MOST)
-    fputs("[*] ", out);
-  else if (step->field != FIELD_ROOT && graph_field_name(graph, graph->node_type[parent], step->field))
-    fputc('.', out), text_name(out, graph_field_name(graph, graph->node_type[parent], step->field)),
-        fputc(' ', out);
-  else if (step->field != FIELD_ROOT)
-    fprintf(out, ".%u ", step->field);
-  heap_print_block(out, graph, step->node);
-  if (step->blocks > 1) fprintf(out, " x %s", text_count(count, step->blocks));
+const char *heap_fit(const char *text, int columns, char fitted[HEAP_NAME_MOST]) {
+  size_t length = strlen(text), all = text_columns(text), room = columns > 3 ? (size_t)columns : 3;
+  if (all <= room) {
+    snprintf(fitted, HEAP_NAME_MOST, "%s", text);
+    return fitted;
+  }
+  size_t tail = (room - 1) / 2, head = room - 1 - tail;
+  snprintf(fitted, HEAP_NAME_MOST, "%.*s…%s", (int)text_that_fits(text, length, head), text,
+           text + text_that_fits(text, length, all - tail));
+  return fitted;
+}
+
+void heap_print_name(const char *name, int indent) {
+  char fitted[HEAP_NAME_MOST];
+  text_name(stdout, heap_fit(name, text_width() - indent, fitted));
 }
 
 void heap_print_title(const char *title, const char *explanation) {
@@ -122,8 +122,12 @@ void heap_print_title(const char *title, const char *explanation) {
   printf("\n%s", title);
   text_style(stdout, STYLE_PLAIN);
   text_style(stdout, STYLE_DIM);
-  if (*explanation) printf("   %s", explanation);
+  if (*explanation) {
+    fputs("   ", stdout);
+    text_continue(stdout, explanation, (int)text_columns(title) + 3);
+  } else {
+    putchar('\n');
+  }
   text_style(stdout, STYLE_PLAIN);
-  putchar('\n');
 }
 /* SPDX-License-Identifier: MIT */

@@ -8,7 +8,10 @@
 #include "retention/types.h"
 #include <stdio.h>
 
-enum { HEAP_NAME_MOST = 1100, HEAP_STEPS_MOST = 12 };
+enum { HEAP_NAME_MOST = 1100 };
+
+/* The row of what no single holder holds. */
+#define HEAP_SEVERAL "held by several at once"
 
 /* A snapshot, and all that is computed of it. */
 struct heap_file {
@@ -34,16 +37,21 @@ void heap_close(struct heap_file *file);
 /* The name of a holder, by its node: `global "sessions"`. */
 const char *heap_holder_name(const struct graph *graph, uint32_t node, char name[HEAP_NAME_MOST]);
 
-/* Prints a block's type and what describes it. */
-void heap_print_block(FILE *out, const struct graph *graph, uint32_t node);
+/* A block's type and what describes it. */
+const char *heap_block_name(const struct graph *graph, uint32_t node, char name[HEAP_NAME_MOST]);
 
-/* Prints a step of a path: its field, its type, and how many there are. */
-void heap_print_step(FILE *out, const struct graph *graph, const struct path_step *step);
+/* Writes a text that takes at most `columns` columns: one that takes more without its middle. */
+const char *heap_fit(const char *text, int columns, char fitted[HEAP_NAME_MOST]);
+
+/* Prints a name to the end of a line that has `indent` columns already. */
+void heap_print_name(const char *name, int indent);
 
 void heap_print_title(const char *title, const char *explanation);
 
 /* The screen of one snapshot; of the paths to blocks of a type; of what grew between two or three.
  * Each returns an exit code. `top`: rows at most. */
+void heap_print_holders(const struct heap_file *file, size_t top); /* a part of the screen */
+void heap_print_numbers(const struct heap_file *file, uint64_t bytes, uint64_t blocks);
 int heap_print_screen(const struct heap_file *file, size_t top);
 int heap_print_paths(const struct heap_file *file, const char *type, size_t top);
 int heap_print_growth(const struct heap_file *const *files, size_t count, size_t top);

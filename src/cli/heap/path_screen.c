@@ -5,24 +5,52 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEPS_MOST = 64 };
+enum { STEPS_MOST = 64, HOLDER_INDENT = 4, STEP_INDENT = 6 };
 
-static void print_path(const struct graph *graph, uint32_t node) {
+/* The data of an ephemeron hang on one of its conditions in the graph (retention/graph.h). */
+static void print_step(const struct graph *graph, const struct path_step *step) {
+  uint32_t parent = graph->parent[step->node];
+  const char *field = NULL;
+  char name[HEAP_NAME_MOST], text[2 * HEAP_NAME_MOST + 128], number[32], count[48] = "", index[16];
+  if (step->field < FIELD_MOST) field = graph_field_name(graph, graph->node_type[parent], step->field);
+  snprintf(index, sizeof index, "%u", step->field);
+  if (step->blocks > 1) snprintf(count, sizeof count, " x %s", text_count(number, step->blocks));
+  heap_block_name(graph, step->node, name);
+  if (step->field == FIELD_DATA)
+    snprintf(text, sizeof text, "(data, also needs the ephemeron and all of its keys) %s%s", name, count);
+  else if (step->field == FIELD_MOST)
+    snprintf(text, sizeof text, "[*] %s%s", name, count);
+  else
+    snprintf(text, sizeof text, ".%.*s %s%s", HEAP_NAME_MOST, field ? field : index, name, count);
+  printf("%*s", STEP_INDENT, "");
+  heap_print_name(step->field == FIELD_ROOT ? text + strcspn(text, " ") + 1 : text, STEP_INDENT);
+  putchar('\n');
+}
+
+static uint32_t holder_of(const struct graph *graph, uint32_t node) {
+  while (node >= graph->first_block) node = graph->parent[node];
+  return node;
+}
+
+/* Whether the blocks that dominate a node are all of one holder's, and it is this one. */
+static bool holds(const struct dominators *dominators, uint32_t holder, uint32_t node) {
+  while (node != holder && node != NODE_ALL) node = dominators->dominator[node];
+  return node == holder;
+}
+
+static void print_path(const struct heap_file *file, uint32_t node) {
+  const struct graph *graph = &file->graph;
   struct path_step steps[STEPS_MOST];
   size_t count = paths_steps(graph, node, steps, STEPS_MOST), told = count < STEPS_MOST ? count : STEPS_MOST;
+  uint32_t holder = holder_of(graph, node);
   char name[HEAP_NAME_MOST], number[64];
-  size_t at = 0;
-  fputs("    ", stdout);
-  if (count > told)
-    printf("(%s before)", text_number_of(number, (double)(count - told), "step"));
-  else
-    text_name(stdout, heap_holder_name(graph, steps[at++].node, name));
+  printf("%*s", HOLDER_INDENT, "");
+  heap_print_name(heap_holder_name(graph, holder, name), HOLDER_INDENT);
   putchar('\n');
-  for (; at < told; at++) {
-    fputs("      ", stdout);
-    heap_print_step(stdout, graph, &steps[at]);
-    putchar('\n');
-  }
+  if (count > told + 1)
+    printf("%*s... %s\n", STEP_INDENT, "", text_number_of(number, (double)(count - told - 1), "step"));
+  for (size_t at = count == told; at < told; at++) print_step(graph, &steps[at]);
+  if (!holds(&file->dominators, holder, node)) printf("%*salso led to by others\n", HOLDER_INDENT, "");
 }
 
 /* Where most of a group's blocks were allocated, if some of them were sampled. */
@@ -44,7 +72,7 @@ static void print_origin(const struct heap_file *file, const struct paths *paths
   for (size_t i = 0; most && i < sites->count; i++) {
     if (sites->rows[i].number != most) continue;
     fputs("    allocated in ", stdout);
-    text_name(stdout, sites->rows[i].name);
+    heap_print_name(sites->rows[i].name, 64); /* with what follows */
     printf(", about %s, by %s\n", text_share(share, bytes[most] / all),
            text_number_of(number, (double)samples, "sampled block"));
   }
@@ -60,7 +88,7 @@ static void print_group(const struct heap_file *file, const struct paths *paths,
   text_style(stdout, STYLE_PLAIN);
   printf("   by %s, %s of their own\n", text_number_of(blocks, (double)group->blocks, "block"),
          text_bytes(bytes, (double)group->bytes));
-  print_path(&file->graph, group->example);
+  print_path(file, group->example);
   print_origin(file, paths, group);
 }
 
@@ -80,7 +108,7 @@ int heap_print_paths(const struct heap_file *file, const char *type, size_t top)
   if (!row) return fail_job("%s: no reachable block is of the type '%s'", file->name, type);
   if (!paths_find(&paths, &file->graph, &file->dominators, row->type))
     return fail_job("%s: no memory for its paths", file->name);
-  heap_print_title("HELD BY", "the shortest path from a root to blocks of this type");
+  heap_print_title("LED TO BY", "a shortest path from a root to blocks of this type, and what these hold");
   for (size_t i = 0; i < paths.count && i < top; i++) print_group(file, &paths, &paths.groups[i]);
   if (paths.count > top) printf("\n  %zu more\n", paths.count - top);
   paths_free(&paths);

@@ -1,0 +1,24 @@
+/* Which holders lead to a block: all from whose roots a path goes there. No one of them need hold
+ * it. */
+#ifndef RETENTION_LEADING_H
+#define RETENTION_LEADING_H
+
+#include "retention/graph.h"
+
+struct leading {
+  const struct graph *graph;
+  uint32_t *begin, *from; /* by node: where in `from` those nodes begin that lead to it */
+  uint32_t *met, *queue;  /* met: by node, the last search that did */
+  uint32_t searches;
+};
+
+/* False without memory. Freed by leading_close, also then. */
+bool leading_open(struct leading *leading, const struct graph *graph);
+void leading_close(struct leading *leading);
+
+/* Writes the nodes of at most `most` holders, the nearest ones first, and returns how many there
+ * are. */
+size_t leading_holders(struct leading *leading, uint32_t node, uint32_t *holders, size_t most);
+
+#endif
+/* SPDX-License-Identifier: MIT */
