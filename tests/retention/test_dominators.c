@@ -2,6 +2,7 @@
  * reached without it. */
 #include "base/random.h"
 #include "retention/dominators.h"
+#include "retention/leading.h"
 #include "retention/search.h"
 #include "support/runs.h"
 #include "support/test.h"
@@ -51,13 +52,13 @@ static void make(struct random_graph *of, uint64_t seed) {
   graph->edge_begin[count] = (uint32_t)graph->edge_count;
 }
 
-/* Which nodes are reached without `without`. */
-static void reach(const struct graph *graph, uint32_t without, bool *reached) {
+/* Which nodes are reached from one without `without`. */
+static void reach_from(const struct graph *graph, uint32_t start, uint32_t without, bool *reached) {
   uint32_t stack[NODES_MOST + HOLDERS + 2], depth = 0;
   memset(reached, 0, graph->node_count);
-  if (without == NODE_ALL) return;
-  reached[NODE_ALL] = true;
-  stack[depth++] = NODE_ALL;
+  if (without == start) return;
+  reached[start] = true;
+  stack[depth++] = start;
   while (depth) {
     uint32_t node = stack[--depth];
     for (uint32_t i = graph->edge_begin[node]; i < graph->edge_begin[node + 1]; i++) {
@@ -67,6 +68,10 @@ static void reach(const struct graph *graph, uint32_t without, bool *reached) {
       stack[depth++] = to;
     }
   }
+}
+
+static void reach(const struct graph *graph, uint32_t without, bool *reached) {
+  reach_from(graph, NODE_ALL, without, reached);
 }
 
 struct nesting {
@@ -129,6 +134,34 @@ static void dominators_are_what_the_definition_says(void **state) {
   }
 }
 
+/* Those holders lead to a block from which it is reached. */
+static void check_leading(const struct graph *graph) {
+  bool reached[HOLDERS][NODES_MOST + HOLDERS + 2];
+  struct leading leading;
+  assert_true(leading_open(&leading, graph));
+  for (uint32_t i = 0; i < HOLDERS; i++) reach_from(graph, NODE_HOLDERS + i, NOWHERE, reached[i]);
+  for (uint32_t node = graph->first_block; node < graph->node_count; node++) {
+    uint32_t holders[HOLDERS], expected = 0;
+    size_t count = leading_holders(&leading, node, holders, 2), told = count < 2 ? count : 2;
+    for (uint32_t i = 0; i < HOLDERS; i++) expected += reached[i][node];
+    assert_int_equal(count, expected);
+    for (size_t i = 0; i < told; i++) assert_true(reached[holders[i] - NODE_HOLDERS][node]);
+    if (told > 1) assert_int_not_equal(holders[0], holders[1]);
+  }
+  leading_close(&leading);
+}
+
+static void holders_lead_to_what_is_reached_from_them(void **state) {
+  (void)state;
+  for (uint64_t seed = 1; seed <= (uint64_t)runs_of(3000); seed++) {
+    struct random_graph of;
+    make(&of, seed);
+    assert_true(graph_search(&of.graph, &of.ephemerons));
+    check_leading(&of.graph);
+    graph_free(&of.graph);
+  }
+}
+
 /* A list is as deep as it is long: nothing may recurse. */
 static void a_long_list_has_a_dominator_for_each_cell(void **state) {
   enum { CELLS = 1000000 };
@@ -164,6 +197,7 @@ static void a_long_list_has_a_dominator_for_each_cell(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(dominators_are_what_the_definition_says),
+      cmocka_unit_test(holders_lead_to_what_is_reached_from_them),
       cmocka_unit_test(a_long_list_has_a_dominator_for_each_cell),
   };
   return RUN_TESTS(tests);
