@@ -1,6 +1,7 @@
 /* The interpreter that was found; or else the code that runtimes make. */
 #include "preload/interpreters.h"
 
+#include "base/os.h"
 #include "base/text.h"
 #include <errno.h>
 #include <sched.h>
@@ -20,19 +21,42 @@ static bool begin(struct callstacks *callstacks, const char *language,
   return true;
 }
 
-/* UNLOADED. An interpreter that the program loaded may be unloaded, while other threads capture. The
- * thread that unloads a library:
- *   1. increments `unloading`;
- *   2. waits until `captures` is 0;
- *   3. unloads, and forgets the interpreter if that is gone;
- *   4. decrements `unloading`.
- * A capture that may use the interpreter increments `captures`, then reads `unloading`, and then, if that
- * is 0, which interpreter there is: what it read before may be gone. A handler that never returns to
- * the capture it interrupted leaves its count; so the wait has an end. */
+/* UNLOADED. An interpreter that the program loaded may be unloaded, while other threads capture.
+ * All accesses are sequentially consistent, except where a step says otherwise.
+ *
+ * The thread that calls dlclose, of whatever library:
+ *   1. increments `unloading`, so that other threads may be in steps 1 to 5 at the same time;
+ *   2. waits until `captures` is 0, but WAIT_NS at most;
+ *   3. calls the loader's dlclose;
+ *   4. takes `looking`, and forgets the interpreter if its library is gone: stores NULL in
+ *      `found`;
+ *   5. decrements `unloading`.
+ * A thread that captures:
+ *   1. reads `found` (acquire). If that is NULL, or `may_go` is false, it does not count itself:
+ *      there is no interpreter, or one that stays. `may_go` is stored before `found`;
+ *   2. increments `captures`;
+ *   3. reads `unloading`, and does without the interpreter unless that is 0;
+ *   4. reads `found` anew: what step 1 read may have been unloaded since;
+ *   5. captures, and decrements `captures` (release; step 2 of dlclose then sees that it has read
+ *      all).
+ * Either the capture reads that `unloading` is not 0, or the dlclose sees its count and waits.
+ * A thread that finds an interpreter takes `looking`, or leaves it to the thread that has that. It
+ * writes `found_python` only while `found` is NULL; so no capture reads what it writes, and no
+ * dlclose.
+ *
+ * Handlers. A handler that captures within a capture of its thread counts a second time. One that
+ * interrupts step 1 of a capture and calls dlclose waits for nothing of its thread. One that
+ * leaves the capture it interrupted by longjmp leaves its count, so each dlclose from then on
+ * waits for WAIT_NS.
+ * Fork. The child has none of the other threads: its counts begin at 0. If the fork came within
+ * another thread's dlclose, the library may be half gone, so the child forgets the interpreter; it
+ * is found again when it next maps memory. If the forking thread's own capture or dlclose was
+ * interrupted by the handler that forked, `captures` or `unloading` is one less than 0 when that
+ * ends: then the child does without calls, or its dlclose waits for WAIT_NS. */
 static _Atomic(bool) may_go; /* set before such an interpreter is published */
 static _Atomic(bool) looking;
 static _Atomic(unsigned) unloading, captures;
-enum { WAITS_MOST = 1 << 16 };
+#define WAIT_NS ((uint64_t)1000 * 1000 * 1000)
 
 static const wn_callstack *capture(struct callstacks *callstacks, struct callstack_wish *wish,
                                    uintptr_t moved) {
@@ -45,6 +69,15 @@ static const wn_callstack *capture(struct callstacks *callstacks, struct callsta
     wish->code = &made.code;
   }
   return callstack_capture_with(callstacks, wish);
+}
+
+/* UNLOADED. Waits no longer than WAIT_NS: a handler may have left a thread's search for good. */
+static void take_looking(void) {
+  uint64_t end = os_monotonic_ns() + WAIT_NS;
+  for (bool looks = false; !atomic_compare_exchange_strong(&looking, &looks, true); looks = false) {
+    if (os_monotonic_ns() >= end) return;
+    sched_yield();
+  }
 }
 
 /* ---- shared ---- */
@@ -92,11 +125,19 @@ bool interpreters_none(void) { return !atomic_load_explicit(&found, memory_order
 
 void interpreters_before_unloading(void) {
   atomic_fetch_add(&unloading, 1);
-  for (unsigned i = 0; i < WAITS_MOST && atomic_load(&captures); i++) sched_yield();
+  for (uint64_t end = 0; atomic_load(&captures); sched_yield()) {
+    uint64_t now = os_monotonic_ns();
+    if (!end) end = now + WAIT_NS;
+    if (now >= end) break;
+  }
 }
 
 void interpreters_after_unloading(void) {
-  if (atomic_load(&may_go) && !exports_are_there(&found_python.exports)) atomic_store(&found, NULL);
+  if (atomic_load(&may_go)) {
+    take_looking();
+    if (atomic_load(&found) && !exports_are_there(&found_python.exports)) atomic_store(&found, NULL);
+    atomic_store(&looking, false);
+  }
   atomic_fetch_sub(&unloading, 1);
 }
 
@@ -117,6 +158,7 @@ void interpreters_mapped(int descriptor) { code_map_mapped(&made, descriptor); }
 void interpreters_end(void) { code_map_refresh(&made, true); }
 
 void interpreters_fork_child(void) {
+  if (atomic_load(&may_go) && atomic_load(&unloading)) atomic_store(&found, NULL);
   atomic_store_explicit(&captures, 0, memory_order_relaxed); /* of threads that the child does not have */
   atomic_store_explicit(&unloading, 0, memory_order_relaxed);
   atomic_store_explicit(&looking, false, memory_order_relaxed);

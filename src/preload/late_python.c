@@ -3,7 +3,8 @@
  * A program may load libpython by dlopen, in a scope of its own, or a library that has CPython inside or
  * needs it. No function that the program calls then is ours, until CPython maps its first arena or the
  * first part of its stack of frames: before its first object. The library is found by the address that
- * mmap returns to. No lock is taken: other threads may hold the loader's. */
+ * mmap returns to. No lock is taken: other threads may hold the loader's. UNLOADED in
+ * interpreters.c is the protocol by which it is forgotten when the program unloads it. */
 #include "preload/late_python.h"
 
 #include "languages/python_allocator.h"
