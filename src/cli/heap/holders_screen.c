@@ -262,7 +262,8 @@ void heap_print_holders(const struct heap_file *file, size_t top) {
           (struct holder_row){node, file->dominators.retained[node], file->dominators.retained_blocks[node]};
   if (file->several) rows[count++] = (struct holder_row){NODE_ALL, file->several, file->several_blocks};
   array_sort(rows, count, sizeof *rows, by_bytes);
-  heap_print_title("HELD BY", "what would be freed if the holder let go; shared: others lead to all of it, too");
+  heap_print_title("HELD BY",
+                   "what would be freed if the holder let go; shared: others lead to all of it, too");
   puts("      bytes  share     blocks  holder");
   for (size_t i = 0; i < count && i < top; i++) print_holder(file, &rows[i]);
   if (count > top) printf("%*s%zu more\n", HOLDER_COLUMN, "", count - top);
