@@ -12,7 +12,7 @@
 enum { STEPS = 2 };
 
 /* Where the names begin, after columns for each step. */
-static int name_column(size_t count) { return 24 + 13 * (int)(count - 1); }
+static int name_column(size_t count) { return 26 + 13 * (int)(count - 1); }
 
 /* A holder or a type, in all snapshots. */
 struct growth {
