@@ -39,9 +39,10 @@ static inline _Atomic(uint16_t) *entry_of(uintptr_t stretch) {
 
 static void make_entry(uintptr_t stretch) {
   if (stretch >> LOWER_BITS >= UPPER || entry_of(stretch)) return;
-  _Atomic(uint16_t) *made = metadata_map(LOWER * sizeof *made), *none = NULL;
+  void *made = metadata_map(LOWER * sizeof(uint16_t));
+  _Atomic(uint16_t) *none = NULL;
   if (made && !atomic_compare_exchange_strong(&tables[stretch >> LOWER_BITS], &none, made))
-    metadata_unmap((void *)made, LOWER * sizeof *made);
+    metadata_unmap(made, LOWER * sizeof(uint16_t));
 }
 
 static void note(uintptr_t arena, uint32_t bits, bool begins) {
