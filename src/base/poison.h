@@ -1,10 +1,10 @@
-/* Poisoned memory: memory of ours that no code may touch now. Where AddressSanitizer runs, it reports
- * a touch by code that it watches, with the line.
+/* Poisoned memory: memory of ours that no code may touch now. Where AddressSanitizer runs, it
+ * reports a touch by code that it watches, with the line.
  *
  * The library and the program need not be built alike. The functions below are the sanitizer's, and
- * are there if any part of the process was built for it. Memory is poisoned where checks are on, and
- * by a library that was built for the sanitizer itself. Addresses and sizes are multiples of 8. What
- * is unmapped must not be poisoned, since another mapping can have its place. */
+ * are there if any part of the process was built for it. Memory is poisoned where checks are on,
+ * and by a library that was built for the sanitizer itself. Addresses and sizes are multiples of 8.
+ * What is unmapped must not be poisoned, since another mapping can have its place. */
 #ifndef BASE_POISON_H
 #define BASE_POISON_H
 

@@ -2,8 +2,8 @@
  *
  * GCC puts what a profile says is seldom run, or has no profile, into a part of its own, which the
  * symbol does not cover and a stripped file does not name. The function jumps into it, and it jumps
- * back into the middle of the function, as no other function does. The bytes are read one by one, so
- * what looks like a jump may be part of another instruction: then nothing jumps back. */
+ * back into the middle of the function, as no other function does. The bytes are read one by one,
+ * so what looks like a jump may be part of another instruction: then nothing jumps back. */
 #include "callstack/capture.h"
 #include "callstack/cfi.h"
 #include "callstack/object.h"

@@ -15,8 +15,9 @@ struct exports {
   const uint32_t *hash; /* the section .gnu.hash */
 };
 
-/* Opens the object that has an address. It must stay loaded while this is used: the caller runs in it,
- * say. False if the C library cannot find it without a lock, or if it has no table of the usual kind. */
+/* Opens the object that has an address. It must stay loaded while this is used: the caller runs in
+ * it, say. False if the C library cannot find it without a lock, or if it has no table of the usual
+ * kind. */
 bool exports_open(struct exports *exports, uintptr_t address);
 
 /* Whether the object that was opened is still there, as far as the loader says. */

@@ -1,10 +1,10 @@
 /* Finds CPython when it maps memory for the first time.
  *
- * A program may load libpython by dlopen, in a scope of its own, or a library that has CPython inside or
- * needs it. No function that the program calls then is ours, until CPython maps its first arena or the
- * first part of its stack of frames: before its first object. The library is found by the address that
- * mmap returns to. No lock is taken: other threads may hold the loader's. UNLOADED in
- * interpreters.c is the protocol by which it is forgotten when the program unloads it. */
+ * A program may load libpython by dlopen, in a scope of its own, or a library that has CPython
+ * inside or needs it. No function that the program calls then is ours, until CPython maps its first
+ * arena or the first part of its stack of frames: before its first object. The library is found by
+ * the address that mmap returns to. No lock is taken: other threads may hold the loader's. UNLOADED
+ * in interpreters.c is the protocol by which it is forgotten when the program unloads it. */
 #include "preload/late_python.h"
 
 #include "languages/python_allocator.h"
@@ -23,7 +23,8 @@ static struct {
   _Atomic(bool) told;
 } late;
 
-/* What CPython's versions map: arenas of 3.9 and of later ones, and parts of the stack of frames. */
+/* What CPython's versions map: arenas of 3.9 and of later ones, and parts of the stack of
+ * frames. */
 static bool is_of_pythons_sizes(size_t bytes) {
   return bytes == 1 << 20 || bytes == 256 << 10 || bytes == 16 << 10;
 }

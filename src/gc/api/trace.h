@@ -6,7 +6,8 @@
 
 struct wn_heap;
 
-/* The path of the trace that began last, and its profile. NULL: the heap has none. The world is stopped. */
+/* The path of the trace that began last, and its profile. NULL: the heap has none. The world is
+ * stopped. */
 const char *trace_last(const struct wn_heap *heap, const wn_profile **profile);
 
 /* Ends the traces of a heap that is being closed. No domain is left. */
