@@ -1,6 +1,6 @@
 /* A handle is used after its domain ended.
  * thread or domain has ended */
-#include "wrong.h"
+#include "wrong_run.h"
 
 static void body(wn_domain *domain, void *argument) {
   WN_SCOPE(domain);
@@ -22,12 +22,5 @@ static int run(wn_domain *d) {
   bool wrong = wn_to_int(wn_field(block, 0)) != 1;
   wn_global_free(d, global);
   return wrong;
-}
-
-int main(void) {
-  wn_heap *heap;
-  wn_domain *domain = begin(&heap);
-  int wrong = run(domain);
-  return end(heap, domain) + wrong;
 }
 /* SPDX-License-Identifier: MIT */

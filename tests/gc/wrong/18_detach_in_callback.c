@@ -1,6 +1,6 @@
 /* A finaliser ends its domain.
  * detach: called by a callback */
-#include "wrong.h"
+#include "wrong_run.h"
 
 static void finaliser(wn_domain *domain, void *context) {
   *(bool *)context = true;
@@ -16,12 +16,5 @@ static int run(wn_domain *d) {
   }
   must(wn_gc_minor(d));
   return !called;
-}
-
-int main(void) {
-  wn_heap *heap;
-  wn_domain *domain = begin(&heap);
-  int wrong = run(domain);
-  return end(heap, domain) + wrong;
 }
 /* SPDX-License-Identifier: MIT */

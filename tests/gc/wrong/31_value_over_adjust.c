@@ -1,6 +1,6 @@
 /* A raw value is kept over wn_custom_adjust.
  * a stale value */
-#include "wrong.h"
+#include "wrong_run.h"
 
 static int run(wn_domain *d) {
   static const wn_custom_ops ops = {"file", NULL};
@@ -10,12 +10,5 @@ static int run(wn_domain *d) {
   must(wn_custom_adjust(d, custom, 1));
   if (IS_RIGHT) value = wn_value_of(custom);
   return !wn_words(wn_value_of(wn_root(d, value)));
-}
-
-int main(void) {
-  wn_heap *heap;
-  wn_domain *domain = begin(&heap);
-  int wrong = run(domain);
-  return end(heap, domain) + wrong;
 }
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,6 @@
 /* A finaliser keeps the handle that it got.
  * after its scope ended */
-#include "wrong.h"
+#include "wrong_run.h"
 
 static wn_ref kept;
 static wn_global *global;
@@ -22,12 +22,5 @@ static int run(wn_domain *d) {
   bool wrong = wn_to_int(wn_field(kept, 0)) != 1;
   wn_global_free(d, global);
   return wrong;
-}
-
-int main(void) {
-  wn_heap *heap;
-  wn_domain *domain = begin(&heap);
-  int wrong = run(domain);
-  return end(heap, domain) + wrong;
 }
 /* SPDX-License-Identifier: MIT */
