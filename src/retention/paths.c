@@ -54,11 +54,11 @@ static uint32_t group_of(struct finding *of, uint64_t signature, uint32_t node) 
   return index_add(&of->index, signature, (uint32_t)paths->count) ? (uint32_t)paths->count : 0;
 }
 
-static bool find_groups(struct finding *of, uint32_t type) {
+static bool find_groups(struct finding *of, paths_wanted *wanted, void *context) {
   const struct graph *graph = of->graph;
   for (uint32_t i = 1; i < graph->reached; i++) {
     uint32_t node = graph->order[i];
-    if (node < graph->first_block || graph->node_type[node] != type) continue;
+    if (node < graph->first_block || !wanted(context, node)) continue;
     uint32_t number = group_of(of, of->signatures[node], node);
     if (!number) return false;
     struct path_group *group = &of->paths->groups[number - 1];
@@ -91,14 +91,14 @@ static int by_retained(const void *a, const void *b) {
 /* ---- shared ---- */
 
 bool paths_find(struct paths *paths, const struct graph *graph, const struct dominators *dominators,
-                uint32_t type) {
+                paths_wanted *wanted, void *context) {
   struct finding of = {.graph = graph, .dominators = dominators, .paths = paths};
   *paths = (struct paths){.of_node = calloc(graph->node_count, sizeof *paths->of_node)};
   of.signatures = calloc(graph->node_count, sizeof *of.signatures);
   of.by_group = calloc(graph->node_count, sizeof *of.by_group);
   bool enough = of.signatures && of.by_group && paths->of_node;
   if (enough) sign(graph, of.signatures);
-  enough = enough && find_groups(&of, type);
+  enough = enough && find_groups(&of, wanted, context);
   if (enough) {
     dominators_walk(dominators, &(struct dominators_walk){enter, leave, &of});
     array_sort(paths->groups, paths->count, sizeof *paths->groups, by_retained);

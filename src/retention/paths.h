@@ -1,4 +1,4 @@
-/* Shortest paths from the roots to the blocks of a type, in groups of equal signatures.
+/* Shortest paths from the roots to some blocks, in groups of equal signatures.
  *
  * SIGNATURE. A path is the steps from its holder to the block. A step is the type of a block and
  * the name or the number of the field that led to it; the fields of a long block are one, `[*]`.
@@ -22,7 +22,7 @@ struct path_group {
 struct paths {
   struct path_group *groups; /* most retained bytes first */
   size_t count, capacity;
-  uint32_t *of_node; /* by node: the number of its group; 0: it has another type */
+  uint32_t *of_node; /* by node: the number of its group; 0: it is not wanted */
 };
 
 /* A step of a path: `blocks` blocks of a type, to the first of which `field` of the last step
@@ -33,9 +33,12 @@ struct path_step {
   uint32_t blocks;
 };
 
+/* Which blocks: those for which it is true. */
+typedef bool paths_wanted(void *context, uint32_t node);
+
 /* False without memory. Freed by paths_free, also then. */
 bool paths_find(struct paths *paths, const struct graph *graph, const struct dominators *dominators,
-                uint32_t type);
+                paths_wanted *wanted, void *context);
 void paths_free(struct paths *paths);
 
 /* Writes the last `most` steps to a node, the first one first, and returns how many there are. */

@@ -1,5 +1,5 @@
 /* What grew between two snapshots, or in each step between three. Blocks move, so no block of one
- * is looked for in another: holders and types are compared, by their names. */
+ * is looked for in another: holders, names and types are compared. */
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/index.h"
@@ -14,11 +14,12 @@ enum { STEPS = 2 };
 /* Where the names begin, after columns for each step. */
 static int name_column(size_t count) { return 26 + 13 * (int)(count - 1); }
 
-/* A holder or a type, in all snapshots. */
+/* A holder, a name or a type, in all snapshots. */
 struct growth {
   char *name;
   uint64_t bytes[STEPS + 1], blocks[STEPS + 1];
-  size_t count; /* of snapshots */
+  size_t count;  /* of snapshots */
+  uint32_t open; /* blocks of it above the one where the walk of add_named is */
 };
 
 struct rows {
@@ -109,6 +110,43 @@ static bool add_types(struct rows *rows, const struct heap_file *file, size_t sn
   return enough;
 }
 
+/* The walk over the blocks that the language describes. What blocks of one name hold of each other
+ * counts once. */
+struct naming {
+  struct rows *rows;
+  const struct heap_file *file;
+  size_t snapshot, count;
+  bool enough;
+};
+
+static struct growth *named(struct naming *of, uint32_t node) {
+  char name[HEAP_NAME_MOST];
+  if (node < of->file->graph.first_block || !graph_description(&of->file->graph, node)) return NULL;
+  struct growth *row = find(of->rows, heap_block_name(&of->file->graph, node, name), of->count);
+  of->enough &= row != NULL;
+  return row;
+}
+
+static void enter_named(void *context, uint32_t node) {
+  struct naming *of = context;
+  struct growth *row = named(of, node);
+  if (!row || row->open++) return;
+  row->bytes[of->snapshot] += of->file->dominators.retained[node];
+  row->blocks[of->snapshot] += of->file->dominators.retained_blocks[node];
+}
+
+static void leave_named(void *context, uint32_t node) {
+  struct growth *row = named(context, node);
+  if (row) row->open--;
+}
+
+static bool add_named(struct rows *rows, const struct heap_file *file, size_t snapshot, size_t count) {
+  struct naming of = {rows, file, snapshot, count, true};
+  if (!file->graph.description_count) return true;
+  dominators_walk(&file->dominators, &(struct dominators_walk){enter_named, leave_named, &of});
+  return of.enough;
+}
+
 static void print_time(const struct graph *graph) {
   time_t seconds = (time_t)(graph->time_ns / 1000000000u);
   struct tm local;
@@ -167,22 +205,26 @@ static void print_total(const struct heap_file *const *files, size_t count) {
 /* ---- shared ---- */
 
 int heap_print_growth(const struct heap_file *const *files, size_t count, size_t top) {
-  struct rows holders = {0}, types = {0};
+  struct rows holders = {0}, named = {0}, types = {0};
   bool enough = true;
   for (size_t i = 0; i < count; i++)
     if (!files[i]->graph.complete)
       return fail_job("%s: the file ends early, and cannot be compared", files[i]->name);
   for (size_t i = 0; enough && i < count; i++)
-    enough = add_holders(&holders, files[i], i, count) && add_types(&types, files[i], i, count);
+    enough = add_holders(&holders, files[i], i, count) && add_named(&named, files[i], i, count) &&
+             add_types(&types, files[i], i, count);
   if (enough) {
     print_head(files, count);
     print_warnings(files, count);
     print_total(files, count);
-    print_rows(&holders, "HELD BY", "what would be freed if the holder let go", "holder", count, top);
+    print_rows(&holders, "HELD BY", "what would be freed if it let go", "holder", count, top);
+    if (named.count)
+      print_rows(&named, "HELD BY NAME", "the same for what the language names", "name", count, top);
     print_rows(&types, "TYPES", "before, change: what each of the blocks alone holds, in sum", "type", count,
                top);
   }
   rows_free(&holders);
+  rows_free(&named);
   rows_free(&types);
   return enough ? 0 : fail_job("no memory for the tables");
 }

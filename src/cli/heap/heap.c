@@ -6,12 +6,12 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-enum { TOP_DEFAULT = 10, FILES_MOST = 3, LETTER_PATH = 256, LETTER_TRACE };
+enum { TOP_DEFAULT = 10, FILES_MOST = 3, LETTER_PATH = 256, LETTER_TRACE, LETTER_DOMINATORS };
 
 struct options {
   const char *path, *trace, *output;
   size_t top;
-  bool json;
+  bool json, dominators;
 };
 
 static int parse_top(const char *text, size_t *top) {
@@ -24,16 +24,20 @@ static int parse_top(const char *text, size_t *top) {
 }
 
 static int parse(struct options *options, int argc, char **argv) {
-  static const struct option known[] = {
-      {"path", required_argument, NULL, LETTER_PATH}, {"trace", required_argument, NULL, LETTER_TRACE},
-      {"top", required_argument, NULL, 'n'},          {"json", no_argument, NULL, 'j'},
-      {"output", required_argument, NULL, 'o'},       {0}};
+  static const struct option known[] = {{"path", required_argument, NULL, LETTER_PATH},
+                                        {"trace", required_argument, NULL, LETTER_TRACE},
+                                        {"dominators", no_argument, NULL, LETTER_DOMINATORS},
+                                        {"top", required_argument, NULL, 'n'},
+                                        {"json", no_argument, NULL, 'j'},
+                                        {"output", required_argument, NULL, 'o'},
+                                        {0}};
   int option, code;
   opterr = 0;
   while ((option = getopt_long(argc, argv, ":n:jo:", known, NULL)) != -1) switch (option) {
     case 'o': options->output = optarg; break;
     case LETTER_TRACE: options->trace = optarg; break;
     case LETTER_PATH: options->path = optarg; break;
+    case LETTER_DOMINATORS: options->dominators = true; break;
     case 'j': options->json = true; break;
     case 'n':
       if ((code = parse_top(optarg, &options->top))) return code;
@@ -41,6 +45,12 @@ static int parse(struct options *options, int argc, char **argv) {
     default: return fail_option("heap", option, argv, known);
     }
   return 0;
+}
+
+static int print_dominators(const struct heap_file *file, size_t top) {
+  bool left_out;
+  heap_print_head(file);
+  return heap_print_holders(file, top, true, &left_out);
 }
 
 static int print(const struct options *options, struct heap_file *files, size_t count) {
@@ -51,8 +61,22 @@ static int print(const struct options *options, struct heap_file *files, size_t 
   if (options->json) return heap_print_json(files);
   ascii_if_locale_asks(&stdout);
   if (count > 1) return heap_print_growth(all, count, options->top);
+  if (options->dominators) return print_dominators(files, options->top);
   return options->path ? heap_print_paths(files, options->path, options->top)
                        : heap_print_screen(files, options->top);
+}
+
+/* Each of these prints something else, and of one snapshot. */
+static int check(const struct options *options, size_t count) {
+  const char *given[4];
+  size_t number = 0;
+  if (options->output) given[number++] = "--output";
+  if (options->json) given[number++] = "--json";
+  if (options->path) given[number++] = "--path";
+  if (options->dominators) given[number++] = "--dominators";
+  if (number > 1) return fail_usage("heap", "%s and %s exclude each other", given[0], given[1]);
+  if (!number && options->trace) given[number++] = "--trace";
+  return count > 1 && number ? fail_usage("heap", "%s is of one snapshot", given[0]) : 0;
 }
 
 int command_heap(int argc, char **argv) {
@@ -64,11 +88,7 @@ int command_heap(int argc, char **argv) {
   if (!count)
     return fail_usage("heap", "which snapshot? usage: winnow heap [OPTION...] FILE [AFTER [AFTER2]]");
   if (count > FILES_MOST) return fail_usage("heap", "three snapshots at most can be compared");
-  const char *single = options.path ? "--path" : options.json ? "--json" : options.trace ? "--trace" : NULL;
-  if (options.output) single = "--output";
-  if (count > 1 && single) return fail_usage("heap", "%s is of one snapshot", single);
-  if (options.json && options.path)
-    return fail_usage("heap", "--json has no paths: without --path, or without --json");
+  code = check(&options, count);
   while (!code && opened < count) code = heap_open(&files[opened], argv[(size_t)optind + opened]), opened++;
   if (!code) code = print(&options, files, count);
   while (opened) heap_close(&files[--opened]);

@@ -48,12 +48,19 @@ void heap_print_name(const char *name, int indent);
 
 void heap_print_title(const char *title, const char *explanation);
 
-/* The screen of one snapshot; of the paths to blocks of a type; of what grew between two or three.
- * Each returns an exit code. `top`: rows at most. */
-void heap_print_holders(const struct heap_file *file, size_t top); /* a part of the screen */
+/* What the snapshot is of, how much there is, and what is missing. */
+void heap_print_head(const struct heap_file *file);
+
+/* The table of holders. `all`: with all rows below them; *left_out: whether it has fewer. Returns an
+ * exit code. */
+int heap_print_holders(const struct heap_file *file, size_t top, bool all, bool *left_out);
+
+/* The screen of one snapshot; of the paths to blocks of a name, which is a type's, or a type's and
+ * what the language says of the block; of what grew between two or three. Each returns an exit
+ * code. `top`: rows at most. */
 void heap_print_numbers(const struct heap_file *file, uint64_t bytes, uint64_t blocks);
 int heap_print_screen(const struct heap_file *file, size_t top);
-int heap_print_paths(const struct heap_file *file, const char *type, size_t top);
+int heap_print_paths(const struct heap_file *file, const char *of, size_t top);
 int heap_print_growth(const struct heap_file *const *files, size_t count, size_t top);
 int heap_print_json(const struct heap_file *file);
 

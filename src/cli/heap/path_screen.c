@@ -1,4 +1,4 @@
-/* The paths from the roots to the blocks of a type. */
+/* The paths from the roots to the blocks of a name. */
 #include "cli/command.h"
 #include "cli/heap/heap_text.h"
 #include "cli/text.h"
@@ -92,26 +92,37 @@ static void print_group(const struct heap_file *file, const struct paths *paths,
   print_origin(file, paths, group);
 }
 
-/* The row of a type's name; NULL: there is none. Names may be of several types: the one that
- * retains most. */
-static const struct type_row *row_of(const struct heap_file *file, const char *type) {
-  for (size_t i = 0; i < file->types.count; i++)
-    if (!strcmp(graph_type_name(&file->graph, file->types.rows[i].type), type)) return &file->types.rows[i];
-  return NULL;
+/* Blocks of a type, or a type and what the language says of the block. */
+struct wanted {
+  const struct graph *graph;
+  const char *name;
+};
+
+static bool is_wanted(void *context, uint32_t node) {
+  const struct wanted *wanted = context;
+  const struct graph *graph = wanted->graph;
+  const char *type = graph_type_name(graph, graph->node_type[node]), *described;
+  size_t length = strlen(type);
+  if (strncmp(type, wanted->name, length)) return false;
+  if (!wanted->name[length]) return true;
+  return wanted->name[length] == ' ' && (described = graph_description(graph, node)) &&
+         !strcmp(described, wanted->name + length + 1);
 }
 
 /* ---- shared ---- */
 
-int heap_print_paths(const struct heap_file *file, const char *type, size_t top) {
-  const struct type_row *row = row_of(file, type);
+int heap_print_paths(const struct heap_file *file, const char *of, size_t top) {
+  struct wanted wanted = {&file->graph, of};
   struct paths paths = {0};
-  if (!row) return fail_job("%s: no reachable block is of the type '%s'", file->name, type);
-  if (!paths_find(&paths, &file->graph, &file->dominators, row->type))
-    return fail_job("%s: no memory for its paths", file->name);
-  heap_print_title("LED TO BY", "a shortest path from a root to blocks of this type, and what these hold");
-  for (size_t i = 0; i < paths.count && i < top; i++) print_group(file, &paths, &paths.groups[i]);
-  if (paths.count > top) printf("\n  %zu more\n", paths.count - top);
+  int code = 0;
+  if (!paths_find(&paths, &file->graph, &file->dominators, is_wanted, &wanted))
+    code = fail_job("%s: no memory for its paths", file->name);
+  else if (!paths.count)
+    code = fail_job("%s: no reachable block is a '%s'", file->name, of);
+  if (!code) heap_print_title("LED TO BY", "a shortest path from a root to such blocks, and what these hold");
+  for (size_t i = 0; !code && i < paths.count && i < top; i++) print_group(file, &paths, &paths.groups[i]);
+  if (!code && paths.count > top) printf("\n  %zu more\n", paths.count - top);
   paths_free(&paths);
-  return 0;
+  return code;
 }
 /* SPDX-License-Identifier: MIT */

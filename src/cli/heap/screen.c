@@ -5,32 +5,7 @@
 #include "cli/text.h"
 #include <time.h>
 
-enum { TYPE_COLUMN = 42, SITE_COLUMN = 40, NEXT_COLUMN = 29, QUOTES = 4 };
-
-static void print_head(const struct heap_file *file) {
-  const struct graph *graph = &file->graph;
-  time_t seconds = (time_t)(graph->time_ns / 1000000000u);
-  struct tm local;
-  char when[32] = "", bytes[32], blocks[64];
-  if (localtime_r(&seconds, &local)) strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &local);
-  text_style(stdout, STYLE_BOLD);
-  text_name(stdout, graph->command && *graph->command ? graph->command : file->name);
-  text_style(stdout, STYLE_PLAIN);
-  printf("   process %llu at %s", (unsigned long long)graph->process, when);
-  if (graph->language && *graph->language) {
-    fputs(", heap of ", stdout);
-    text_name(stdout, graph->language);
-  }
-  uint32_t reachable = file->dominators.retained_blocks[NODE_ALL];
-  printf("\n\n  Reachable  %10s   in %s, exactly\n", text_bytes(bytes, (double)graph->bytes),
-         text_number_of(blocks, reachable, "block"));
-  uint32_t garbage = graph->node_count - graph->first_block - reachable;
-  uint64_t all = 0;
-  for (uint32_t node = graph->first_block; node < graph->node_count; node++) all += graph->node_bytes[node];
-  if (garbage)
-    printf("  Garbage    %10s   in %s that no collection has freed yet\n",
-           text_bytes(bytes, (double)(all - graph->bytes)), text_number_of(blocks, garbage, "block"));
-}
+enum { TYPE_COLUMN = 42, SITE_COLUMN = 40 };
 
 static void print_warnings(const struct graph *graph) {
   char number[64];
@@ -87,7 +62,7 @@ static void print_sites(const struct heap_file *file, size_t top) {
     putchar('\n');
   }
   if (!file->sites.count) return;
-  snprintf(explanation, sizeof explanation, "estimated from %s, with the 95 %% range",
+  snprintf(explanation, sizeof explanation, "estimates from %s, each with its own 95 %% range",
            text_number_of(samples, (double)file->sites.samples, "sampled block"));
   heap_print_title("ALLOCATED IN", explanation);
   puts("      bytes          range  share  function");
@@ -95,16 +70,24 @@ static void print_sites(const struct heap_file *file, size_t top) {
   if (file->sites.count > top) printf("%*s%zu more\n", SITE_COLUMN, "", file->sites.count - top);
 }
 
-/* With TYPE for the type if its name is too long for the line. */
-static void print_next(const struct heap_file *file, const struct type_row *row) {
-  static const char explanation[] = "        what leads to the blocks of a type";
-  const char *type = graph_type_name(&file->graph, row->type);
-  size_t columns = NEXT_COLUMN + text_columns(type) + text_columns(file->name), width = (size_t)text_width();
-  fputs("\n  Next:  winnow heap --path ", stdout);
-  text_word(stdout, columns + QUOTES > width ? "TYPE" : type);
-  putchar(' ');
-  text_file(stdout, file->name);
-  puts(columns + QUOTES + sizeof explanation > width ? "" : explanation);
+/* A command, with what it prints if that fits. The words and `after` need no quotes. */
+static void print_command(const char *words, const char *name, const char *file, const char *after,
+                          const char *what) {
+  size_t columns = 9 + strlen(words) + text_columns(name) + text_columns(file) + strlen(after) + strlen(what);
+  fputs(words, stdout);
+  if (*name) text_word(stdout, name), putchar(' ');
+  text_file(stdout, file);
+  printf("%s%s\n", after, columns + 4 > (size_t)text_width() ? "" : what); /* 4: quotes */
+}
+
+static void print_next(const struct heap_file *file, const struct type_row *rows, bool left_out) {
+  if (file->types.count)
+    print_command("\n  Next:  winnow heap --path ", graph_type_name(&file->graph, rows->type), file->name, "",
+                  "   (what leads to blocks of this name)");
+  print_command(file->types.count ? "         winnow heap " : "\n  Next:  winnow heap ", "", file->name,
+                " LATER", "   (what grew, from a second snapshot)");
+  if (left_out)
+    print_command("         winnow heap --dominators ", "", file->name, "", "   (more of HELD BY)");
 }
 
 /* ---- shared ---- */
@@ -116,18 +99,47 @@ void heap_print_numbers(const struct heap_file *file, uint64_t bytes, uint64_t b
          text_short_count(count, (double)blocks));
 }
 
+void heap_print_head(const struct heap_file *file) {
+  const struct graph *graph = &file->graph;
+  time_t seconds = (time_t)(graph->time_ns / 1000000000u);
+  struct tm local;
+  char when[32] = "", bytes[32], blocks[64];
+  if (localtime_r(&seconds, &local)) strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &local);
+  text_style(stdout, STYLE_BOLD);
+  text_name(stdout, graph->command && *graph->command ? graph->command : file->name);
+  text_style(stdout, STYLE_PLAIN);
+  printf("   process %llu at %s", (unsigned long long)graph->process, when);
+  if (graph->language && *graph->language) {
+    fputs(", heap of ", stdout);
+    text_name(stdout, graph->language);
+  }
+  uint32_t reachable = file->dominators.retained_blocks[NODE_ALL];
+  printf("\n\n  Reachable  %10s   in %s, exactly\n", text_bytes(bytes, (double)graph->bytes),
+         text_number_of(blocks, reachable, "block"));
+  uint32_t garbage = graph->node_count - graph->first_block - reachable;
+  uint64_t all = 0;
+  for (uint32_t node = graph->first_block; node < graph->node_count; node++) all += graph->node_bytes[node];
+  if (garbage)
+    printf("  Garbage    %10s   in %s that no collection has freed yet\n",
+           text_bytes(bytes, (double)(all - graph->bytes)), text_number_of(blocks, garbage, "block"));
+  print_warnings(graph);
+}
+
 int heap_print_screen(const struct heap_file *file, size_t top) {
   struct type_row *rows = array_new(file->types.count, sizeof *rows);
+  bool left_out;
+  int code;
   if (!rows) return fail_job("no memory for the tables");
   if (file->types.count) memcpy(rows, file->types.rows, file->types.count * sizeof *rows);
   array_sort(rows, file->types.count, sizeof *rows, by_own_bytes);
-  print_head(file);
-  print_warnings(&file->graph);
-  heap_print_holders(file, top);
-  print_types(file, rows, top);
-  print_sites(file, top);
-  if (file->types.count) print_next(file, rows);
+  heap_print_head(file);
+  code = heap_print_holders(file, top, false, &left_out);
+  if (!code) {
+    print_types(file, rows, top);
+    print_sites(file, top);
+    print_next(file, rows, left_out);
+  }
   free(rows);
-  return 0;
+  return code;
 }
 /* SPDX-License-Identifier: MIT */

@@ -1,0 +1,86 @@
+/* Chains, and the blocks below them. */
+#include "cli/heap/chain.h"
+
+enum { STEP_COLUMNS = 36 };
+
+/* The next block of a run; NOWHERE: there is none. */
+static uint32_t next_of_run(const struct heap_file *file, uint32_t node) {
+  const struct graph *graph = &file->graph;
+  const struct dominators *of = &file->dominators;
+  if (node < graph->first_block || graph_description(graph, node)) return NOWHERE;
+  for (uint32_t child = of->child[node]; child != NOWHERE; child = of->sibling[child])
+    if (2 * of->retained[child] >= of->retained[node])
+      return graph->node_type[child] == graph->node_type[node] && !graph_description(graph, child) ? child
+                                                                                                   : NOWHERE;
+  return NOWHERE;
+}
+
+static void enter_run(struct below *below, uint32_t node) {
+  below->child = below->file->dominators.child[node];
+  below->next_of_run = node == below->last ? NOWHERE : next_of_run(below->file, node);
+}
+
+static void add_text(struct chain *chain, const char *text) {
+  size_t length = strlen(chain->text);
+  snprintf(chain->text + length, sizeof chain->text - length, "%s", text);
+}
+
+static void add_run(const struct heap_file *file, struct chain *chain, uint32_t node) {
+  char name[HEAP_NAME_MOST], fitted[HEAP_NAME_MOST], count[32];
+  uint32_t repeated = 1;
+  chain->first = chain->last = node;
+  for (uint32_t next; (next = next_of_run(file, chain->last)) != NOWHERE; repeated++) chain->last = next;
+  if (*chain->text) add_text(chain, " > ");
+  add_text(chain, heap_fit(heap_block_name(&file->graph, node, name), STEP_COLUMNS, fitted));
+  if (repeated > 1) add_text(chain, " x "), add_text(chain, text_count(count, repeated));
+}
+
+/* The block below a chain with which it goes on; NOWHERE: it ends. */
+static uint32_t next_step(const struct heap_file *file, const struct chain *chain) {
+  struct below below = below_of(file, chain);
+  for (uint32_t node; (node = below_next(&below)) != NOWHERE;)
+    if (10 * file->dominators.retained[node] >= 9 * chain->bytes) {
+      bool named = graph_description(&file->graph, node) != NULL;
+      return named && !graph_description(&file->graph, chain->begin) ? NOWHERE : node;
+    }
+  return NOWHERE;
+}
+
+static void extend(const struct heap_file *file, struct chain *chain) {
+  for (uint32_t node; (node = next_step(file, chain)) != NOWHERE;) add_run(file, chain, node);
+}
+
+/* ---- shared ---- */
+
+void chain_of_holder(struct chain *chain, const struct heap_file *file, uint32_t node, const char *name) {
+  *chain = (struct chain){.begin = node, .first = node, .last = node};
+  chain->bytes = node == NODE_ALL ? file->several : file->dominators.retained[node];
+  add_text(chain, name);
+  if (node != NODE_ALL) extend(file, chain);
+}
+
+void chain_of_block(struct chain *chain, const struct heap_file *file, uint32_t node) {
+  *chain = (struct chain){.begin = node, .bytes = file->dominators.retained[node]};
+  add_run(file, chain, node);
+  extend(file, chain);
+}
+
+struct below below_of(const struct heap_file *file, const struct chain *chain) {
+  struct below below = {.file = file, .last = chain->last};
+  enter_run(&below, chain->first);
+  return below;
+}
+
+uint32_t below_next(struct below *below) {
+  for (;;) {
+    uint32_t node = below->child;
+    if (node == NOWHERE && below->next_of_run == NOWHERE) return NOWHERE;
+    if (node == NOWHERE) {
+      enter_run(below, below->next_of_run);
+      continue;
+    }
+    below->child = below->file->dominators.sibling[node];
+    if (node >= below->file->graph.first_block && node != below->next_of_run) return node;
+  }
+}
+/* SPDX-License-Identifier: MIT */
