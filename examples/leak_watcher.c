@@ -4,7 +4,8 @@
  * A period is some work and then a full collection, so that only live blocks count as live. The
  * program prints a site if its live words have grown in each of the last GROWS_FOR periods. A cache
  * that is full does not grow, and neither does short-lived garbage. Each sampled word stands for 1
- * / RATE words, so small sites are followed less closely: they are printed late, or never.
+ * / RATE words, so small sites are followed less closely: they are printed late, or never. With a
+ * site it prints what holds one of its blocks.
  *
  * The program has all three: a list that is never emptied, a cache of a fixed size, and garbage. It
  * fails if it prints any site but the leak. */
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 #include <winnow/gc.h>
 #include <winnow/memprof.h>
+#include <winnow/snapshot.h>
 
 #define RATE 0.02
 enum { SITES_MOST = 64, PERIODS = 12, GROWS_FOR = 6, CACHE_SLOTS = 256 };
@@ -23,6 +25,7 @@ struct site {
   const char *name;        /* the part of the program that first allocated there */
   double live, before;     /* words: now, and at the end of the last period */
   int grew;                /* in so many periods in a row */
+  struct sample *example;  /* a live one; NULL: none is known */
 };
 
 struct watcher {
@@ -53,6 +56,7 @@ static void *born(wn_domain *domain, const wn_allocation *allocation, void *cont
   if (!sample) return NULL;
   *sample = (struct sample){site, (double)allocation->n_samples / RATE};
   site->live += sample->words;
+  site->example = sample;
   return sample;
 }
 
@@ -65,6 +69,7 @@ static void forget(void *metadata, void *context) {
   struct sample *sample = metadata;
   (void)context;
   sample->site->live -= sample->words;
+  if (sample->site->example == sample) sample->site->example = NULL;
   free(sample);
 }
 
@@ -82,16 +87,28 @@ static void end_period(struct watcher *watcher) {
 
 static bool keeps_growing(const struct site *site) { return site->grew >= GROWS_FOR; }
 
-static void print(const struct site *site) {
+static void print_step(void *context, const wn_path_step *step) {
+  const char **between = context;
+  printf("%s%s%s%s", *between, step->type, step->name ? " " : "", step->name ? step->name : "");
+  if (step->blocks > 1) printf(" x %zu", step->blocks);
+  *between = " > ";
+}
+
+static void print(wn_domain *domain, const wn_profile *profile, const struct site *site) {
   wn_frame frame = wn_callstack_frame(site->callstack, 0);
+  const char *before = "  held by ";
   printf("%s: about %.0f words live, more in each of %d periods (%s+0x%zx)\n", site->name, site->live,
          site->grew, frame.module ? frame.module : "?", (size_t)frame.offset);
+  if (site->example && !wn_sample_path(domain, profile, site->example, print_step, &before)) putchar('\n');
 }
 
 /* ---- the program ---- */
 
-static void leak(wn_domain *domain, wn_ref list) {
+static void leak(wn_domain *domain, wn_global *visitors) {
+  WN_SCOPE(domain);
+  wn_ref list = wn_global_get(domain, visitors);
   for (int i = 0; i < 2000; i++) wn_push_int(domain, list, 0, i);
+  wn_global_set(domain, visitors, list);
 }
 
 static void fill_cache(wn_domain *domain, wn_ref cache, int period) {
@@ -110,9 +127,10 @@ static void churn(wn_domain *domain) {
   }
 }
 
-static bool run_period(wn_domain *domain, struct watcher *watcher, wn_ref list, wn_ref cache, int period) {
+static bool run_period(wn_domain *domain, struct watcher *watcher, wn_global *visitors, wn_ref cache,
+                       int period) {
   watcher->doing = "leak";
-  leak(domain, list);
+  leak(domain, visitors);
   if (wn_gc_minor(domain)) return false; /* reports the births before the next part begins */
   watcher->doing = "cache";
   fill_cache(domain, cache, period);
@@ -125,15 +143,17 @@ static bool run_period(wn_domain *domain, struct watcher *watcher, wn_ref list, 
 }
 
 /* True if the leak was printed, and no other site. */
-static bool run(wn_domain *domain, struct watcher *watcher) {
+static bool run(wn_domain *domain, struct watcher *watcher, const wn_profile *profile) {
   WN_SCOPE(domain);
   int leaks = 0, others = 0;
-  wn_ref list = wn_root(domain, wn_int(0)), cache = wn_alloc(domain, CACHE_SLOTS, 0);
+  wn_ref cache = wn_alloc(domain, CACHE_SLOTS, 0);
+  wn_global *visitors = wn_global_new_named(domain, wn_root(domain, wn_int(0)), "visitors");
+  if (!visitors) return puts(wn_last_error()), false;
   for (int period = 0; period < PERIODS; period++) {
-    if (!run_period(domain, watcher, list, cache, period)) return puts(wn_last_error()), false;
+    if (!run_period(domain, watcher, visitors, cache, period)) return puts(wn_last_error()), false;
     for (const struct site *site = watcher->sites; site->callstack; site++)
       if (keeps_growing(site)) {
-        print(site);
+        print(domain, profile, site);
         (*site->name == 'l') ? leaks++ : others++;
       }
   }
@@ -156,7 +176,7 @@ int main(void) {
   if (wn_heap_open(NULL, &heap) || wn_domain_attach(heap, &domain) ||
       wn_memprof_start(domain, &options, &tracker, &profile))
     return puts(wn_last_error()), 1;
-  bool good = run(domain, &watcher);
+  bool good = run(domain, &watcher, profile);
   if (wn_memprof_stop(domain) || wn_memprof_discard(profile)) return puts(wn_last_error()), 1;
   for (struct site *site = watcher.sites; site->callstack; site++) wn_callstack_free(site->callstack);
   return wn_domain_detach(domain) || wn_heap_close(heap) || !good;

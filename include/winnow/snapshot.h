@@ -1,4 +1,4 @@
-/* Heap snapshots: which blocks there are, and what holds them alive.
+/* What holds blocks alive: snapshots of the heap, and the path to one block.
  *
  *   if (wn_heap_snapshot(domain, "now.heap")) return report(wn_last_error());
  *
@@ -9,6 +9,7 @@
 #define WINNOW_SNAPSHOT_H
 
 #include <winnow/heap.h>
+#include <winnow/profile.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -27,6 +28,31 @@ extern "C" {
  * May collect. WN_EIO: the file cannot be written, it is no regular file, or the copy was ended.
  * WN_ENOMEM. WN_ESTATE: the caller is in a hook. */
 WN_API wn_status wn_heap_snapshot(wn_domain *domain, const char *path);
+
+/* A step of a path: a root first, and then blocks. Blocks of one type that follow each other and have
+ * no name, as in a list, are one step. The texts are valid until the visit of the step returns. */
+typedef struct wn_path_step {
+  const char *type;  /* of the block; of the root what it is: "global", "handle", ... */
+  const char *name;  /* what the hook `describe` says of the block, or the root's name; NULL: nothing */
+  const char *field; /* that leads here from the step before, by the hook field_name; NULL: no name */
+  size_t index;      /* that field's number */
+  size_t blocks;     /* so many of them */
+} wn_path_step;
+typedef void wn_path_visit(void *context, const wn_path_step *step);
+
+/* Visits the steps of a shortest path from a root to a block: to that of a handle, which does not
+ * count as a root itself, or to the tracked block of a profile that has this metadata. If no root
+ * leads there, or no tracked block has the metadata, nothing is visited.
+ *
+ * The world stops for a minor collection, for the search, and for the visits, which may call no
+ * function of the heap. Takes about 40 bytes for each block that it meets, and mostly meets those
+ * that are nearer to the roots.
+ *
+ * May collect. WN_EINVAL: the handle has no block, or an argument is NULL. WN_ENOMEM. WN_ESTATE:
+ * the caller is in a hook. */
+WN_API wn_status wn_block_path(wn_domain *domain, wn_ref ref, wn_path_visit *visit, void *context);
+WN_API wn_status wn_sample_path(wn_domain *domain, const wn_profile *profile, const void *metadata,
+                                wn_path_visit *visit, void *context);
 
 /* For the hook walk_roots: in snapshots, the values that it visits next are held by a root of this
  * name; NULL: by one without a name. The name must stay as it is until the next call, or until the

@@ -246,6 +246,39 @@ static void load(const char *path, struct graph *graph) {
   assert_int_equal(graph->lost, 0);
 }
 
+/* ---- a path is as short as the graph's ---- */
+
+static void count_blocks(void *context, const wn_path_step *step) {
+  *(size_t *)context += step->blocks;
+  assert_non_null(step->type);
+}
+
+static uint32_t node_of(const struct graph *graph, int number) {
+  for (uint32_t node = graph->first_block; node < graph->node_count; node++)
+    if (graph_is_reachable(graph, node) && number_of(graph, node) == number) return node;
+  fail_msg("node %d is not in the graph", number);
+  return NODE_ALL;
+}
+
+/* Of a block some steps away from a root. The graph finds another path where the data of ephemerons
+ * are on it. */
+static void check_path(struct model *model, const struct graph *graph) {
+  WN_SCOPE(model->domain);
+  size_t blocks = 0, wanted = 0, data = 0;
+  wn_ref at = wn_root(model->domain, model->slots[below(model, ROOTED)]);
+  for (size_t steps = below(model, 12); steps; steps--) {
+    size_t words = wn_words(wn_value_of(at)), field = below(model, words < FIELDS ? words : FIELDS);
+    if (wn_tag(wn_value_of(at)) > WN_TAG_SCANNED_MAX || wn_field(at, field) & 1) continue;
+    wn_assign_field(at, at, field);
+  }
+  size_t words = wn_words(wn_value_of(at));
+  uint32_t node = node_of(graph, (int)((words >= LONG_WORDS ? words - LONG_WORDS : words) - FIELDS));
+  for (; node != NODE_ALL; node = graph->parent[node])
+    wanted++, data += graph->parent_field[node] == FIELD_DATA;
+  assert_int_equal(wn_block_path(model->domain, at, count_blocks, &blocks), WN_OK);
+  data ? assert_true(blocks > 1) : assert_int_equal(blocks, wanted);
+}
+
 static void check(struct model *model, const char *path) {
   struct graph graph;
   size_t reachable = reach_all(model), data = 0, has = 0;
@@ -261,6 +294,7 @@ static void check(struct model *model, const char *path) {
   check_holder(&graph, HOLDER_PINS, "", model->pins, 1, 2);
   check_holder(&graph, HOLDER_ROOTS, "", model->roots, 2, ROOTED / 2);
   check_holder(&graph, HOLDER_ROOTS, "odd", model->roots + 1, 2, ROOTED / 2);
+  for (int i = 0; i < 10; i++) check_path(model, &graph);
   graph_free(&graph);
 }
 

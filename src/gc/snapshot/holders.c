@@ -1,4 +1,4 @@
-/* The roots of a snapshot. */
+/* The walk over the roots, and writing them. */
 #include "gc/snapshot/holders.h"
 
 #include "base/array.h"
@@ -10,18 +10,12 @@
 #include <string.h>
 #include <winnow/snapshot.h>
 
-struct holder {
-  enum holder_kind kind;
-  uint64_t domain;
-  char *name; /* "": none */
-};
-
 struct holders {
+  struct holders_walk walk;
   struct snapshot_writer *writer;
-  struct holder *items; /* the id of each is its place + 1 */
+  struct holder *items; /* with copies of the names; the id of each is its place + 1 */
   size_t count, capacity, last;
   struct index index;
-  struct holder now; /* of the roots that are visited; its name is not a copy */
   bool no_memory;
 };
 
@@ -30,10 +24,11 @@ static bool is_same(const struct holder *a, const struct holder *b) {
 }
 
 static bool add(struct holders *holders, uint64_t hash) {
-  struct holder made = holders->now;
-  if (!(made.name = strdup(made.name)) ||
-      !ARRAY_ADD(holders->items, holders->count, holders->capacity, made)) {
-    free(made.name);
+  struct holder made = holders->walk.now;
+  char *name = strdup(made.name);
+  made.name = name;
+  if (!name || !ARRAY_ADD(holders->items, holders->count, holders->capacity, made)) {
+    free(name);
     holders->no_memory = true;
     return false;
   }
@@ -42,22 +37,22 @@ static bool add(struct holders *holders, uint64_t hash) {
   return !holders->no_memory;
 }
 
-/* The place of the holder of now; `count`: it is new. */
+/* The place of the holder; `count`: it is new. */
 static size_t find(const struct holders *holders, uint64_t hash) {
   struct index_walk walk = {.hash = hash};
   uint32_t number;
   while ((number = index_next(&holders->index, &walk)))
-    if (is_same(&holders->items[number - 1], &holders->now)) return number - 1;
+    if (is_same(&holders->items[number - 1], &holders->walk.now)) return number - 1;
   return holders->count;
 }
 
 /* Roots of one holder mostly follow each other. */
-static void visit_root(void *visitor, wn_value *slot) {
-  struct holders *holders = visitor;
+static void write_root(struct holders_walk *walk, const wn_value *slot) {
+  struct holders *holders = (struct holders *)walk; /* whose first member it is */
+  const struct holder *now = &walk->now;
   size_t i = holders->last;
-  if (*slot & 1 || holders->no_memory) return;
-  if (!holders->count || !is_same(&holders->items[i], &holders->now)) {
-    const struct holder *now = &holders->now;
+  if (holders->no_memory) return;
+  if (!holders->count || !is_same(&holders->items[i], now)) {
     uint64_t hash = hash_combine(hash_bytes(now->name, strlen(now->name)), now->domain << 8 | now->kind);
     i = find(holders, hash);
     if (i == holders->count && !add(holders, hash)) return;
@@ -66,39 +61,41 @@ static void visit_root(void *visitor, wn_value *slot) {
   snapshot_root(holders->writer, (uint32_t)i + 1, *slot);
 }
 
-static void visit_global(void *visitor, wn_value *slot) {
-  const struct wn_global *global = (const struct wn_global *)slot; /* whose first member it is */
-  struct holders *holders = visitor;
-  holders->now.name = (char *)(uintptr_t)(global->name ? global->name : "");
-  visit_root(visitor, slot);
+static void visit_root(void *visitor, wn_value *slot) {
+  struct holders_walk *walk = visitor;
+  if (!(*slot & 1)) walk->meet(walk, slot);
 }
 
-static void begin(struct holders *holders, enum holder_kind kind, uint64_t domain) {
-  static char none[] = "";
-  holders->now = (struct holder){kind, domain, none};
+static void visit_global(void *visitor, wn_value *slot) {
+  const struct wn_global *global = (const struct wn_global *)slot; /* whose first member it is */
+  struct holders_walk *walk = visitor;
+  walk->now.name = global->name ? global->name : "";
+  visit_root(visitor, slot);
 }
 
 /* ---- shared ---- */
 
-/* Holders that say most come first: a block that several lead to is found from the first of
- * them. */
+void holders_each(struct wn_heap *heap, struct holders_walk *walk) {
+  walk->now = (struct holder){HOLDER_GLOBALS, 0, ""};
+  globals_each(heap, visit_global, walk);
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain)) {
+    walk->now = (struct holder){HOLDER_ROOTS, domain->number, ""};
+    roots_each_of_language(domain, visit_root, walk);
+  }
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain)) {
+    walk->now = (struct holder){HOLDER_HANDLES, domain->number, ""};
+    roots_each_handle(domain, visit_root, walk);
+  }
+  walk->now = (struct holder){HOLDER_FINALISERS, 0, ""};
+  finalisers_each_root(heap, visit_root, walk);
+  walk->now = (struct holder){HOLDER_PINS, 0, ""};
+  pins_each(heap, visit_root, walk);
+}
+
 bool holders_write(struct wn_heap *heap, struct snapshot_writer *writer) {
-  struct holders holders = {.writer = writer};
-  begin(&holders, HOLDER_GLOBALS, 0);
-  globals_each(heap, visit_global, &holders);
-  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain)) {
-    begin(&holders, HOLDER_ROOTS, domain->number);
-    roots_each_of_language(domain, visit_root, &holders);
-  }
-  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain)) {
-    begin(&holders, HOLDER_HANDLES, domain->number);
-    roots_each_handle(domain, visit_root, &holders);
-  }
-  begin(&holders, HOLDER_FINALISERS, 0);
-  finalisers_each_root(heap, visit_root, &holders);
-  begin(&holders, HOLDER_PINS, 0);
-  pins_each(heap, visit_root, &holders);
-  for (size_t i = 0; i < holders.count; i++) free(holders.items[i].name);
+  struct holders holders = {.walk = {.meet = write_root}, .writer = writer};
+  holders_each(heap, &holders.walk);
+  for (size_t i = 0; i < holders.count; i++) free((char *)(uintptr_t)holders.items[i].name);
   free(holders.items), free(holders.index.slots);
   return !holders.no_memory;
 }
@@ -106,6 +103,6 @@ bool holders_write(struct wn_heap *heap, struct snapshot_writer *writer) {
 /* ---- public ---- */
 
 void wn_root_name(wn_visit *visit, void *visitor, const char *name) {
-  if (visit == visit_root) ((struct holders *)visitor)->now.name = (char *)(uintptr_t)(name ? name : "");
+  if (visit == visit_root) ((struct holders_walk *)visitor)->now.name = name ? name : "";
 }
 /* SPDX-License-Identifier: MIT */

@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+static const char weak_name[] = "weak block", out_of_range_name[] = "(type out of range)";
+
 static uint32_t number(struct types *types, uint32_t *id) {
   if (!*id) *id = ++types->count;
   return *id;
@@ -17,13 +19,24 @@ static const char *name_of_tag(unsigned tag, char text[32]) {
   }
 }
 
+static const char *name_of_language_type(const wn_heap_hooks *hooks, unsigned type, char text[32]) {
+  const char *name = hooks->type_name ? hooks->type_name(type, hooks->context) : NULL;
+  if (name) return name;
+  if (!hooks->type_of) return name_of_tag(type, text);
+  snprintf(text, 32, "type %u", type);
+  return text;
+}
+
+static const char *name_of_custom(const struct wn_custom_ops *ops) {
+  return ops->name ? ops->name : "custom block";
+}
+
 static void write_language_type(const struct types *types, struct snapshot_writer *writer, unsigned type) {
   const wn_heap_hooks *hooks = types->hooks;
   const struct type *of = &types->of_language[type];
-  const char *name = hooks->type_name ? hooks->type_name(type, hooks->context) : NULL;
+  const char *name;
   char text[32];
-  if (!name && hooks->type_of) snprintf(text, sizeof text, "type %u", type);
-  snapshot_type(writer, of->id, name ? name : hooks->type_of ? text : name_of_tag(type, text));
+  snapshot_type(writer, of->id, name_of_language_type(hooks, type, text));
   if (!hooks->field_name) return;
   for (size_t field = 0; field < NAMED_FIELDS; field++) {
     name = of->fields >> field & 1 ? hooks->field_name(type, field, hooks->context) : NULL;
@@ -35,10 +48,9 @@ static void write_language_type(const struct types *types, struct snapshot_write
 
 struct type *types_of_block(struct types *types, wn_value block) {
   const wn_heap_hooks *hooks = types->hooks;
-  unsigned tag = header_tag(header_of(block));
   struct type *type = &types->weak;
-  if (tag != WN_TAG_WEAK) {
-    unsigned of_language = hooks->type_of ? hooks->type_of(block, hooks->context) : tag;
+  if (header_tag(header_of(block)) != WN_TAG_WEAK) {
+    unsigned of_language = types_number(hooks, block);
     type = of_language < WN_TYPES_MOST ? &types->of_language[of_language] : &types->out_of_range;
   }
   number(types, &type->id);
@@ -53,15 +65,27 @@ uint32_t types_of_custom(struct types *types, const struct wn_custom_ops *ops) {
   return number(types, &types->customs[i].id);
 }
 
+unsigned types_number(const wn_heap_hooks *hooks, wn_value block) {
+  unsigned tag = header_tag(header_of(block));
+  if (tag == WN_TAG_WEAK || tag == WN_TAG_CUSTOM) return WN_TYPES_MOST;
+  return hooks->type_of ? hooks->type_of(block, hooks->context) : tag;
+}
+
+const char *types_name(const wn_heap_hooks *hooks, wn_value block, char text[32]) {
+  unsigned tag = header_tag(header_of(block));
+  if (tag == WN_TAG_WEAK) return weak_name;
+  if (tag == WN_TAG_CUSTOM) return name_of_custom(((const struct custom *)block)->ops);
+  unsigned type = types_number(hooks, block);
+  return type < WN_TYPES_MOST ? name_of_language_type(hooks, type, text) : out_of_range_name;
+}
+
 void types_write(const struct types *types, struct snapshot_writer *writer) {
   for (unsigned type = 0; type < WN_TYPES_MOST; type++)
     if (types->of_language[type].id) write_language_type(types, writer, type);
-  for (size_t i = 0; i < types->custom_count; i++) {
-    const char *name = types->customs[i].ops->name;
-    snapshot_type(writer, types->customs[i].id, name ? name : "custom block");
-  }
-  if (types->weak.id) snapshot_type(writer, types->weak.id, "weak block");
-  if (types->out_of_range.id) snapshot_type(writer, types->out_of_range.id, "(type out of range)");
+  for (size_t i = 0; i < types->custom_count; i++)
+    snapshot_type(writer, types->customs[i].id, name_of_custom(types->customs[i].ops));
+  if (types->weak.id) snapshot_type(writer, types->weak.id, weak_name);
+  if (types->out_of_range.id) snapshot_type(writer, types->out_of_range.id, out_of_range_name);
   if (types->other_customs.id) snapshot_type(writer, types->other_customs.id, "other custom blocks");
 }
 /* SPDX-License-Identifier: MIT */

@@ -34,6 +34,12 @@ static inline void types_begin(struct types *types, const wn_heap_hooks *hooks) 
 struct type *types_of_block(struct types *types, wn_value block);
 uint32_t types_of_custom(struct types *types, const struct wn_custom_ops *ops);
 
+/* The number that the language, or else the tag, gives a block's type; WN_TYPES_MOST or more: it has none. */
+unsigned types_number(const wn_heap_hooks *hooks, wn_value block);
+
+/* The name of a block's type, with room for names that are made; for a path, without the table. */
+const char *types_name(const wn_heap_hooks *hooks, wn_value block, char text[32]);
+
 /* Writes the names of all types, and of their fields. */
 void types_write(const struct types *types, struct snapshot_writer *writer);
 
