@@ -26,12 +26,12 @@ static void add_text(struct chain *chain, const char *text) {
 }
 
 static void add_run(const struct heap_file *file, struct chain *chain, uint32_t node) {
-  char name[HEAP_NAME_MOST], fitted[HEAP_NAME_MOST], count[32];
+  char name[NAME_MOST], fitted[NAME_MOST], count[32];
   uint32_t repeated = 1;
   chain->first = chain->last = node;
   for (uint32_t next; (next = next_of_run(file, chain->last)) != NOWHERE; repeated++) chain->last = next;
   if (*chain->text) add_text(chain, " > ");
-  add_text(chain, heap_fit(heap_block_name(&file->graph, node, name), STEP_COLUMNS, fitted));
+  add_text(chain, heap_fit(block_name(&file->graph, node, name), STEP_COLUMNS, fitted));
   if (repeated > 1) add_text(chain, " x "), add_text(chain, text_count(count, repeated));
 }
 

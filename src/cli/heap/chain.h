@@ -10,7 +10,7 @@
 struct chain {
   uint32_t begin, first, last; /* the first block, and the run at the end */
   uint64_t bytes;              /* that it holds */
-  char text[12 * HEAP_NAME_MOST];
+  char text[12 * NAME_MOST];
 };
 
 /* A chain of a holder; NODE_ALL: what several hold at once, which goes nowhere. And one that begins

@@ -93,7 +93,7 @@ static void put_node(struct writing *of, enum node_type type, const char *name, 
 static void put_block(struct writing *of, uint32_t node) {
   const struct graph *graph = of->graph;
   const char *type = graph_type_name(graph, graph->node_type[node]), *told = graph_description(graph, node);
-  char name[HEAP_NAME_MOST];
+  char name[NAME_MOST];
   snprintf(name, sizeof name, "%s%s%s", type, told ? " " : "", told ? told : "");
   uint64_t outside = outside_of(graph, node), id = 2 * (uint64_t)node + 1;
   put_node(of, NODE_OBJECT, name, id, graph->node_bytes[node] - outside, edge_count(graph, node));
@@ -119,13 +119,13 @@ static uint64_t number_nodes(struct writing *of) {
 
 static void put_nodes(struct writing *of) {
   const struct graph *graph = of->graph;
-  char name[HEAP_NAME_MOST];
+  char name[NAME_MOST];
   of->first = true;
   put_node(of, NODE_SYNTHETIC, "", 1, 0, 1);
   put_node(of, NODE_SYNTHETIC, "(GC roots)", 2 * (uint64_t)graph->node_count + 1, 0, graph->holder_count);
   for (uint32_t node = NODE_HOLDERS; node < graph->first_block; node++) {
-    char shown[HEAP_NAME_MOST + 2];
-    snprintf(shown, sizeof shown, "(%s)", heap_holder_name(graph, node, name));
+    char shown[NAME_MOST + 2];
+    snprintf(shown, sizeof shown, "(%s)", holder_name(graph, node, name));
     put_node(of, NODE_SYNTHETIC, shown, 2 * (uint64_t)node + 1, 0, edge_count(graph, node));
   }
   for (uint32_t i = 0; i < graph->reached; i++) {

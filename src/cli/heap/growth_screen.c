@@ -94,11 +94,11 @@ static void print_rows(struct rows *rows, const char *title, const char *explana
 
 static bool add_holders(struct rows *rows, const struct heap_file *file, size_t snapshot, size_t count) {
   bool enough = true;
-  char name[HEAP_NAME_MOST];
+  char name[NAME_MOST];
   for (uint32_t node = NODE_HOLDERS; enough && node < file->graph.first_block; node++)
-    enough = add(rows, heap_holder_name(&file->graph, node, name), snapshot, file->dominators.retained[node],
+    enough = add(rows, holder_name(&file->graph, node, name), snapshot, file->dominators.retained[node],
                  file->dominators.retained_blocks[node], count);
-  return enough && add(rows, HEAP_SEVERAL, snapshot, file->several, file->several_blocks, count);
+  return enough && add(rows, HELD_BY_SEVERAL, snapshot, file->several, file->several_blocks, count);
 }
 
 static bool add_types(struct rows *rows, const struct heap_file *file, size_t snapshot, size_t count) {
@@ -120,9 +120,9 @@ struct naming {
 };
 
 static struct growth *named(struct naming *of, uint32_t node) {
-  char name[HEAP_NAME_MOST];
+  char name[NAME_MOST];
   if (node < of->file->graph.first_block || !graph_description(&of->file->graph, node)) return NULL;
-  struct growth *row = find(of->rows, heap_block_name(&of->file->graph, node, name), of->count);
+  struct growth *row = find(of->rows, block_name(&of->file->graph, node, name), of->count);
   of->enough &= row != NULL;
   return row;
 }

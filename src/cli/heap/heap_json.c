@@ -12,12 +12,12 @@ static void write_holder(struct json *json, const char *name, uint64_t bytes, ui
 }
 
 static void write_site(struct json *json, const struct graph *graph, const struct site *site) {
-  char name[HEAP_NAME_MOST];
+  char name[NAME_MOST];
   json_begin(json, NULL, '{');
   json_string(json, "name", site->name);
   json_estimate(json, "bytes", &site->bytes);
   if (site->holder)
-    json_string(json, "holder", heap_holder_name(graph, site->holder, name));
+    json_string(json, "holder", holder_name(graph, site->holder, name));
   else
     json_null(json, "holder");
   json_number(json, "holder_share", site->holder_share);
@@ -35,7 +35,7 @@ static const char *sites_missing(const struct heap_file *file) {
 int heap_print_json(const struct heap_file *file) {
   const struct graph *graph = &file->graph;
   struct json json = {.out = stdout};
-  char name[HEAP_NAME_MOST];
+  char name[NAME_MOST];
   json_begin(&json, NULL, '{');
   json_string(&json, "file", file->name);
   json_string(&json, "command", graph->command ? graph->command : "");
@@ -49,7 +49,7 @@ int heap_print_json(const struct heap_file *file) {
   json_integer(&json, "reachable_bytes", graph->bytes);
   json_begin(&json, "holders", '[');
   for (uint32_t node = NODE_HOLDERS; node < graph->first_block; node++)
-    write_holder(&json, heap_holder_name(graph, node, name), file->dominators.retained[node],
+    write_holder(&json, holder_name(graph, node, name), file->dominators.retained[node],
                  file->dominators.retained_blocks[node]);
   json_end(&json, ']');
   json_integer(&json, "several_holders_bytes", file->several);

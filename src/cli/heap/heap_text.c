@@ -75,45 +75,20 @@ void heap_close(struct heap_file *file) {
   graph_free(&file->graph);
 }
 
-const char *heap_holder_name(const struct graph *graph, uint32_t node, char name[HEAP_NAME_MOST]) {
-  static const char *const kinds[HOLDER_KINDS] = {
-      [HOLDER_HANDLES] = "handles", [HOLDER_ROOTS] = "roots of the language",
-      [HOLDER_GLOBALS] = "globals", [HOLDER_FINALISERS] = "finalisers that are to run",
-      [HOLDER_PINS] = "pins",
-  };
-  const struct graph_holder *holder = &graph->holders[node - NODE_HOLDERS];
-  char domain[32] = "";
-  if (holder->domain) snprintf(domain, sizeof domain, " of domain %llu", (unsigned long long)holder->domain);
-  if (!*holder->name)
-    snprintf(name, HEAP_NAME_MOST, "%s%s%s", kinds[holder->kind],
-             holder->kind == HOLDER_GLOBALS ? " without a name" : "", domain);
-  else
-    snprintf(name, HEAP_NAME_MOST, "%s \"%s\"%s", holder->kind == HOLDER_GLOBALS ? "global" : "root",
-             holder->name, domain);
-  return name;
-}
-
-const char *heap_block_name(const struct graph *graph, uint32_t node, char name[HEAP_NAME_MOST]) {
-  const char *description = graph_description(graph, node);
-  snprintf(name, HEAP_NAME_MOST, "%s%s%s", graph_type_name(graph, graph->node_type[node]),
-           description ? " " : "", description ? description : "");
-  return name;
-}
-
-const char *heap_fit(const char *text, int columns, char fitted[HEAP_NAME_MOST]) {
+const char *heap_fit(const char *text, int columns, char fitted[NAME_MOST]) {
   size_t length = strlen(text), all = text_columns(text), room = columns > 3 ? (size_t)columns : 3;
   if (all <= room) {
-    snprintf(fitted, HEAP_NAME_MOST, "%s", text);
+    snprintf(fitted, NAME_MOST, "%s", text);
     return fitted;
   }
   size_t tail = (room - 1) / 2, head = room - 1 - tail;
-  snprintf(fitted, HEAP_NAME_MOST, "%.*s…%s", (int)text_that_fits(text, length, head), text,
+  snprintf(fitted, NAME_MOST, "%.*s…%s", (int)text_that_fits(text, length, head), text,
            text + text_that_fits(text, length, all - tail));
   return fitted;
 }
 
 void heap_print_name(const char *name, int indent) {
-  char fitted[HEAP_NAME_MOST];
+  char fitted[NAME_MOST];
   text_name(stdout, heap_fit(name, text_width() - indent, fitted));
 }
 

@@ -3,15 +3,11 @@
 #define CLI_HEAP_HEAP_TEXT_H
 
 #include "cli/text.h"
+#include "retention/names.h"
 #include "retention/paths.h"
 #include "retention/sites/sites.h"
 #include "retention/types.h"
 #include <stdio.h>
-
-enum { HEAP_NAME_MOST = 1100 };
-
-/* The row of what no single holder holds. */
-#define HEAP_SEVERAL "held by several at once"
 
 /* A snapshot, and all that is computed of it. */
 struct heap_file {
@@ -34,14 +30,8 @@ int heap_open(struct heap_file *file, const char *name);
 int heap_join(struct heap_file *file, const char *trace);
 void heap_close(struct heap_file *file);
 
-/* The name of a holder, by its node: `global "sessions"`. */
-const char *heap_holder_name(const struct graph *graph, uint32_t node, char name[HEAP_NAME_MOST]);
-
-/* A block's type and what describes it. */
-const char *heap_block_name(const struct graph *graph, uint32_t node, char name[HEAP_NAME_MOST]);
-
 /* Writes a text that takes at most `columns` columns: one that takes more without its middle. */
-const char *heap_fit(const char *text, int columns, char fitted[HEAP_NAME_MOST]);
+const char *heap_fit(const char *text, int columns, char fitted[NAME_MOST]);
 
 /* Prints a name to the end of a line that has `indent` columns already. */
 void heap_print_name(const char *name, int indent);

@@ -123,14 +123,13 @@ static void print_leading(struct tree *tree, const struct held_row *row) {
   const struct heap_file *file = tree->file;
   uint32_t holders[LEADING_MOST];
   size_t count = leading_holders(&tree->leading, row->node, holders, LEADING_MOST), told;
-  char name[HEAP_NAME_MOST], fitted[HEAP_NAME_MOST], text[5 * HEAP_NAME_MOST];
+  char name[NAME_MOST], fitted[NAME_MOST], text[5 * NAME_MOST];
   const int indent = HOLDER_COLUMN + 2 * INDENT;
   size_t room = (size_t)text_width() - (size_t)indent, others = sizeof " and 1000000 others";
   snprintf(text, sizeof text, row->count ? "the largest from " : "from ");
   for (told = 0; told < count && told < LEADING_MOST; told++) {
     size_t length = strlen(text);
-    heap_fit(heap_holder_name(&file->graph, holders[told], name), told ? 30 : (int)(room - others) - 18,
-             fitted);
+    heap_fit(holder_name(&file->graph, holders[told], name), told ? 30 : (int)(room - others) - 18, fitted);
     if (told && text_columns(text) + 2 + text_columns(fitted) + (told + 1 < count ? others : 0) > room) break;
     snprintf(text + length, sizeof text - length, "%s%s", told ? ", " : "", fitted);
   }
@@ -151,7 +150,7 @@ static void print_text(const char *text, unsigned depth) {
 static void print_row(struct tree *tree, const struct held_row *row) {
   const struct heap_file *file = tree->file;
   struct chain chain;
-  char number[32], name[HEAP_NAME_MOST], text[HEAP_NAME_MOST + 40];
+  char number[32], name[NAME_MOST], text[NAME_MOST + 40];
   heap_print_numbers(file, row->bytes, row->blocks);
   if (row->count) {
     const char *type = graph_type_name(&file->graph, file->graph.node_type[row->node]);
@@ -181,9 +180,9 @@ static int by_bytes(const void *a, const void *b) {
 static void print_holder(struct tree *tree, const struct holder_row *row) {
   const struct heap_file *file = tree->file;
   bool large = LARGE * row->bytes > file->graph.bytes;
-  char name[HEAP_NAME_MOST];
+  char name[NAME_MOST];
   struct chain chain;
-  const char *text = row->node ? heap_holder_name(&file->graph, row->node, name) : HEAP_SEVERAL;
+  const char *text = row->node ? holder_name(&file->graph, row->node, name) : HELD_BY_SEVERAL;
   heap_print_numbers(file, row->bytes, row->blocks);
   if (large) chain_of_holder(&chain, file, row->node, text);
   print_text(large ? chain.text : text, 0);

@@ -11,17 +11,17 @@ enum { STEPS_MOST = 64, HOLDER_INDENT = 4, STEP_INDENT = 6 };
 static void print_step(const struct graph *graph, const struct path_step *step) {
   uint32_t parent = graph->parent[step->node];
   const char *field = NULL;
-  char name[HEAP_NAME_MOST], text[2 * HEAP_NAME_MOST + 128], number[32], count[48] = "", index[16];
+  char name[NAME_MOST], text[2 * NAME_MOST + 128], number[32], count[48] = "", index[16];
   if (step->field < FIELD_MOST) field = graph_field_name(graph, graph->node_type[parent], step->field);
   snprintf(index, sizeof index, "%u", step->field);
   if (step->blocks > 1) snprintf(count, sizeof count, " x %s", text_count(number, step->blocks));
-  heap_block_name(graph, step->node, name);
+  block_name(graph, step->node, name);
   if (step->field == FIELD_DATA)
     snprintf(text, sizeof text, "(data, also needs the ephemeron and all of its keys) %s%s", name, count);
   else if (step->field == FIELD_MOST)
     snprintf(text, sizeof text, "[*] %s%s", name, count);
   else
-    snprintf(text, sizeof text, ".%.*s %s%s", HEAP_NAME_MOST, field ? field : index, name, count);
+    snprintf(text, sizeof text, ".%.*s %s%s", NAME_MOST, field ? field : index, name, count);
   printf("%*s", STEP_INDENT, "");
   heap_print_name(step->field == FIELD_ROOT ? text + strcspn(text, " ") + 1 : text, STEP_INDENT);
   putchar('\n');
@@ -43,9 +43,9 @@ static void print_path(const struct heap_file *file, uint32_t node) {
   struct path_step steps[STEPS_MOST];
   size_t count = paths_steps(graph, node, steps, STEPS_MOST), told = count < STEPS_MOST ? count : STEPS_MOST;
   uint32_t holder = holder_of(graph, node);
-  char name[HEAP_NAME_MOST], number[64];
+  char name[NAME_MOST], number[64];
   printf("%*s", HOLDER_INDENT, "");
-  heap_print_name(heap_holder_name(graph, holder, name), HOLDER_INDENT);
+  heap_print_name(holder_name(graph, holder, name), HOLDER_INDENT);
   putchar('\n');
   if (count > told + 1)
     printf("%*s... %s\n", STEP_INDENT, "", text_number_of(number, (double)(count - told - 1), "step"));

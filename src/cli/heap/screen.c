@@ -38,14 +38,14 @@ static void print_types(const struct heap_file *file, const struct type_row *row
 }
 
 static void print_site(const struct heap_file *file, const struct site *site) {
-  char bytes[32], range[32], share[32], name[HEAP_NAME_MOST], held[HEAP_NAME_MOST + 16];
+  char bytes[32], range[32], share[32], name[NAME_MOST], held[NAME_MOST + 16];
   double base = (double)file->graph.bytes;
   printf("%11s  %13s  %5s  ", text_bytes(bytes, site->bytes.estimate), text_short_range(range, &site->bytes),
          text_share(share, base > 0 ? site->bytes.estimate / base : 0));
   heap_print_name(site->name, SITE_COLUMN);
   printf("\n%*s", SITE_COLUMN, "");
   snprintf(held, sizeof held, "held by %s",
-           site->holder ? heap_holder_name(&file->graph, site->holder, name) : "several at once");
+           site->holder ? holder_name(&file->graph, site->holder, name) : "several at once");
   heap_print_name(held, SITE_COLUMN + 6); /* and a share */
   if (site->holder_share < 0.995) printf(", %s", text_share(share, site->holder_share));
   putchar('\n');

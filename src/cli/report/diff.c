@@ -9,6 +9,7 @@
 #include "cli/pager.h"
 #include "cli/text.h"
 #include "export/diff_json.h"
+#include "sources/files/open.h"
 #include <getopt.h>
 #include <stdio.h>
 
@@ -175,6 +176,8 @@ int command_diff(int argc, char **argv) {
   struct recording *before = NULL, *after = NULL;
   int code = parse(&options, argc, argv);
   if (code) return code;
+  if (source_is_snapshot(options.file) || (options.other && source_is_snapshot(options.other)))
+    return fail_job("winnow heap compares heap snapshots, and winnow html draws the difference");
   code = load_file(&options, options.file, &before);
   if (!code && options.other) code = load_file(&options, options.other, &after);
   if (!code) code = compare(&options, before, after);

@@ -6,6 +6,7 @@
 #include "cli/load.h"
 #include "cli/pager.h"
 #include "export/report_json.h"
+#include "sources/files/open.h"
 #include <getopt.h>
 #include <stdio.h>
 
@@ -20,6 +21,10 @@ static int parse(struct report_options *options, int argc, char **argv) {
   options->file_count = (size_t)(argc - optind);
   options->file = *options->files;
   if (options->json && !options->order_given) options->order = SITES_BY_TOTAL;
+  for (size_t i = 0; i < options->file_count; i++)
+    if (source_is_snapshot(options->files[i]))
+      return fail_job("%s is a heap snapshot: winnow heap says what holds its blocks, winnow view draws it",
+                      options->files[i]);
   return 0;
 }
 

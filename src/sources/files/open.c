@@ -5,6 +5,7 @@
 #include "base/open_file.h"
 #include "sources/memory_bound.h"
 #include "sources/profiles/dhat_profile.h"
+#include "sources/profiles/heap_snapshot.h"
 #include "sources/profiles/heaptrack_trace.h"
 #include "sources/profiles/inflated.h"
 #include "sources/profiles/pprof_profile.h"
@@ -95,6 +96,7 @@ static const struct file_format formats[] = {
     {winnow_trace_begins, winnow_trace_open, IS_TRACE},
     {memtrace_trace_begins, memtrace_trace_open, IS_TRACE},
     {memtrace_trace_begins_big, refuse_big_endian, 0},
+    {heap_snapshot_begins, heap_snapshot_open, 0},
     {dhat_profile_begins, dhat_profile_open, 0},
     {pprof_profile_begins, pprof_profile_open, INFLATES},
     {heaptrack_trace_begins, heaptrack_trace_open, INFLATES},
@@ -144,12 +146,12 @@ static const struct file_format *format_of_file(const char *path) {
 /* Winnow's own reader says what is wrong with a file that cannot be read. */
 static wn_status open_unknown(const char *path, struct source **source) {
   wn_status error = winnow_trace_open(path, source);
-  return error != WN_EINVAL
-             ? error
-             : error_set(WN_EFORMAT,
-                         "%s is not a Winnow trace, nor one of Memtrace, nor a heap profile of DHAT, "
-                         "heaptrack or pprof; winnow record makes a trace",
-                         path);
+  return error != WN_EINVAL ? error
+                            : error_set(WN_EFORMAT,
+                                        "%s is not a Winnow trace, nor one of Memtrace, nor a heap snapshot, "
+                                        "nor a heap profile of "
+                                        "DHAT, heaptrack or pprof; winnow record makes a trace",
+                                        path);
 }
 
 /* ---- shared ---- */
@@ -162,6 +164,11 @@ bool source_is_memtrace(const char *path) {
 bool source_is_trace(const char *path) {
   const struct file_format *format = format_of_file(path);
   return format && format->traits & IS_TRACE;
+}
+
+bool source_is_snapshot(const char *path) {
+  const struct file_format *format = format_of_file(path);
+  return format && format->open == heap_snapshot_open;
 }
 
 wn_status source_open(const char *path, struct source **source) {

@@ -1,0 +1,32 @@
+/* Names. */
+#include "retention/names.h"
+
+#include <stdio.h>
+
+/* ---- shared ---- */
+
+const char *holder_name(const struct graph *graph, uint32_t node, char name[NAME_MOST]) {
+  static const char *const kinds[HOLDER_KINDS] = {
+      [HOLDER_HANDLES] = "handles", [HOLDER_ROOTS] = "roots of the language",
+      [HOLDER_GLOBALS] = "globals", [HOLDER_FINALISERS] = "finalisers that are to run",
+      [HOLDER_PINS] = "pins",
+  };
+  const struct graph_holder *holder = &graph->holders[node - NODE_HOLDERS];
+  char domain[32] = "";
+  if (holder->domain) snprintf(domain, sizeof domain, " of domain %llu", (unsigned long long)holder->domain);
+  if (!*holder->name)
+    snprintf(name, NAME_MOST, "%s%s%s", kinds[holder->kind],
+             holder->kind == HOLDER_GLOBALS ? " without a name" : "", domain);
+  else
+    snprintf(name, NAME_MOST, "%s \"%s\"%s", holder->kind == HOLDER_GLOBALS ? "global" : "root", holder->name,
+             domain);
+  return name;
+}
+
+const char *block_name(const struct graph *graph, uint32_t node, char name[NAME_MOST]) {
+  const char *description = graph_description(graph, node);
+  snprintf(name, NAME_MOST, "%s%s%s", graph_type_name(graph, graph->node_type[node]), description ? " " : "",
+           description ? description : "");
+  return name;
+}
+/* SPDX-License-Identifier: MIT */
