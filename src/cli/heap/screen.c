@@ -83,9 +83,10 @@ static void print_command(const char *words, const char *name, const char *file,
 static void print_next(const struct heap_file *file, const struct type_row *rows, bool left_out) {
   if (file->types.count)
     print_command("\n  Next:  winnow heap --path ", graph_type_name(&file->graph, rows->type), file->name, "",
-                  "   (what leads to blocks of this name)");
+                  "   (what leads to them)");
   print_command(file->types.count ? "         winnow heap " : "\n  Next:  winnow heap ", "", file->name,
                 " LATER", "   (what grew, from a second snapshot)");
+  print_command("         winnow view ", "", file->name, "", "   (a picture of what holds what)");
   if (left_out)
     print_command("         winnow heap --dominators ", "", file->name, "", "   (more of HELD BY)");
 }
