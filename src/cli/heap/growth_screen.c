@@ -79,6 +79,7 @@ static void print_rows(struct rows *rows, const char *title, const char *explana
                        size_t count, size_t top) {
   size_t printed = 0, changed = 0;
   array_sort(rows->items, rows->count, sizeof *rows->items, by_change);
+  putchar('\n');
   heap_print_title(title, explanation);
   printf("     before%s       blocks  %s\n", count > 2 ? "        step 1       step 2" : "       change",
          name);

@@ -94,7 +94,7 @@ void heap_print_name(const char *name, int indent) {
 
 void heap_print_title(const char *title, const char *explanation) {
   text_style(stdout, STYLE_BOLD);
-  printf("\n%s", title);
+  fputs(title, stdout);
   text_style(stdout, STYLE_PLAIN);
   text_style(stdout, STYLE_DIM);
   if (*explanation) {

@@ -223,6 +223,7 @@ int heap_print_holders(const struct heap_file *file, size_t top, bool all, bool 
   tree.enough = tree.by_type && rows;
   size_t count = tree.enough ? find_holders(file, rows) : 0;
   if (tree.enough) {
+    putchar('\n');
     heap_print_title("HELD BY", "what would be freed if it let go");
     puts("      bytes  share     blocks  holder");
   }

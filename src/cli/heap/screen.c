@@ -25,6 +25,7 @@ static int by_own_bytes(const void *a, const void *b) {
 
 static void print_types(const struct heap_file *file, const struct type_row *rows, size_t top) {
   char held[32];
+  putchar('\n');
   heap_print_title("TYPES",
                    "held: what each of the blocks alone holds, in sum; all together hold at least that");
   puts("      bytes  share     blocks       held  type");
@@ -64,6 +65,7 @@ static void print_sites(const struct heap_file *file, size_t top) {
   if (!file->sites.count) return;
   snprintf(explanation, sizeof explanation, "estimates from %s, each with its own 95 %% range",
            text_number_of(samples, (double)file->sites.samples, "sampled block"));
+  putchar('\n');
   heap_print_title("ALLOCATED IN", explanation);
   puts("      bytes          range  share  function");
   for (size_t i = 0; i < file->sites.count && i < top; i++) print_site(file, &file->sites.rows[i]);

@@ -1,0 +1,10 @@
+; A server that forgets nothing: each request leaves its session in a list. The snapshot says what holds them.
+(define sessions '())
+(define cache (make-vector 16 0))
+(define (serve n)
+  (vector-set! cache (remainder n 16) (make-vector 200 n))
+  (set! sessions (cons (string-append "the session of user number " (number->string n)) sessions)))
+(define (serve-all n last)
+  (if (< n last) (begin (serve n) (serve-all (+ n 1) last))))
+(serve-all 0 3000)
+(snapshot "sessions.heap")
