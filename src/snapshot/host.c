@@ -1,0 +1,82 @@
+/* Snapshots that another runtime's heap is told for: snapshot_writer.h. */
+#include "base/error.h"
+#include "base/metadata.h"
+#include "snapshot/file.h"
+#include <stdio.h>
+#include <string.h>
+#include <winnow/snapshot_writer.h>
+
+enum { ROOT_NAME_MOST = 256 };
+
+struct wn_snapshot {
+  struct snapshot_file file;
+  const wn_snapshot_source *source;
+  uint32_t holder; /* of the last root; 0: there was none */
+  wn_root_kind kind;
+  char name[ROOT_NAME_MOST]; /* with the kind, of that holder */
+};
+
+static void write_blocks(void *context) {
+  wn_snapshot *snapshot = context;
+  snapshot->source->blocks(snapshot, snapshot->source->context);
+  snapshot_end(&snapshot->file.writer);
+}
+
+static wn_status write_file(wn_snapshot *snapshot, const char *path) {
+  const wn_snapshot_source *source = snapshot->source;
+  wn_status status = snapshot_file_open(&snapshot->file, path, source->language);
+  if (status) return snapshot_file_close(&snapshot->file, status);
+  source->roots(snapshot, source->context);
+  long copy = snapshot_file_copy(&snapshot->file, write_blocks, snapshot);
+  if (copy < 0) write_blocks(snapshot);
+  if (source->resume) source->resume(source->context);
+  return snapshot_file_close(&snapshot->file, snapshot_file_wait(&snapshot->file, copy));
+}
+
+/* ---- public ---- */
+
+wn_status wn_snapshot_write(const char *path, const wn_snapshot_source *source) {
+  if (!source || !source->roots || !source->blocks)
+    return error_set(WN_EINVAL, "heap snapshot: there is no function that tells the roots, or the blocks");
+  wn_snapshot *snapshot = metadata_map(sizeof *snapshot);
+  if (!snapshot) return error_set(WN_ENOMEM, "heap snapshot: no memory for its tables");
+  snapshot->source = source;
+  wn_status status = write_file(snapshot, path);
+  metadata_unmap(snapshot, sizeof *snapshot);
+  return status;
+}
+
+void wn_snapshot_root(wn_snapshot *snapshot, wn_root_kind kind, const char *name, uintptr_t block) {
+  static const enum holder_kind kinds[] = {[WN_ROOT_STACK] = HOLDER_HANDLES,
+                                           [WN_ROOT_LANGUAGE] = HOLDER_ROOTS,
+                                           [WN_ROOT_GLOBAL] = HOLDER_GLOBALS,
+                                           [WN_ROOT_FINALISER] = HOLDER_FINALISERS,
+                                           [WN_ROOT_PIN] = HOLDER_PINS};
+  char now[ROOT_NAME_MOST];
+  snprintf(now, sizeof now, "%s", name ? name : "");
+  if (!snapshot->holder || snapshot->kind != kind || strcmp(snapshot->name, now) != 0) {
+    memcpy(snapshot->name, now, sizeof now);
+    snapshot->kind = kind;
+    snapshot_holder(&snapshot->file.writer, ++snapshot->holder, kinds[kind], 0, now);
+  }
+  snapshot_root(&snapshot->file.writer, snapshot->holder, block);
+}
+
+void wn_snapshot_block(wn_snapshot *snapshot, uintptr_t at, const wn_block_info *info) {
+  enum block_shape shape = info->weak ? SHAPE_WEAK : info->outside ? SHAPE_CUSTOM : SHAPE_SCANNED;
+  const struct snapshot_block block = {shape, info->type, info->words, info->outside, info->name};
+  snapshot_block(&snapshot->file.writer, at, &block);
+}
+
+void wn_snapshot_reference(wn_snapshot *snapshot, size_t field, uintptr_t block) {
+  snapshot_edge(&snapshot->file.writer, field, block);
+}
+
+void wn_snapshot_type(wn_snapshot *snapshot, uint32_t type, const char *name) {
+  snapshot_type(&snapshot->file.writer, type, name);
+}
+
+void wn_snapshot_field(wn_snapshot *snapshot, uint32_t type, size_t field, const char *name) {
+  snapshot_field(&snapshot->file.writer, type, field, name);
+}
+/* SPDX-License-Identifier: MIT */
