@@ -12,8 +12,9 @@
  *       for (each reference) wn_snapshot_reference(snapshot, field, address);
  *     }
  *   }
- *   wn_snapshot_source source = {"lisp", roots, blocks, NULL, vm};
- *   if (wn_snapshot_write("now.heap", &source)) puts(wn_last_error()); */
+ *   wn_snapshot_source source = {"lisp", roots, blocks, vm};
+ *   wn_snapshot *snapshot;
+ *   if (wn_snapshot_begin("now.heap", &source, &snapshot) || wn_snapshot_end(snapshot)) puts(wn_last_error()); */
 #ifndef WINNOW_SNAPSHOT_WRITER_H
 #define WINNOW_SNAPSHOT_WRITER_H
 
@@ -30,23 +31,25 @@ typedef struct wn_snapshot wn_snapshot;
 
 typedef struct wn_snapshot_source {
   const char *language; /* the name of the language, for reports */
-  /* Tells the roots. In the calling thread. */
+  /* Tells the roots, in the calling thread. */
   void (*roots)(wn_snapshot *snapshot, void *context);
-  /* Tells the blocks, and the types. In a copy of the process, which has the memory as it is when
-   * `roots` returns, and no other thread: so it must take no lock and no memory. Where the process
-   * cannot be copied, it is called in the calling thread, before `resume`. */
+  /* Tells the blocks and the types, in a copy of the process that has the memory as it is when
+   * `roots` returns, and no other thread: so it must take no lock, and no memory of malloc. Where
+   * the process cannot be copied, in the calling thread. */
   void (*blocks)(wn_snapshot *snapshot, void *context);
-  /* Optional: from now on the heap may change. And the caller waits: a runtime with a lock may give
-   * it here, and take it again after wn_snapshot_write. */
-  void (*resume)(void *context);
   void *context;
 } wn_snapshot_source;
 
-/* Writes a snapshot to a file, which is replaced if it exists, and is there as a whole or not at
- * all. Nothing may change the heap until `resume` is called, or the function returns. The copy is as
- * wn_heap_snapshot's. WN_EIO: the file cannot be written, it is no regular file, or the copy was
- * ended. WN_EINVAL: an argument is NULL, or the path is too long. WN_ENOMEM. Any thread. */
-WN_API wn_status wn_snapshot_write(const char *path, const wn_snapshot_source *source);
+/* Begins a snapshot in a file, which is replaced if it exists, and is there as a whole or not at
+ * all. Nothing may change the heap until the function returns; from then on the program goes on. The
+ * copy is as wn_heap_snapshot's. `source` is copied. WN_EIO: the file cannot be written, or it is no
+ * regular file. WN_EINVAL: an argument is NULL, or the path is too long. WN_ENOMEM. Any thread. */
+WN_API wn_status wn_snapshot_begin(const char *path, const wn_snapshot_source *source,
+                                   wn_snapshot **snapshot);
+
+/* Waits until the file is written, and frees the snapshot. Called once, by the thread that began.
+ * WN_EIO: it could not be written, or the copy was ended. */
+WN_API wn_status wn_snapshot_end(wn_snapshot *snapshot);
 
 typedef enum wn_root_kind {
   WN_ROOT_STACK,     /* variables of callstacks, and handles */
@@ -77,6 +80,10 @@ WN_API void wn_snapshot_reference(wn_snapshot *snapshot, size_t field, uintptr_t
 /* In `blocks`: the name of a type, before or after its blocks, and of a field. */
 WN_API void wn_snapshot_type(wn_snapshot *snapshot, uint32_t type, const char *name);
 WN_API void wn_snapshot_field(wn_snapshot *snapshot, uint32_t type, size_t field, const char *name);
+
+/* In `roots` or `blocks`: the host cannot tell the rest, for the reason of an errno. Nothing more is
+ * written, and the snapshot fails. */
+WN_API void wn_snapshot_fail(wn_snapshot *snapshot, int error);
 
 #ifdef __cplusplus
 }

@@ -10,7 +10,8 @@ enum { ROOT_NAME_MOST = 256 };
 
 struct wn_snapshot {
   struct snapshot_file file;
-  const wn_snapshot_source *source;
+  wn_snapshot_source source;
+  long copy;
   uint32_t holder; /* of the last root; 0: there was none */
   wn_root_kind kind;
   char name[ROOT_NAME_MOST]; /* with the kind, of that holder */
@@ -18,30 +19,37 @@ struct wn_snapshot {
 
 static void write_blocks(void *context) {
   wn_snapshot *snapshot = context;
-  snapshot->source->blocks(snapshot, snapshot->source->context);
+  snapshot->source.blocks(snapshot, snapshot->source.context);
   snapshot_end(&snapshot->file.writer);
 }
 
-static wn_status write_file(wn_snapshot *snapshot, const char *path) {
-  const wn_snapshot_source *source = snapshot->source;
+static wn_status begin(wn_snapshot *snapshot, const char *path) {
+  const wn_snapshot_source *source = &snapshot->source;
   wn_status status = snapshot_file_open(&snapshot->file, path, source->language);
   if (status) return snapshot_file_close(&snapshot->file, status);
   source->roots(snapshot, source->context);
-  long copy = snapshot_file_copy(&snapshot->file, write_blocks, snapshot);
-  if (copy < 0) write_blocks(snapshot);
-  if (source->resume) source->resume(source->context);
-  return snapshot_file_close(&snapshot->file, snapshot_file_wait(&snapshot->file, copy));
+  snapshot->copy = snapshot_file_copy(&snapshot->file, write_blocks, snapshot);
+  if (snapshot->copy < 0) write_blocks(snapshot);
+  return WN_OK;
 }
 
 /* ---- public ---- */
 
-wn_status wn_snapshot_write(const char *path, const wn_snapshot_source *source) {
-  if (!source || !source->roots || !source->blocks)
-    return error_set(WN_EINVAL, "heap snapshot: there is no function that tells the roots, or the blocks");
-  wn_snapshot *snapshot = metadata_map(sizeof *snapshot);
-  if (!snapshot) return error_set(WN_ENOMEM, "heap snapshot: no memory for its tables");
-  snapshot->source = source;
-  wn_status status = write_file(snapshot, path);
+wn_status wn_snapshot_begin(const char *path, const wn_snapshot_source *source, wn_snapshot **snapshot) {
+  if (!source || !source->roots || !source->blocks || !snapshot)
+    return error_set(WN_EINVAL, "heap snapshot: an argument is NULL");
+  wn_snapshot *made = metadata_map(sizeof *made);
+  if (!made) return error_set(WN_ENOMEM, "heap snapshot: no memory for its tables");
+  made->source = *source;
+  wn_status status = begin(made, path);
+  if (status) return metadata_unmap(made, sizeof *made), status;
+  *snapshot = made;
+  return WN_OK;
+}
+
+wn_status wn_snapshot_end(wn_snapshot *snapshot) {
+  wn_status status = snapshot_file_wait(&snapshot->file, snapshot->copy);
+  status = snapshot_file_close(&snapshot->file, status);
   metadata_unmap(snapshot, sizeof *snapshot);
   return status;
 }
@@ -78,5 +86,9 @@ void wn_snapshot_type(wn_snapshot *snapshot, uint32_t type, const char *name) {
 
 void wn_snapshot_field(wn_snapshot *snapshot, uint32_t type, size_t field, const char *name) {
   snapshot_field(&snapshot->file.writer, type, field, name);
+}
+
+void wn_snapshot_fail(wn_snapshot *snapshot, int error) {
+  if (!snapshot->file.writer.error) snapshot->file.writer.error = error;
 }
 /* SPDX-License-Identifier: MIT */

@@ -206,4 +206,14 @@ module External = struct
   let[@inline] free token = if token <> 0 then external_free token
 end
 
+(* ---- snapshots ---- *)
+
+external units : unit -> (string * Digest.t option * Digest.t option * string list) list = "winnow_units"
+external take : string -> string array -> unit = "winnow_snapshot"
+
+(* The names of the modules of a native program, in the order of the runtime's table: as Dynlink reads them. *)
+let modules () = Array.of_list (List.map readable (List.concat_map (fun (_, _, _, symbols) -> symbols) (units ())))
+
+let snapshot path = take path (modules ())
+
 (* SPDX-License-Identifier: MIT *)

@@ -62,6 +62,14 @@ module External : sig
   (** The block was freed, once, by any thread or domain. Does nothing if it was not sampled, or if its trace has ended. *)
 end
 
+val snapshot : string -> unit
+(** Writes a snapshot of the heap to a file: every block that a root leads to, and what it leads to, without contents.
+    [winnow heap FILE] then says what the values of each module and the stacks hold, and [winnow view FILE] draws it. OCaml code has
+    no names of values and types at run time: a value is ["Cache, value 3"], the third one that the module defines, and a
+    block is ["2 fields"]. All domains stop until the roots are known and the process has a copy of itself, which writes the file while
+    the program goes on; the calling thread waits for it.
+    @raise Failure if the file cannot be written. *)
+
 module Memprof = Winnow_memprof
 (** [Gc.Memprof], for a program that may be recorded at the same time. *)
 
