@@ -143,6 +143,11 @@ static value block_of(value v) {
   return Tag_val(v) == Infix_tag ? v - (value)Infix_offset_val(v) : v;
 }
 
+/* Closures begin with code. */
+static mlsize_t first_field(value block) {
+  return Tag_val(block) == Closure_tag ? Start_env_closinfo(Closinfo_val(block)) : 0;
+}
+
 /* ---- roots ---- */
 
 static void meet(struct taking *of, value block) {
@@ -186,7 +191,7 @@ static void tell_module(struct taking *of, size_t module, value block) {
   if (module < Wosize_val(of->modules)) name = String_val(Field(of->modules, module));
   begin_roots(of, WN_ROOT_GLOBAL, of->text);
   if (!Is_block(block) || Tag_val(block) >= No_scan_tag) return;
-  for (mlsize_t i = 0; i < Wosize_val(block); i++) {
+  for (mlsize_t i = first_field(block); i < Wosize_val(block); i++) {
     snprintf(of->text, sizeof of->text, "%s, value %zu", name, (size_t)i + 1);
     tell_root(of, Field(block, i), &Field(block, i));
   }
@@ -267,8 +272,7 @@ static void visit_stack(struct taking *of, value continuation, visit_field *visi
 #endif
 
 static void visit_fields(struct taking *of, value block, visit_field *visit) {
-  mlsize_t first = Tag_val(block) == Closure_tag ? Start_env_closinfo(Closinfo_val(block)) : 0;
-  for (mlsize_t i = first; i < Wosize_val(block); i++) {
+  for (mlsize_t i = first_field(block); i < Wosize_val(block); i++) {
     value target = block_of(Field(block, i));
     if (target) visit(of, i, target);
   }
