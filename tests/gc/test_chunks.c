@@ -1,9 +1,11 @@
-/* Chunks of the major heap that are touched before they are needed.
+/* Chunks of the major heap that are touched before they are needed, and mappings of large blocks that
+ * are idle.
  *
  * The program is linked with `--wrap`: what `meanwhile` does happens in the middle of a touch, as
  * other threads do it where the system delays the thread that touches. */
+#include "gc/blocks.h"
+#include "gc/domains/domain.h"
 #include "gc/store/chunk.h"
-#include "support/test.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -151,6 +153,128 @@ static void small_heaps_touch_nothing_ahead(void **state) {
   chunks_destroy(&chunks);
 }
 
+/* ---- idle mappings ---- */
+
+enum { LARGE = CHUNK_BYTES / 2 + 4096 };
+
+static struct chunks *no_chunks(void) {
+  under_test = (struct chunks){.limit_bytes = SIZE_MAX, .increment = 15, .events = &silent};
+  assert_true(chunks_create(&under_test));
+  return &under_test;
+}
+
+static size_t used_bytes(struct chunks *chunks) { return atomic_load(&chunks->used_bytes); }
+
+static char *map_large(struct chunks *chunks, size_t bytes, bool fresh) {
+  size_t has = bytes;
+  bool zeroed;
+  char *mapping = chunks_map_large(chunks, &has, false, &zeroed);
+  assert_non_null(mapping);
+  assert_true(zeroed == fresh && has >= bytes);
+  if (zeroed) assert_true(has == bytes && !mapping[0] && !mapping[bytes - 1]);
+  memset(mapping, 1, has);
+  return mapping;
+}
+
+static void idle_bytes_are(struct chunks *chunks, size_t idle) {
+  assert_int_equal(chunks->idle_bytes, idle);
+  assert_int_equal(mapped_bytes(chunks), used_bytes(chunks) + chunks->free_units * UNIT_BYTES + idle);
+}
+
+static void a_mapping_is_used_again_for_a_block_that_fills_most_of_it(void **state) { /* G31b */
+  (void)state;
+  struct chunks *chunks = no_chunks();
+  char *one = map_large(chunks, LARGE, true), *other = map_large(chunks, 2 * LARGE, true);
+  chunks_unmap_large(chunks, one, LARGE);
+  chunks_unmap_large(chunks, other, 2 * LARGE);
+  idle_bytes_are(chunks, 3 * LARGE);
+  assert_int_equal(used_bytes(chunks), 0);
+  assert_ptr_equal(map_large(chunks, LARGE - LARGE / 10, false), one);
+  assert_int_equal(used_bytes(chunks), LARGE);
+  idle_bytes_are(chunks, 2 * LARGE);
+  map_large(chunks, LARGE, true); /* `other` is twice as large; it goes back, so that less is mapped */
+  idle_bytes_are(chunks, 0);
+  assert_int_equal(used_bytes(chunks), 2 * LARGE);
+  chunks_destroy(chunks);
+}
+
+static void what_no_block_needed_goes_back_when_a_cycle_ends(void **state) { /* G31b */
+  (void)state;
+  enum { COUNT = 3 };
+  struct chunks *chunks = no_chunks();
+  char *mappings[COUNT];
+  for (int i = 0; i < COUNT; i++) mappings[i] = map_large(chunks, LARGE, true);
+  for (int i = 0; i < COUNT; i++) chunks_unmap_large(chunks, mappings[i], LARGE);
+  chunks_decay(chunks, 0);
+  idle_bytes_are(chunks, COUNT * LARGE);
+  for (int i = 0; i < COUNT - 1; i++) mappings[i] = map_large(chunks, LARGE, false);
+  for (int i = 0; i < COUNT - 1; i++) chunks_unmap_large(chunks, mappings[i], LARGE);
+  chunks_decay(chunks, 0);
+  idle_bytes_are(chunks, (COUNT - 1) * LARGE);
+  chunks_decay(chunks, 0);
+  idle_bytes_are(chunks, 0);
+  assert_int_equal(mapped_bytes(chunks), 0);
+  chunks_destroy(chunks);
+}
+
+static void idle_mappings_are_few(void **state) { /* G31b */
+  (void)state;
+  enum { COUNT = TINY ? 2 * IDLE_MOST : 40 };
+  struct chunks *chunks = no_chunks();
+  char *mappings[COUNT], *huge = map_large(chunks, IDLE_LARGEST + 4096, true);
+  chunks_decay(chunks, 2 * IDLE_LARGEST / UNIT_BYTES); /* the allowance */
+  chunks_unmap_large(chunks, huge, IDLE_LARGEST + 4096);
+  idle_bytes_are(chunks, 0);
+  chunks_decay(chunks, 0);
+  for (int i = 0; i < COUNT; i++) mappings[i] = map_large(chunks, LARGE, true);
+  for (int i = 0; i < COUNT; i++) chunks_unmap_large(chunks, mappings[i], LARGE);
+  size_t most = TINY ? (size_t)IDLE_MOST : IDLE_LARGEST / LARGE;
+  idle_bytes_are(chunks, most * LARGE);
+  assert_ptr_equal(chunks->idle[most - 1].at, mappings[COUNT - 1]); /* the newest are left */
+  assert_int_equal(chunks_trim(chunks, 0), most * LARGE);
+  idle_bytes_are(chunks, 0);
+  chunks_destroy(chunks);
+}
+
+static void a_limit_is_no_reason_to_refuse_what_idle_mappings_leave(void **state) {
+  (void)state;
+  struct chunks *chunks = no_chunks();
+  chunks->limit_bytes = 2 * LARGE + 4096;
+  char *one = map_large(chunks, LARGE, true), *other = map_large(chunks, LARGE, true);
+  chunks_unmap_large(chunks, one, LARGE);
+  chunks_unmap_large(chunks, other, LARGE);
+  size_t bytes = 2 * LARGE + 4096;
+  bool zeroed;
+  assert_non_null(chunks_map_large(chunks, &bytes, false, &zeroed));
+  assert_int_equal(mapped_bytes(chunks), bytes);
+  assert_null(chunks_map_large(chunks, &bytes, false, &zeroed));
+  chunks_destroy(chunks);
+}
+
+static void a_large_block_in_a_mapping_that_was_used_is_cleared(void **state) { /* G31b */
+  (void)state;
+  wn_heap *heap;
+  wn_domain *domain;
+  wn_heap_options options = without_helpers();
+  assert_int_equal(wn_heap_open(&options, &heap), WN_OK);
+  assert_int_equal(wn_domain_attach(heap, &domain), WN_OK);
+  int again = 0;
+  for (int i = 0; i < 5; i++) {
+    {
+      WN_SCOPE(domain);
+      size_t idle = heap->store.chunks.idle_count;
+      char *bytes = wn_bytes(wn_alloc_bytes(domain, LARGE));
+      again += idle && heap->store.chunks.idle_count == idle - 1;
+      for (size_t at = 0; at < LARGE; at++) assert_int_equal(bytes[at], 0);
+      memset(bytes, 1, LARGE);
+    }
+    assert_int_equal(wn_gc_full_major(domain), WN_OK);
+  }
+  assert_true(TINY || again == 4); /* in a tiny heap most that is idle makes way for chunks */
+  assert_int_equal(wn_domain_detach(domain), WN_OK);
+  assert_int_equal(wn_heap_close(heap), WN_OK);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(half_of_the_reserve_is_touched_ahead),
@@ -158,6 +282,11 @@ int main(void) {
       cmocka_unit_test(all_that_is_empty_goes_back_while_a_chunk_is_touched_but_for_that_chunk),
       cmocka_unit_test(a_chunk_that_was_taken_while_it_is_touched_stays_mapped_when_it_is_empty_again),
       cmocka_unit_test(small_heaps_touch_nothing_ahead),
+      cmocka_unit_test(a_mapping_is_used_again_for_a_block_that_fills_most_of_it),
+      cmocka_unit_test(what_no_block_needed_goes_back_when_a_cycle_ends),
+      cmocka_unit_test(idle_mappings_are_few),
+      cmocka_unit_test(a_limit_is_no_reason_to_refuse_what_idle_mappings_leave),
+      cmocka_unit_test(a_large_block_in_a_mapping_that_was_used_is_cleared),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* Chunks: mapped several at a time, cut into units, unmapped when they are empty. */
+/* Chunks: mapped several at a time, cut into units, unmapped when they are empty; and the mappings
+ * of large blocks. */
 #include "gc/store/chunk.h"
 
 #include "base/metadata.h"
@@ -32,8 +33,86 @@ static bool may_map(struct chunks *chunks, size_t bytes) {
   return false;
 }
 
+/* ---- IDLE ---- */
+
+static void remove_idle(struct chunks *chunks, size_t from, size_t count, size_t bytes) {
+  struct idle *at = &chunks->idle[from];
+  chunks->idle_count -= count;
+  memmove(at, at + count, (chunks->idle_count - from) * sizeof *at);
+  chunks->idle_bytes -= bytes;
+  if (chunks->idle_bytes < chunks->least_idle) chunks->least_idle = chunks->idle_bytes;
+}
+
+static void unmap_counted(struct chunks *chunks, char *mapping, size_t bytes) {
+  unpoison(mapping, bytes);
+  metadata_unmap(mapping, bytes);
+  size_t mapped = atomic_fetch_sub(&chunks->mapped_bytes, bytes) - bytes;
+  event_size(chunks->events, EVENT_HEAP_SHRINKS, NULL, bytes, mapped);
+}
+
+/* Unmaps the oldest idle mappings: at least `bytes` bytes, or all. Returns how many. */
+static size_t unmap_idle(struct chunks *chunks, size_t bytes) {
+  size_t count = 0, sum = 0;
+  for (; count < chunks->idle_count && sum < bytes; sum += chunks->idle[count++].bytes)
+    unmap_counted(chunks, chunks->idle[count].at, chunks->idle[count].bytes);
+  remove_idle(chunks, 0, count, sum);
+  return sum;
+}
+
+static bool may_idle(const struct chunks *chunks, size_t bytes) {
+  return bytes <= chunks->idle_most && bytes <= IDLE_LARGEST && !chunks->rotates;
+}
+
+static void add_idle(struct chunks *chunks, char *mapping, size_t bytes) {
+  size_t room = chunks->idle_most - bytes;
+  if (chunks->idle_bytes > room) unmap_idle(chunks, chunks->idle_bytes - room);
+  if (chunks->idle_count == IDLE_MOST) unmap_idle(chunks, 1);
+  fill_stale(mapping, bytes);
+  poison(mapping, bytes);
+  chunks->idle[chunks->idle_count++] = (struct idle){mapping, bytes};
+  chunks->idle_bytes += bytes;
+}
+
+/* The smallest that fits, and of these the newest; NULL if there is none. */
+static char *take_idle(struct chunks *chunks, size_t *bytes) {
+  size_t least = *bytes + *bytes / 8 + 1, best = IDLE_MOST;
+  for (size_t i = chunks->idle_count; i-- && least != *bytes;) {
+    size_t found = chunks->idle[i].bytes;
+    if (found < *bytes || found >= least) continue;
+    least = found;
+    best = i;
+  }
+  if (best == IDLE_MOST) return NULL;
+  char *mapping = chunks->idle[best].at;
+  remove_idle(chunks, best, 1, least);
+  unpoison(mapping, least);
+  *bytes = least;
+  return mapping;
+}
+
+static void decay_idle(struct chunks *chunks, size_t allowance) {
+  size_t most = allowance > IDLE_LARGEST ? allowance : IDLE_LARGEST;
+  size_t beyond = chunks->idle_bytes > most ? chunks->idle_bytes - most : 0;
+  unmap_idle(chunks, beyond > chunks->least_idle ? beyond : chunks->least_idle);
+  chunks->least_idle = chunks->idle_bytes;
+  chunks->idle_most = most;
+}
+
+/* As metadata_map, which is tried again when none is idle. */
+static void *map_counted(struct chunks *chunks, size_t bytes, void *map(size_t bytes)) {
+  void *mapping = NULL;
+  unmap_idle(chunks, bytes);
+  do {
+    if (!may_map(chunks, bytes)) continue;
+    mapping = map(bytes);
+    if (!mapping) atomic_fetch_sub(&chunks->mapped_bytes, bytes);
+  } while (!mapping && unmap_idle(chunks, SIZE_MAX));
+  if (mapping) event_size(chunks->events, EVENT_HEAP_GROWS, NULL, bytes, atomic_load(&chunks->mapped_bytes));
+  return mapping;
+}
+
 /* Pages at a multiple of CHUNK_BYTES: maps more, and unmaps the edges. */
-static char *map_aligned(size_t bytes) {
+static void *map_aligned(size_t bytes) {
   char *mapped = metadata_map(bytes + CHUNK_BYTES);
   if (!mapped) return NULL;
   char *base = (char *)(((uintptr_t)mapped + CHUNK_BYTES - 1) & ~(uintptr_t)(CHUNK_BYTES - 1));
@@ -117,21 +196,17 @@ static void make_absent(struct chunks *chunks, struct chunk *chunk) {
 /* Maps `count` chunks as one piece. */
 static bool map_chunks(struct chunks *chunks, size_t count) {
   size_t bytes = count * CHUNK_BYTES;
-  if (!may_map(chunks, bytes)) return false;
-  char *base = map_aligned(bytes);
+  char *base = map_counted(chunks, bytes, map_aligned);
   for (size_t i = 0; base && i < count; i++) {
     struct chunk *chunk = take_absent(chunks);
     if (!chunk) {
-      metadata_unmap(base + i * CHUNK_BYTES, bytes - i * CHUNK_BYTES);
-      atomic_fetch_sub(&chunks->mapped_bytes, bytes - i * CHUNK_BYTES);
+      unmap_counted(chunks, base + i * CHUNK_BYTES, bytes - i * CHUNK_BYTES);
       return i != 0;
     }
     chunk->base = base + i * CHUNK_BYTES;
     chunk->advised = false;
     add_fresh(chunks, chunk);
   }
-  if (!base) atomic_fetch_sub(&chunks->mapped_bytes, bytes);
-  if (base) event_size(chunks->events, EVENT_HEAP_GROWS, NULL, bytes, atomic_load(&chunks->mapped_bytes));
   return base != NULL;
 }
 
@@ -224,6 +299,7 @@ static void end_touch(struct chunks *chunks, struct chunk *chunk) {
 bool chunks_create(struct chunks *chunks) {
   chunks->capacity = TINY ? 1 << 14 : 1 << 20;
   chunks->table = metadata_reserve(chunks->capacity * sizeof *chunks->table);
+  chunks->idle_most = IDLE_LARGEST;
   if (!chunks->table) {
     chunks->capacity = 1 << 12;
     chunks->table = metadata_reserve(chunks->capacity * sizeof *chunks->table);
@@ -232,6 +308,7 @@ bool chunks_create(struct chunks *chunks) {
 }
 
 void chunks_destroy(struct chunks *chunks) {
+  unmap_idle(chunks, SIZE_MAX);
   for (size_t i = 0; i < chunks->count; i++) {
     if (!chunks->table[i].base) continue;
     unpoison(chunks->table[i].base, CHUNK_BYTES);
@@ -367,7 +444,7 @@ static size_t trim(struct chunks *chunks, size_t keep) {
 
 size_t chunks_trim(struct chunks *chunks, size_t keep) {
   lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
-  size_t bytes = trim(chunks, keep);
+  size_t bytes = trim(chunks, keep) + unmap_idle(chunks, SIZE_MAX);
   lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
   return bytes;
 }
@@ -379,26 +456,31 @@ void chunks_decay(struct chunks *chunks, size_t keep) {
   size_t kept = wanted > chunks->reserve ? wanted - chunks->reserve : 0;
   trim(chunks, kept > keep ? kept : keep);
   chunks->least_free = chunks->free_units;
+  decay_idle(chunks, keep * UNIT_BYTES);
   lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
 }
 
-void *chunks_map_large(struct chunks *chunks, size_t bytes, bool filled) {
-  if (!may_map(chunks, bytes)) return NULL;
-  void *mapping = metadata_map(bytes);
-  if (mapping) {
-    if (filled && chunks->huge_pages && bytes >= CHUNK_BYTES) madvise(mapping, bytes, MADV_HUGEPAGE);
-    count_used(chunks, bytes);
-    event_size(chunks->events, EVENT_HEAP_GROWS, NULL, bytes, atomic_load(&chunks->mapped_bytes));
-  } else {
-    atomic_fetch_sub(&chunks->mapped_bytes, bytes);
-  }
+void *chunks_map_large(struct chunks *chunks, size_t *bytes, bool filled, bool *zeroed) {
+  size_t wanted = *bytes;
+  lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
+  char *mapping = take_idle(chunks, bytes);
+  *zeroed = !mapping;
+  if (!mapping) mapping = map_counted(chunks, wanted, metadata_map);
+  lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
+  if (!mapping) return NULL;
+  if (*zeroed && filled && chunks->huge_pages && wanted >= CHUNK_BYTES)
+    madvise(mapping, wanted, MADV_HUGEPAGE);
+  count_used(chunks, *bytes);
   return mapping;
 }
 
 void chunks_unmap_large(struct chunks *chunks, void *mapping, size_t bytes) {
-  metadata_unmap(mapping, bytes);
-  atomic_fetch_sub(&chunks->mapped_bytes, bytes);
+  lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
   count_unused(chunks, bytes);
-  event_size(chunks->events, EVENT_HEAP_SHRINKS, NULL, bytes, atomic_load(&chunks->mapped_bytes));
+  if (may_idle(chunks, bytes))
+    add_idle(chunks, mapping, bytes);
+  else
+    unmap_counted(chunks, mapping, bytes);
+  lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
 }
 /* SPDX-License-Identifier: MIT */

@@ -16,7 +16,18 @@
  * chunk is not unmapped, since its addresses could become another mapping's.
  *
  * ROTATION. In a heap that looks for stale addresses the chunk that has been empty for the longest
- * time is used next, and none is unmapped: an address is not soon that of another block. */
+ * time is used next, and none is unmapped: an address is not soon that of another block.
+ *
+ * IDLE. The first touch of a page costs more than most programs do with it. So the mapping of a
+ * large block that died is kept for the next one that it fits: of which it is at most an eighth
+ * larger. Idle mappings count as mapped, not as used.
+ *   - None is larger than IDLE_LARGEST: a program may touch little of such a block, while all of a
+ *     mapping that is used again must be cleared.
+ *   - There are at most `idle_most` bytes of them: the allowance of the last cycle (PACE of
+ *     major.h), or IDLE_LARGEST if that is more.
+ *   - What no block needed since the cycle before goes back when a cycle ends, the oldest first.
+ *   - Before anything else is mapped, as many bytes of them go back: they make no heap larger.
+ * In a heap with ROTATION there are none. */
 #ifndef GC_STORE_CHUNK_H
 #define GC_STORE_CHUNK_H
 
@@ -31,6 +42,9 @@ enum {
   CHUNK_UNITS = CHUNK_BYTES / UNIT_BYTES,
   CHUNK_WORDS = CHUNK_BYTES / 8,
 };
+
+/* IDLE */
+enum { IDLE_MOST = TINY ? 4 : 1024, IDLE_LARGEST = 16 * CHUNK_BYTES };
 
 enum chunk_use { CHUNK_ABSENT, CHUNK_EMPTY, CHUNK_POOLS, CHUNK_MEDIUM };
 
@@ -49,20 +63,29 @@ struct chunk {
   size_t free_words;
 };
 
+struct idle {
+  char *at;
+  size_t bytes;
+};
+
 struct chunks {
   struct lock lock;
   struct chunk *table; /* reserved addresses */
   size_t capacity, count;
   struct chunk *with_units, *empty, *fresh, *absent; /* fresh: empty and never touched */
   size_t fresh_count;
-  size_t free_units;            /* units of empty chunks are counted too */
-  size_t reserve;               /* units that only promotion may take */
-  size_t least_free;            /* the least that free_units was since chunks_decay */
-  _Atomic(bool) cold;           /* TOUCH AHEAD: there may be a chunk to touch */
+  size_t free_units;           /* units of empty chunks are counted too */
+  size_t reserve;              /* units that only promotion may take */
+  size_t least_free;           /* the least that free_units was since chunks_decay */
+  _Atomic(bool) cold;          /* TOUCH AHEAD: there may be a chunk to touch */
+  struct idle idle[IDLE_MOST]; /* IDLE: the oldest first */
+  size_t idle_count, idle_bytes;
+  size_t idle_most;             /* bytes */
+  size_t least_idle;            /* the least that idle_bytes was since chunks_decay */
   size_t used_count;            /* neither absent nor empty */
   size_t limit_bytes;           /* of chunks and large blocks together; SIZE_MAX: none */
-  _Atomic(size_t) mapped_bytes; /* chunks and large blocks */
-  _Atomic(size_t) used_bytes;   /* the same without empty chunks: the heap's size */
+  _Atomic(size_t) mapped_bytes; /* chunks, large blocks and idle mappings */
+  _Atomic(size_t) used_bytes;   /* chunks that are not empty, and large blocks: the heap's size */
   _Atomic(size_t) top_bytes;    /* the most that used_bytes was */
   long increment;               /* major_heap_increment */
   /* Set before the first use; constant afterwards. */
@@ -101,23 +124,26 @@ static inline bool chunks_are_cold(const struct chunks *chunks) {
   return atomic_load_explicit(&chunks->cold, memory_order_relaxed);
 }
 
-/* The bytes of chunks that were touched, and of large blocks. */
+/* The bytes of chunks that were touched, of large blocks and of idle mappings. */
 size_t chunks_touched(struct chunks *chunks);
 
 /* In the child of a fork: no thread touches memory any more. */
 void chunks_lose_threads(struct chunks *chunks);
 
-/* Unmaps empty chunks, except the reserve and `keep` more units. Returns how many bytes it
- * unmapped. */
+/* Unmaps empty chunks, except the reserve and `keep` more units, and idle mappings. Returns how many
+ * bytes it unmapped. */
 size_t chunks_trim(struct chunks *chunks, size_t keep);
 
-/* The same at the end of a cycle, for chunks that no thread needed since the last call. `keep`
- * units more than the reserve will be needed soon. */
+/* The same at the end of a cycle, for chunks and idle mappings that no thread needed since the last
+ * call. `keep` units more than the reserve will be needed soon; IDLE: they are the
+ * allowance. */
 void chunks_decay(struct chunks *chunks, size_t keep);
 
-/* Maps memory for one large block. `filled`: the caller will touch all of it at once, so that huge
- * pages waste nothing. */
-void *chunks_map_large(struct chunks *chunks, size_t bytes, bool filled);
+/* Returns memory for one large block, of at least `*bytes` bytes, and stores how many it has; NULL
+ * if there is none. `filled`: the caller will touch all of it at once, so that huge pages waste
+ * nothing. `*zeroed` becomes true if its bytes are zero; if not, they may have any value. */
+void *chunks_map_large(struct chunks *chunks, size_t *bytes, bool filled, bool *zeroed);
+/* Gives it back, or keeps it (IDLE). */
 void chunks_unmap_large(struct chunks *chunks, void *mapping, size_t bytes);
 
 #endif

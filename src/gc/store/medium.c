@@ -158,10 +158,10 @@ static wn_value *cut(struct medium *medium, wn_value *run, size_t extent, wn_val
   return run;
 }
 
-static wn_value *allocate_large(struct store *store, size_t extent, wn_value header) {
+static wn_value *allocate_large(struct store *store, size_t extent, wn_value header, bool *zeroed) {
   struct medium *medium = &store->medium;
   size_t bytes = (sizeof(struct large) + extent * 8 + 4095) & ~(size_t)4095;
-  struct large *large = chunks_map_large(&store->chunks, bytes, header_is_scanned(header));
+  struct large *large = chunks_map_large(&store->chunks, &bytes, header_is_scanned(header), zeroed);
   if (!large) return NULL;
   large->bytes = bytes;
   large->header = header;
@@ -316,8 +316,9 @@ static wn_value *take(struct store *store, size_t extent, wn_value header, searc
 
 wn_value *medium_allocate(struct store *store, size_t extent, wn_value header, bool *zeroed) {
   size_t new_chunks = SIZE_MAX;
-  *zeroed = extent > MEDIUM_EXTENT_MOST;
-  return *zeroed ? allocate_large(store, extent, header) : take(store, extent, header, find_run, &new_chunks);
+  *zeroed = false;
+  return extent > MEDIUM_EXTENT_MOST ? allocate_large(store, extent, header, zeroed)
+                                     : take(store, extent, header, find_run, &new_chunks);
 }
 
 wn_value *medium_take_copy(struct store *store, size_t extent, wn_value header, size_t *new_chunks) {

@@ -1,4 +1,4 @@
-/* Medium blocks, above 256 words and up to half a chunk, and large blocks, each a mapping of its
+/* Medium blocks, above 256 words and up to half a chunk, and large blocks, each in a mapping of its
  * own.
  *
  * A chunk of medium blocks is a row of blocks and free runs, each with a header, so that a walk
@@ -11,7 +11,8 @@
  * run of the first bin whose runs are all large enough. First fit takes the run at the lowest
  * address. Next fit goes on where the last search ended.
  *
- * A large block is in a mapping behind a `struct large`, which links it.
+ * A large block is in a mapping behind a `struct large`, which links it. When it dies the mapping may
+ * stay for another large block (IDLE of chunk.h).
  *
  * The lock (rank MEDIUM) protects all of this except the colours of blocks. */
 #ifndef GC_STORE_MEDIUM_H
