@@ -123,11 +123,11 @@ static void pay_earlier(struct wn_domain *domain) {
 }
 
 /* The slices for words that the domain has allocated in the major heap. If those since the last
- * collection are many, it collects, so that they are in the debt. */
+ * collection are many, they are first put into the debt. */
 static void pay_slices(struct wn_domain *domain) {
   if (domain->direct_words > atomic_load(&domain->heap->minor_words) / 2) {
     domain->direct_words = domain->unpaid_words = 0;
-    major_collect_and_slice(domain, STOP_OLD_ALLOCATION);
+    major_pay(domain, STOP_OLD_ALLOCATION);
   } else {
     pay_earlier(domain);
   }

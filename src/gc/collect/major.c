@@ -284,12 +284,16 @@ static void slice(struct wn_domain *domain, size_t words) {
   event_slice(&heap->events, domain, words, done);
 }
 
+static void plan_domain(struct wn_domain *domain, size_t words) {
+  domain->slice_words = words / nursery_slices(domain);
+}
+
 /* Divides the debt among the pieces of the minor heaps. The debt is also for what domains allocated
  * in the major heap, for which each domain does slices when it allocates there again. */
 static void plan_slices(struct wn_heap *heap) {
   size_t words = major_slice_words(heap);
   for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain)) {
-    domain->slice_words = words / nursery_slices(domain);
+    plan_domain(domain, words);
     domain->unpaid_words += domain->direct_words;
     domain->direct_words = 0;
   }
@@ -350,6 +354,7 @@ void major_collect_stopped(struct wn_domain *leader, unsigned what) {
   step(heap, leader, what);
   ending_reap(heap, leader);
   helpers_return(heap);
+  heap->collector->pace.collected = progress_of(heap);
   compute_debt(heap);
   helpers_invite(heap);
   plan_slices(heap);
@@ -372,9 +377,37 @@ void major_slice(struct wn_domain *domain, unsigned pieces) {
     slice(domain, pieces * domain->slice_words); /* else other domains have done it */
 }
 
+static void slice_all(struct wn_domain *domain) {
+  for (size_t i = nursery_slices(domain); i; i--) major_slice(domain, 1);
+}
+
 void major_collect_and_slice(struct wn_domain *domain, enum stop_cause cause) {
   major_collect(domain, COLLECT_MINOR, cause);
-  for (size_t i = nursery_slices(domain); i; i--) major_slice(domain, 1);
+  slice_all(domain);
+}
+
+/* WITHOUT A STOP. Whether the next phase can begin, as far as this domain knows. */
+static bool phase_may_end(struct wn_domain *domain) {
+  struct wn_heap *heap = domain->heap;
+  switch (heap_phase(heap)) {
+  case PHASE_MARK: return mark_is_empty(domain_marker(domain)) && others_have_nothing(heap);
+  case PHASE_SWEEP: return is_swept(heap);
+  default: return progress_of(heap) >= major_allowance(heap) / IDLE_PART;
+  }
+}
+
+/* Another domain that does a slice meanwhile may find a debt that is too small by that slice, until
+ * it is computed again. */
+void major_pay(struct wn_domain *domain, enum stop_cause cause) {
+  struct wn_heap *heap = domain->heap;
+  size_t since = progress_of(heap) - heap->collector->pace.collected;
+  if (since > major_allowance(heap) / MARK_PACE || phase_may_end(domain)) {
+    major_collect_and_slice(domain, cause);
+    return;
+  }
+  compute_debt(heap);
+  plan_domain(domain, major_slice_words(heap));
+  slice_all(domain);
 }
 
 size_t major_work(struct wn_domain *domain, size_t words) {

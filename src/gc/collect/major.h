@@ -29,6 +29,10 @@
  * cycle is paced by these words, or by the words that were allocated if that is more. Marking thus
  * costs such a program a few percent at most.
  *
+ * WITHOUT A STOP. What domains allocate in the major heap fills no minor heap. So for each half of a
+ * minor heap of it a domain computes the debt itself, and does its slices. It collects only if the
+ * next phase may begin, or A / 8 words were added to the heap since the last collection.
+ *
  * LIMIT. A heap that would grow beyond its limit has a smaller A (limit.h).
  *
  * TIME. In a large heap that is still long. So if there are helper threads, a cycle begins as well
@@ -53,6 +57,7 @@ struct pace {
   _Atomic(int64_t) debt;           /* words of marking and sweeping by which the collector is late */
   size_t phase_goal;               /* estimated words of work in the phase */
   size_t phase_began;              /* the words that pace the cycle, when the phase began */
+  size_t collected;                /* the same at the end of the last minor collection */
   uint64_t cycle_began_ns;         /* 0: none began yet */
   size_t cycle_began, cycle_words; /* `allocated` when the cycle began; what was added during the last one */
   _Atomic(size_t) work_done;       /* words in the phase, by domains and helpers */
@@ -82,6 +87,10 @@ void major_collect(struct wn_domain *domain, unsigned what, enum stop_cause caus
 /* The same, and does all of this domain's part of the debt. Called for a domain that allocates
  * outside its minor heap. */
 void major_collect_and_slice(struct wn_domain *domain, enum stop_cause cause);
+
+/* WITHOUT A STOP: does this domain's part of the debt, and collects first if that is due. Called for
+ * a domain that allocated half a minor heap in the major heap. */
+void major_pay(struct wn_domain *domain, enum stop_cause cause);
 
 /* As major_collect, by the leader of a stopped world, which stays stopped. */
 void major_collect_stopped(struct wn_domain *leader, unsigned what);

@@ -67,8 +67,8 @@ struct wn_domain {
   struct random random;
   long stress_counts[STRESS_KINDS + 1];            /* the last: of all kinds */
   double minor_words, promoted_words, major_words; /* minor_words: up to the last minor collection */
-  size_t direct_words;          /* allocated outside the minor heap since the last collection */
-  size_t unpaid_words;          /* the same before it; the domain has done no slices for them */
+  size_t direct_words;                             /* allocated outside the minor heap, and not in the debt */
+  size_t unpaid_words;          /* the same, and in the debt; the domain has done no slices for them */
   _Atomic(size_t) copied_words; /* promoted in the current collection */
   struct memprof_owner owner;   /* of the blocks that are tracked */
   unsigned sampling_epoch;      /* how often its sampling began or ended */

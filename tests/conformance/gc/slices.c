@@ -1,5 +1,6 @@
 /* Which domain marks and sweeps: each has a part in the work that its allocation makes. The domains
  * take turns, so that the counts do not depend on the system. */
+#include "base/check.h"
 #include "gc/blocks.h"
 
 #include <string.h>
@@ -108,10 +109,36 @@ static void words_that_a_collection_has_counted_begin_no_other(void **state) { /
   close_heap(heap, domain, listener);
 }
 
+/* What is live lasts for so many half minor heaps that each of them would be too much. */
+static void beside_much_that_lives_large_blocks_begin_few_collections(void **state) { /* G30 */
+  enum { LIVE = 40 * HEAP_WORDS, ALLOWANCE = LIVE / 100 * 120, ALLOWANCES = 3 };
+  wn_heap *heap;
+  wn_gc_listener *listener;
+  (void)state;
+  if (TINY) skip(); /* its slices are too small for so much */
+  wn_domain *domain = open_heap(&heap, &listener);
+  {
+    WN_SCOPE(domain);
+    wn_ref live = make_list(domain, LIVE / (LARGE_WORDS + 1), LARGE_WORDS);
+    assert_int_equal(wn_gc_full_major(domain), WN_OK);
+    wn_gc_stat before = quick_stat(domain);
+    shared.old_allocation_stops = 0;
+    allocate(domain, ALLOWANCES * (ALLOWANCE / (LARGE_WORDS + 1)), LARGE_WORDS);
+    wn_gc_stat after = quick_stat(domain);
+    assert_in_range(shared.old_allocation_stops, ALLOWANCES * 4, ALLOWANCES * 14);
+    assert_int_equal(after.minor_collections - before.minor_collections, shared.old_allocation_stops);
+    assert_in_range(after.major_collections - before.major_collections, ALLOWANCES, 2 * ALLOWANCES);
+    assert_true(after.top_heap_words < LIVE + ALLOWANCE + ALLOWANCE / 8);
+    assert_false(wn_is_int(wn_value_of(live)));
+  }
+  close_heap(heap, domain, listener);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_domain_that_allocates_large_blocks_only_does_its_part_of_the_slices),
       cmocka_unit_test(words_that_a_collection_has_counted_begin_no_other),
+      cmocka_unit_test(beside_much_that_lives_large_blocks_begin_few_collections),
   };
   return RUN_TESTS(tests);
 }
