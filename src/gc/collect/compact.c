@@ -12,6 +12,8 @@
 enum {
   NEVER = 1000000, /* max_overhead */
   LIMIT_OVERHEAD = 6,
+  WASTE_PART = 10, /* WASTE */
+  WASTE_CYCLES = 2,
   FIELDS_AHEAD = 16,
   /* WORKERS: what there must be for each worker besides the leader: words that move, or chunks. */
   WORDS_PER_WORKER = TINY ? 1 : 4 * CLASSES * POOL_WORDS,
@@ -231,15 +233,18 @@ static void keep_pinned(void *store, wn_value *block) { evacuation_keep(store, *
 
 /* ---- shared ---- */
 
-bool compact_is_due(struct wn_heap *heap) {
+bool compact_is_due(struct wn_heap *heap, size_t allowance) {
   struct compaction *of = &heap->collector->compaction;
   long most = heap->control.max_overhead;
   size_t overhead = overhead_words(heap);
   if (overhead < of->overhead_left) of->overhead_left = overhead;
+  double gain = (double)(overhead - of->overhead_left);
+  double percent = (double)atomic_load(&heap->collector->pace.live_words) / 100;
+  bool wastes = gain >= (double)allowance + (double)most / WASTE_PART * percent;
+  of->wasteful_cycles = wastes ? of->wasteful_cycles + 1 : 0;
   if (most >= NEVER) return false;
   if (most > LIMIT_OVERHEAD && limit_wants_compaction(heap)) most = LIMIT_OVERHEAD;
-  double live = (double)atomic_load(&heap->collector->pace.live_words);
-  return !most || (double)(overhead - of->overhead_left) * 100 >= (double)most * live;
+  return !most || gain >= (double)most * percent || of->wasteful_cycles >= WASTE_CYCLES;
 }
 
 void compact(struct wn_heap *heap, struct wn_domain *leader, bool requested) {

@@ -20,6 +20,13 @@
  * max_overhead 0 each cycle ends with one. Beyond the heap's limit (PRESSURE of limit.h) it comes
  * from LIMIT_OVERHEAD percent on, unless max_overhead says that none comes by itself.
  *
+ * WASTE. A heap that has become smaller has more free memory than it allocates in a cycle, and keeps
+ * it as long as single blocks live in all of its chunks. It is wasteful when the overhead is more
+ * than the allowance (A of PACE, without LIMIT) by a WASTE_PART-th of max_overhead. When
+ * WASTE_CYCLES of them in a row have ended so, a compaction comes, too: a heap that grows again at
+ * once needs none. By the defaults that is beyond 2.7 times what is live, and before the next such
+ * compaction the program has allocated more words than the last one moved.
+ *
  * WORKERS. The leader offers steps 2 and 3 to the threads that wait (SHARED COLLECTION of
  * safepoint.h). A step has a number of tasks: a pool or chunk to evacuate, a chunk to update.
  *
@@ -56,11 +63,12 @@ struct compaction {
   /* Of the compaction. */
   _Atomic(size_t) moved_words;
   _Atomic(size_t) shared_tasks[STEPS_SHARED]; /* that other workers than the leader did, for tests */
-  size_t overhead_left; /* DUE: words, by the last compaction; lower if there are fewer now */
+  size_t overhead_left;     /* DUE: words, by the last compaction; lower if there are fewer now */
+  unsigned wasteful_cycles; /* WASTE: in a row */
 };
 
-/* DUE. Called when a cycle has ended. */
-bool compact_is_due(struct wn_heap *heap);
+/* DUE and WASTE. Called when a cycle has ended. `allowance`: A of PACE without LIMIT, in words. */
+bool compact_is_due(struct wn_heap *heap, size_t allowance);
 
 /* Compacts. `requested`: counts as a compaction even if nothing is to be gained. */
 void compact(struct wn_heap *heap, struct wn_domain *leader, bool requested);

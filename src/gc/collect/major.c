@@ -219,7 +219,7 @@ static void step(struct wn_heap *heap, struct wn_domain *leader, unsigned what) 
   if (heap_phase(heap) == PHASE_MARK) end_mark(heap, leader);
   bool has_ended = atomic_load(&heap->major_collections) != ended;
   if (has_ended) what &= ~(unsigned)COLLECT_CYCLE;
-  if (heap_phase(heap) == PHASE_IDLE && (what & COLLECT_COMPACT || (has_ended && compact_is_due(heap))))
+  if (heap_phase(heap) == PHASE_IDLE && (what & COLLECT_COMPACT || (has_ended && compact_is_due(heap, allowance_wanted(heap)))))
     compact(heap, leader, what & COLLECT_COMPACT || !heap->control.max_overhead);
   limit_charge(began);
   limit_look(heap, allowance_wanted(heap));

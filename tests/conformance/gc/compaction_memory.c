@@ -166,11 +166,49 @@ static void max_overhead_is_kept_to_without_a_call(void **state) { /* G29 */
   journal_close(&of);
 }
 
+/* A heap of which `kept` blocks in twelve are left: the cycle whose end is followed by its only
+ * compaction; 0: none of six is. */
+static int cycle_that_compacts(const char *text, uint64_t kept) {
+  enum { PLACES = TINY ? 3000 : 30000, CYCLES = 6 };
+  struct journal of;
+  uint64_t random = 4;
+  int when = 0;
+  open_with(&of, text);
+  {
+    WN_SCOPE(of.domain);
+    wn_ref array = fill_all(of.domain, PLACES, &random);
+    assert_int_equal(wn_gc_full_major(of.domain), WN_OK);
+    long before = quick_stat(of.domain).compactions;
+    for (size_t i = 0; i < PLACES; i++)
+      if (draw(&random) % 12 >= kept) wn_set_int(of.domain, array, i, 0);
+    for (int cycle = 1; cycle <= CYCLES; cycle++) {
+      assert_int_equal(wn_gc_major(of.domain), WN_OK);
+      if (!when && quick_stat(of.domain).compactions > before) when = cycle;
+    }
+    assert_int_equal(quick_stat(of.domain).compactions, before + (when != 0));
+    if (when) assert_true(overhead(of.domain) < (TINY ? 1 : 0.5));
+    check_numbers(of.domain, array);
+  }
+  journal_close(&of);
+  return when;
+}
+
+static void a_heap_that_became_smaller_is_compacted_when_two_cycles_have_found_it_so(void **state) { /* G29 */
+  (void)state;
+  assert_int_equal(cycle_that_compacts("O=500", 4), 2);
+  assert_int_equal(cycle_that_compacts("O=500", 8), 0);       /* the next cycle allocates what is free */
+  assert_int_equal(cycle_that_compacts("O=500,o=250", 4), 0); /* so it does here */
+  assert_int_equal(cycle_that_compacts("O=1200", 4), 0);
+  assert_int_equal(cycle_that_compacts("O=1000000", 1), 0);
+  assert_int_equal(cycle_that_compacts("O=100", 4), 1);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(at_most_a_fifth_more_than_what_is_live_is_resident),
       cmocka_unit_test(a_thousand_compactions_leave_few_mappings),
       cmocka_unit_test(max_overhead_is_kept_to_without_a_call),
+      cmocka_unit_test(a_heap_that_became_smaller_is_compacted_when_two_cycles_have_found_it_so),
   };
   return RUN_TESTS(tests);
 }
