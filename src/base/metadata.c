@@ -23,6 +23,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 enum { LISTED_MOST = TINY ? 4 : 2048, LISTED_LEAST = 1 << 15, GROWTH_LEAST = 1 << 19 };
 
@@ -148,6 +149,16 @@ static void *reserve(size_t bytes, int protection) {
 }
 
 void *metadata_reserve(size_t bytes) { return reserve(bytes, PROT_READ | PROT_WRITE); }
+size_t metadata_addresses(void) {
+  struct rlimit limit;
+  bool limited = !getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY;
+  return limited ? (size_t)limit.rlim_cur : SIZE_MAX;
+}
+
+void *metadata_reserve_much(size_t bytes) {
+  return bytes <= metadata_addresses() / 64 ? metadata_reserve(bytes) : NULL;
+}
+
 void *metadata_reserve_addresses(size_t bytes) { return reserve(bytes, PROT_NONE); }
 
 /* The kernel joins the pages with accessible neighbours, which have the same mark, into one

@@ -32,6 +32,14 @@ void metadata_of_others(size_t bytes);
  * NULL when the address space is exhausted (ulimit -v). */
 void *metadata_reserve(size_t bytes);
 
+/* The bytes of addresses that the process may map in all (ulimit -v); SIZE_MAX if there is no
+ * limit. */
+size_t metadata_addresses(void);
+
+/* As metadata_reserve, for a table of which a smaller one does: NULL also if it is more than a 64th
+ * of a limited address space. */
+void *metadata_reserve_much(size_t bytes);
+
 /* Reserves addresses without memory: they count neither as data (RLIMIT_DATA) nor for overcommit,
  * and core dumps leave them out, until metadata_make_accessible, for a multiple of pages at a time;
  * to call that twice is harmless. What is accessible is in core dumps, touched or not. */

@@ -1,9 +1,12 @@
 /* What happens when the system has no more memory: each case in a process of its own, whose address
- * space is limited once the heap is there. Checks of the heap need memory themselves, so the limit
+ * space is limited once the heap is there, or before. Checks of the heap need memory themselves, so the limit
  * is taken away for them. */
 #include "gc/journal.h"
 
 #include "base/check.h"
+#include "gc/domains/heap.h"
+#include <malloc.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -229,6 +232,46 @@ static void a_domain_that_comes_late(void) {
   CHECK(length(list) >= words);
 }
 
+/* ---- a limit when the heap is opened ---- */
+
+static _Atomic(bool) refused;
+
+static void stay(wn_domain *of, void *argument) {
+  (void)argument;
+  while (!atomic_load(&refused)) {
+    wn_poll(of);
+    sched_yield();
+  }
+}
+
+static void domains_fit_in_the_address_space(void) {
+  enum { MEGABYTES = TINY ? 100 : 400 };
+  wn_join *joins[DOMAINS_MOST];
+  unsigned count = 0;
+  mallopt(M_ARENA_MAX, 1); /* each has 64 MiB of addresses */
+  limit(MEGABYTES);
+  begin(MINOR_WORDS);
+  CHECK(heap->domains_most > 1 && heap->domains_most < DOMAINS_MOST);
+  {
+    WN_SCOPE(domain);
+    wn_ref list = wn_root(domain, wn_int(0));
+    size_t wanted = ((size_t)MEGABYTES << 20) / 64 * (TINY ? 3 : 5), words = fill(domain, list, wanted);
+    CHECK(words >= wanted && !hooked.calls);
+    CHECK(!wn_gc_full_major(domain) && length(list) == words);
+  }
+  CHECK(!wn_gc_compact(domain));
+  while (!wn_domain_spawn(domain, stay, NULL, &joins[count])) count++; /* each has a stack, too */
+  CHECK(count >= 2 && count < heap->domains_most);
+  atomic_store(&refused, true);
+  while (count) CHECK(!wn_join_wait(domain, joins[--count]));
+}
+
+static void a_large_minor_heap_fits_in_the_address_space(void) {
+  limit(500);
+  begin(1 << 22);
+  CHECK(heap->domains_most >= 1);
+}
+
 /* ---- programs that check no handle ---- */
 
 static void allocate_for_ever(void) {
@@ -418,6 +461,12 @@ CASE(promotion_never_runs_out)
 CASE(blocks_without_fields_are_promoted_too)
 CASE(a_domain_that_comes_late)
 
+static void a_limited_address_space_is_for_fewer_domains(void **state) { /* G54e */
+  (void)state;
+  run(domains_fit_in_the_address_space);
+  run(a_large_minor_heap_fits_in_the_address_space);
+}
+
 static void hooks_may_leave(void **state) { /* H6 */
   (void)state;
   run(leave_by_hooks);
@@ -431,6 +480,7 @@ int main(void) {
       cmocka_unit_test(test_promotion_never_runs_out),
       cmocka_unit_test(test_blocks_without_fields_are_promoted_too),
       cmocka_unit_test(test_a_domain_that_comes_late),
+      cmocka_unit_test(a_limited_address_space_is_for_fewer_domains),
       cmocka_unit_test(a_program_that_checks_nothing_ends_with_one_line),
       cmocka_unit_test(hooks_may_leave),
   };

@@ -73,7 +73,11 @@ static void place(wn_heap *heap, struct wn_domain *domain) {
 static wn_status enrol_locked(wn_heap *heap, struct wn_domain *domain) {
   domain->index = free_slot(heap);
   if (domain->index == heap->domains_most)
-    return error_set(WN_ELIMIT, "attach: the heap has %u domains already", heap->domains_most);
+    return error_set(
+        WN_ELIMIT,
+        "attach: the heap has %u domains already, as many as the parameter domains, or the address "
+        "space (ulimit -v) when it was opened, has room for",
+        heap->domains_most);
   if (!nursery_place(domain, atomic_load(&heap->minor_words)))
     return error_set(WN_ENOMEM, "attach: no memory for a minor heap");
   domain->number = heap->domain_sequence++;

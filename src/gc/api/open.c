@@ -106,7 +106,8 @@ static wn_status open_heap(const wn_heap_options *options, wn_heap **out) {
   alarms_open(heap);
   verbose_open(heap);
   wn_status status = control_initialise(heap, options);
-  if (!status && !create_parts(heap)) status = error_set(WN_ENOMEM, "heap: the address space is too small");
+  if (!status && !create_parts(heap))
+    status = error_set(WN_ENOMEM, "heap: the address space (ulimit -v) is too small");
   if (!status) status = control_apply_first(heap);
   if (status) {
     destroy(heap);

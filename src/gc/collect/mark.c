@@ -23,10 +23,10 @@ struct mark_packet {
 /* ---- the stack ---- */
 
 static struct span *reserve_stack(const struct wn_heap *heap, size_t *entries) {
-  *entries = heap->stress.mark_most ? STACK_LEAST : STACK_ENTRIES;
-  struct span *stack = metadata_reserve(*entries * sizeof *stack);
-  if (stack || *entries == STACK_LEAST) return stack;
-  return metadata_reserve((*entries = STACK_LEAST) * sizeof *stack);
+  struct span *stack = NULL;
+  *entries = STACK_ENTRIES;
+  if (!heap->stress.mark_most) stack = metadata_reserve_much(*entries * sizeof *stack);
+  return stack ? stack : metadata_reserve((*entries = STACK_LEAST) * sizeof *stack);
 }
 
 /* RESERVE. False if the marker's stack can be no larger. Never false for a marker without one. */

@@ -7,22 +7,30 @@
 /* A slot of 256 MiB lets a minor heap grow to 32 M words; less is tried where addresses are
  * short. */
 static const size_t slot_bytes[] = {(size_t)1 << 28, (size_t)1 << 26, (size_t)1 << 24, (size_t)1 << 22};
-enum { ALIGNMENT = 1 << 21 };
+enum { SIZES = sizeof slot_bytes / sizeof *slot_bytes, ALIGNMENT = 1 << 21, ADDRESSES_PART = 4 };
 
+static bool reserve_slots(struct wn_heap *heap, size_t slot, size_t most) {
+  size_t span = slot * heap->domains_most;
+  char *reserved = span <= most ? metadata_reserve_addresses(span + ALIGNMENT) : NULL;
+  if (!reserved) return false;
+  heap->young_slot_bytes = slot;
+  heap->young_slot_shift = (unsigned)__builtin_ctzl(slot);
+  heap->young_base = ((uintptr_t)reserved + ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1);
+  heap->young_span = span + sizeof(wn_value); /* a block without fields may begin where the last slot ends */
+  heap->young_reserved = reserved;
+  return true;
+}
+
+/* The rest of a limited address space is for what the heap and the program map. */
 bool nursery_reserve(struct wn_heap *heap) {
-  for (unsigned i = 0; i < sizeof slot_bytes / sizeof *slot_bytes; i++) {
-    size_t span = slot_bytes[i] * heap->domains_most;
-    char *reserved = metadata_reserve_addresses(span + ALIGNMENT);
-    if (!reserved) continue;
-    heap->young_slot_bytes = slot_bytes[i];
-    heap->young_slot_shift = (unsigned)__builtin_ctzl(slot_bytes[i]);
-    heap->young_base = ((uintptr_t)reserved + ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1);
-    heap->young_span =
-        span + sizeof(wn_value); /* a block without fields may begin where the last slot ends */
-    heap->young_reserved = reserved;
-    return true;
-  }
-  return false;
+  size_t most = metadata_addresses() / ADDRESSES_PART, wanted = (size_t)heap->control.minor_heap_size * 8;
+  unsigned least = SIZES - 1;
+  while (least && slot_bytes[least] < wanted) least--;
+  for (unsigned i = 0; i < least; i++)
+    if (reserve_slots(heap, slot_bytes[i], most)) return true;
+  for (; heap->domains_most > 1; heap->domains_most /= 2)
+    if (reserve_slots(heap, slot_bytes[least], most)) return true;
+  return reserve_slots(heap, slot_bytes[least], SIZE_MAX);
 }
 
 void nursery_release(struct wn_heap *heap) {

@@ -28,7 +28,9 @@ enum { MINOR_WORDS_LEAST = 320 };
 enum { ALIVE_PART = 8, ALIVE_COLLECTIONS = 8 };
 enum { PIECES = 8, PIECE_LEAST = TINY ? 260 : 512, MOST_SIZES = 4 };
 
-/* Reserves addresses for all minor heaps. False if there are none. */
+/* Reserves addresses for all minor heaps, of at least the size in the parameters. Where addresses are
+ * short (ulimit -v) that is for fewer domains: it lowers `domains_most`. False if there are none for
+ * one domain. */
 bool nursery_reserve(struct wn_heap *heap);
 void nursery_release(struct wn_heap *heap);
 

@@ -298,7 +298,7 @@ static void end_touch(struct chunks *chunks, struct chunk *chunk) {
 
 bool chunks_create(struct chunks *chunks) {
   chunks->capacity = TINY ? 1 << 14 : 1 << 20;
-  chunks->table = metadata_reserve(chunks->capacity * sizeof *chunks->table);
+  chunks->table = metadata_reserve_much(chunks->capacity * sizeof *chunks->table);
   chunks->idle_most = IDLE_LARGEST;
   if (!chunks->table) {
     chunks->capacity = 1 << 12;

@@ -269,7 +269,11 @@ static size_t sweep_next_chunk(struct store *store) {
 
 bool medium_create(struct medium *medium) {
   medium->capacity = TINY ? 1 << 12 : 1 << 20;
-  medium->chunks = metadata_reserve(medium->capacity * sizeof *medium->chunks);
+  medium->chunks = metadata_reserve_much(medium->capacity * sizeof *medium->chunks);
+  if (!medium->chunks) {
+    medium->capacity = 1 << 12;
+    medium->chunks = metadata_reserve(medium->capacity * sizeof *medium->chunks);
+  }
   medium->policy = POLICY_BEST_FIT;
   return medium->chunks != NULL;
 }
