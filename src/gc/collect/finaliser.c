@@ -9,7 +9,7 @@
 #include "gc/domains/roots.h"
 #include <string.h>
 
-enum { FIRST = TINY ? 2 : 128, RESERVED_CYCLES = 2 };
+enum { FIRST = TINY ? 2 : 128, RESERVED_CYCLES = 2, AHEAD = 16 };
 
 /* A registration, or a pending call. The value of a pending `finalise_last` is 0. */
 struct finaliser {
@@ -99,6 +99,12 @@ static void queue(struct registry *registry, struct finaliser finaliser) {
   *pending_at(registry, registry->pending.count++) = finaliser;
 }
 
+/* The headers of old values are anywhere in memory: those of the next ones are on their way. A value
+ * of 0 does no harm. */
+static void fetch_header(const struct finaliser *finaliser) {
+  __builtin_prefetch((const wn_value *)finaliser->value - 1);
+}
+
 /* ORDER. Queues the registrations from `from` on that `is_dead` finds. The others stay, in their
  * order. */
 typedef bool death(struct wn_heap *heap, struct finaliser *finaliser);
@@ -108,6 +114,7 @@ static size_t queue_dead(struct wn_heap *heap, struct registry *registry, struct
   bool keeps_value = list == &registry->first;
   for (size_t i = list->count; i-- > from;) {
     struct finaliser *at = &list->entries[i];
+    if (i >= AHEAD) fetch_header(at - AHEAD);
     if (!is_dead(heap, at)) continue;
     queue(registry, (struct finaliser){keeps_value ? at->value : 0, at->function, at->context});
     at->value = 0;
@@ -191,8 +198,10 @@ static void queue_last(struct wn_heap *heap, struct wn_domain *domain, struct re
 static void mark_pending(struct wn_heap *heap, struct wn_domain *domain, struct registry *registry,
                          void *argument) {
   (void)domain;
-  for (size_t i = 0; i < registry->pending.count; i++)
+  for (size_t i = 0; i < registry->pending.count; i++) {
+    fetch_header(pending_at(registry, i + AHEAD)); /* beyond the last one it is any address */
     if (pending_at(registry, i)->value) mark_value(heap, argument, pending_at(registry, i)->value);
+  }
 }
 
 struct visitation {
