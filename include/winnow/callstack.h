@@ -41,7 +41,12 @@ typedef struct wn_frame {
 typedef struct wn_language_frame {
   wn_place place;
   /* Any address in the C stack frame of the function that runs this call, such as the interpreter's
-   * loop; __builtin_frame_address(0) there returns one. NULL: unknown. */
+   * loop; __builtin_frame_address(0) there returns one. NULL: unknown.
+   *
+   * The compiler makes one C stack frame of a function and those that it inlines there, for which a
+   * report shows several functions. The language's frame stands on the inner side of all of them. So
+   * a builtin that is inlined into the loop is shown as the caller of the language's function that
+   * called it. Where that matters builtins are `noinline`, and so is the loop. */
   const void *native;
 } wn_language_frame;
 

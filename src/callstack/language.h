@@ -3,6 +3,8 @@
  * A native frame ends at the stack pointer of its caller, which is known when the frame is
  * unwound. So before the walk writes down a native frame, it writes down the language's next
  * frames, as long as their addresses lie below the stack pointer of the native frame's caller.
+ * Functions that were inlined there are no frames here: reports find them by the return address, so
+ * they are all further out than the language's frames.
  * Calls of an interpreter (struct callstack_interpreter) are written down before the native
  * frames of its loop. What is left of them where the walk ends is put behind the last of these, or
  * outermost if there was none: the compiler may have split the loop's code, and a walk may not get
