@@ -61,7 +61,7 @@ static void bench_entries(void) {
       memprof_drain(&thread);
     }
     left -= 3;
-    struct memprof_birth birth = {.address = 16, .size = 2, .trials = 3, .bytes = 16};
+    struct memprof_birth birth = {.address = 16, .trials = 3, .bytes = 16};
     birth.n_samples = memprof_hits(&thread, &left);
     *slot = memprof_allocated(&thread, &birth);
     memprof_drain(&thread);

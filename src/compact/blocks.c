@@ -21,7 +21,7 @@ enum {
 
 /* ---- records ---- */
 
-enum kind { BIRTH, DEATH, RESIZE, MOVE };
+enum kind { BIRTH, DEATH, RESIZE, MOVE /* or what says as little of a size and of a death */ };
 
 /* The ordinal of a record in a chunk that is not taken over. */
 #define ELSEWHERE ((UINT32_C(1) << 30) - 1)
@@ -32,6 +32,7 @@ static bool describe(const struct trace_event *event, enum kind *kind, uint64_t 
   case TRACE_FREE: return *kind = DEATH, *number = event->free.block, true;
   case TRACE_RESIZE: return *kind = RESIZE, *number = event->resize.block, true;
   case TRACE_PROMOTE: return *kind = MOVE, *number = event->promote.block, true;
+  case TRACE_TYPE: return *kind = MOVE, *number = event->type.block, true;
   default: return false;
   }
 }

@@ -214,6 +214,8 @@ static bool write_event(struct pass *pass, const struct trace_event *event) {
   case TRACE_PAUSE: trace_write_pause(pass->writer, &event->pause); break;
   case TRACE_DOMAIN: trace_write_domain(pass->writer, &event->domain); break;
   case TRACE_CODE: trace_write_code(pass->writer, &event->code); break;
+  case TRACE_TYPE: trace_write_type(pass->writer, &event->type); break;
+  case TRACE_TYPE_NAME: trace_write_type_name(pass->writer, &event->type_name); break;
   case TRACE_TITLE:
     if (event->title.time_ns == pass->rewrite->title_ns) trace_write_title(pass->writer, &event->title);
     break;

@@ -93,12 +93,15 @@ static enum entry_stage dropped(struct profile *profile, struct memprof_entry *e
 }
 
 static inline wn_allocation description(const struct memprof_entry *entry, const wn_callstack *callstack) {
+  size_t bytes = atomic_load_explicit(&entry->bytes, memory_order_relaxed);
   return (wn_allocation){
       .n_samples = atomic_load_explicit(&entry->n_samples, memory_order_relaxed),
-      .size = atomic_load_explicit(&entry->size, memory_order_relaxed),
+      .size = words_of_bytes(bytes),
       .source = (wn_alloc_source)entry->source,
       .callstack = callstack,
-      .bytes = atomic_load_explicit(&entry->bytes, memory_order_relaxed),
+      .bytes = bytes,
+      .tag = entry->tag,
+      .custom_name = entry->custom_name,
       .trials = atomic_load_explicit(&entry->trials, memory_order_relaxed),
       .previous_bytes = atomic_load_explicit(&entry->previous_bytes, memory_order_relaxed),
   };

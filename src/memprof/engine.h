@@ -14,6 +14,22 @@ static inline void engine_release(const struct memprof *engine, const wn_callsta
   if (callstack && engine->ops->release) engine->ops->release(callstack);
 }
 
+/* The words of a block without its header, by its bytes. */
+static inline size_t words_of_bytes(size_t bytes) { return bytes / 8 + (bytes % 8 != 0); }
+
+static inline wn_allocation engine_description(const struct memprof_birth *birth,
+                                               const wn_callstack *callstack) {
+  return (wn_allocation){.n_samples = birth->n_samples,
+                         .size = words_of_bytes(birth->bytes),
+                         .source = birth->source,
+                         .callstack = callstack,
+                         .bytes = birth->bytes,
+                         .trials = birth->trials,
+                         .previous_bytes = birth->previous_bytes,
+                         .tag = birth->tag,
+                         .custom_name = birth->custom_name};
+}
+
 /* Takes the callstack that an entry has kept; NULL if it has none. A claimant that calls a callback
  * takes it, since another thread that resizes the block gives the entry another one. */
 static inline const wn_callstack *entry_take_callstack(struct memprof_entry *entry) {

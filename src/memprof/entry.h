@@ -63,12 +63,13 @@ struct memprof_entry {
   struct memprof_entry *next, *pending_next;
   uint64_t owner; /* the number of the owner that gets its callbacks; changed only where one adopts it */
   /* As the address. */
-  _Atomic(size_t) size, bytes, previous_bytes, trials, n_samples;
+  _Atomic(size_t) bytes, previous_bytes, trials, n_samples;
   _Atomic(const wn_callstack *) callstack;
   /* Set at birth; constant afterwards. */
+  const char *custom_name;
   size_t depth; /* of callstacks, as the profile wants it */
   uint32_t number;
-  uint8_t source;
+  uint8_t source, tag;
   bool minor;
   bool outside; /* memory outside of a block: it stands in the table from its birth on */
 };
@@ -136,8 +137,9 @@ static inline void entry_free_if_over(struct memprof *engine, struct memprof_ent
 /* Stores the description of the block that callbacks get. */
 static inline void entry_describe(struct memprof_entry *entry, const wn_allocation *allocation) {
   atomic_store_explicit(&entry->n_samples, allocation->n_samples, memory_order_relaxed);
-  atomic_store_explicit(&entry->size, allocation->size, memory_order_relaxed);
   entry->source = (uint8_t)allocation->source;
+  entry->tag = (uint8_t)allocation->tag;
+  entry->custom_name = allocation->custom_name;
   atomic_store_explicit(&entry->callstack, allocation->callstack, memory_order_relaxed);
   atomic_store_explicit(&entry->bytes, allocation->bytes, memory_order_relaxed);
   atomic_store_explicit(&entry->trials, allocation->trials, memory_order_relaxed);

@@ -97,6 +97,11 @@ struct memprof_ops {
    * callback of this one slept. NULL: always true. */
   bool (*raised)(const struct memprof_thread *thread);
 
+  /* IMMEDIATE. The alloc callback of a block has returned this metadata: from now on it belongs to the
+   * block at the address. Not called for memory outside of blocks. Called inside the report of the
+   * birth, also with a guard of young.h held. NULL: the host does not ask. */
+  void (*told)(struct memprof_thread *thread, uintptr_t address, void *metadata);
+
   /* The calling thread, or NULL if it is not attached to this engine. The engine uses it to suspend
    * a thread while `drop` callbacks run, so that their allocations are not sampled. NULL: not
    * known. */
@@ -207,13 +212,14 @@ size_t memprof_hits_of(struct memprof_thread *thread, size_t words);
 /* A sampled block, as its allocator describes it. */
 struct memprof_birth {
   uintptr_t address;     /* what the host calls the block by; the engine gives it back to the fate function */
-  size_t size;           /* words without the header */
-  size_t trials;         /* words that were counted: size, and the header if there is one */
+  size_t trials;         /* words that were counted: its own, and the header if there is one */
   size_t bytes;          /* exact size if known, else 8 * size */
   size_t previous_bytes; /* 0 for a new block; else the size before the growth that took the samples */
   size_t n_samples;      /* at least 1 */
   wn_alloc_source source;
-  bool minor; /* born in the minor heap; always false in a parallel host */
+  uint8_t tag;             /* as that of wn_allocation */
+  const char *custom_name; /* likewise; lasts as long as the engine */
+  bool minor;              /* born in the minor heap; always false in a parallel host */
   /* Memory outside of the block at the address, in a collected host: memprof_after_minor does not
    * ask for its fate, and the host calls memprof_outside_aged. */
   bool outside;
@@ -225,17 +231,16 @@ struct memprof_birth {
  * as an unsampled one. A host reports the blocks of a group one by one. */
 struct memprof_entry *memprof_allocated(struct memprof_thread *thread, const struct memprof_birth *birth);
 
-/* The same for a young block of `words` in a collected host, with a header, about which only
- * collections will report. True if a callback is pending on this thread. */
-bool memprof_born_young(struct memprof_thread *thread, uintptr_t address, size_t words, size_t n_samples,
-                        wn_alloc_source source);
+/* The same for a block of a minor heap in a collected host (`minor` is true), with a header, about
+ * which only collections will report. True if a callback is pending on this thread. */
+bool memprof_born_young(struct memprof_thread *thread, const struct memprof_birth *birth);
 
 /* Reports that a block changed its size and keeps its identity. Captures the callstack now.
  * `trials` is how many of the block's words were ever counted for sampling, and `n_samples` how
  * many of them were sampled. Makes the tracker's `resize` pending on this thread, if it has one; if
  * the block's alloc callback has not run yet, that callback gets the new size instead. */
 void memprof_resized(struct memprof_thread *thread, struct memprof_entry *entry, uintptr_t address,
-                     size_t size, size_t bytes, size_t trials, size_t n_samples);
+                     size_t bytes, size_t trials, size_t n_samples);
 
 /* Reports that a block moved within its heap; no callback is called. In a collected host only for
  * young blocks; memprof_visit_old is for the others. */

@@ -113,13 +113,7 @@ static inline struct memprof_entry *entry_birth(struct memprof_thread *thread,
   entry->outside = birth->outside;
   entry->metadata = NULL;
   entry->depth = profile->options.callstack_size;
-  const wn_allocation allocation = {.n_samples = birth->n_samples,
-                                    .size = birth->size,
-                                    .source = birth->source,
-                                    .callstack = engine->ops->capture(thread, entry->depth),
-                                    .bytes = birth->bytes,
-                                    .trials = birth->trials,
-                                    .previous_bytes = birth->previous_bytes};
+  const wn_allocation allocation = engine_description(birth, engine->ops->capture(thread, entry->depth));
   entry_describe(entry, &allocation);
   count_one(birth->minor ? &stripe->tally.allocs_minor : &stripe->tally.allocs_major);
   uint64_t state = ENTRY_LINKED | (birth->minor ? 0 : ENTRY_OLD);
@@ -130,6 +124,8 @@ static inline struct memprof_entry *entry_birth(struct memprof_thread *thread,
   }
   uint64_t stage = tell_birth(thread, entry, profile, &allocation);
   keep_for_shrinks(engine, entry, stage);
+  if (stage != STAGE_ZOMBIE && !birth->outside && engine->ops->told)
+    engine->ops->told(thread, birth->address, entry->metadata);
   entry_publish(entry, stage | state);
   return entry;
 }

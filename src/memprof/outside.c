@@ -34,7 +34,6 @@ static void note_bytes(struct memprof_entry *entry, size_t before, size_t bytes)
   uint64_t word = entry_word(entry);
   if (entry_stage(word) != STAGE_ALLOC && !(word & ENTRY_RESIZED))
     atomic_store_explicit(&entry->previous_bytes, before, memory_order_relaxed);
-  atomic_store_explicit(&entry->size, bytes / 8 + (bytes % 8 != 0), memory_order_relaxed);
   atomic_store_explicit(&entry->bytes, bytes, memory_order_relaxed);
 }
 

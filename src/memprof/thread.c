@@ -171,11 +171,9 @@ static void move(struct memprof_owner *owner, struct memprof_entry *entry, uintp
   if (moves) owner_track(owner, entry);
 }
 
-static void note_size(struct memprof_entry *entry, size_t size, size_t bytes, size_t trials,
-                      size_t n_samples) {
+static void note_size(struct memprof_entry *entry, size_t bytes, size_t trials, size_t n_samples) {
   size_t previous = atomic_load_explicit(&entry->bytes, memory_order_relaxed);
   atomic_store_explicit(&entry->previous_bytes, previous, memory_order_relaxed);
-  atomic_store_explicit(&entry->size, size, memory_order_relaxed);
   atomic_store_explicit(&entry->bytes, bytes, memory_order_relaxed);
   atomic_store_explicit(&entry->trials, trials, memory_order_relaxed);
   atomic_store_explicit(&entry->n_samples, n_samples, memory_order_relaxed);
@@ -186,12 +184,12 @@ static bool is_immediate(const struct memprof_entry *entry) {
 }
 
 void memprof_resized(struct memprof_thread *thread, struct memprof_entry *entry, uintptr_t address,
-                     size_t size, size_t bytes, size_t trials, size_t n_samples) {
+                     size_t bytes, size_t trials, size_t n_samples) {
   struct memprof *engine = thread->owner->engine;
   move(thread->owner, entry, address);
   if (entry_stage(entry_word(entry)) == STAGE_ZOMBIE) return; /* it has no callbacks */
   const wn_callstack *callstack = engine->ops->capture(thread, entry->depth);
-  note_size(entry, size, bytes, trials, n_samples);
+  note_size(entry, bytes, trials, n_samples);
   if (engine->ops->parallel && is_immediate(entry) && callbacks_resize(thread, entry, callstack)) {
     engine_release(engine, callstack);
     return;

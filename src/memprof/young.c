@@ -201,31 +201,28 @@ static void add_pending_row(struct young_table *table, uintptr_t address, const 
   table->births[number] = *birth;
 }
 
-static void add_told_row(struct young_table *table, wn_domain *domain, uintptr_t address,
+static void add_told_row(struct memprof_thread *thread, struct young_table *table, uintptr_t address,
                          const wn_allocation *birth) {
+  const struct memprof_ops *ops = thread->owner->engine->ops;
   const wn_tracker *tracker = &profile_of(table->handle)->tracker;
-  void *metadata = tracker->alloc_minor ? tracker->alloc_minor(domain, birth, tracker->context) : NULL;
-  table->domain = domain;
+  void *metadata =
+      tracker->alloc_minor ? tracker->alloc_minor(thread->domain, birth, tracker->context) : NULL;
+  table->domain = thread->domain;
   if (metadata)
     table->rows[table->count++] =
         (struct young_row){.state = YOUNG_KEPT, .address = address, .metadata = metadata};
   else
     table->fresh.dropped++;
   table->pending = table->count;
+  if (metadata && ops->told) ops->told(thread, address, metadata);
 }
 
-static inline enum row_result add_row(struct memprof_thread *thread, uintptr_t address, size_t words,
-                                      size_t n_samples, wn_alloc_source source) {
+static inline enum row_result add_row(struct memprof_thread *thread, const struct memprof_birth *of) {
   struct memprof_owner *owner = thread->owner;
   struct young_table *table = owner->table;
   enum row_result result = ROW_NO_ROOM;
   if (!table) return result;
-  wn_allocation birth = {.n_samples = n_samples,
-                         .size = words,
-                         .source = source,
-                         .callstack = owner->engine->ops->capture(thread, table->depth),
-                         .bytes = 8 * words,
-                         .trials = words + 1};
+  wn_allocation birth = engine_description(of, owner->engine->ops->capture(thread, table->depth));
   if (!table->immediate) birth.callstack = engine_keep(owner->engine, birth.callstack);
   uint64_t handle = atomic_load_explicit(&owner->profile, memory_order_relaxed);
   young_lock(table);
@@ -234,9 +231,9 @@ static inline enum row_result add_row(struct memprof_thread *thread, uintptr_t a
     table->thread = thread;
     result = table->immediate ? ROW_TOLD : ROW_WAITS;
     if (table->immediate)
-      add_told_row(table, thread->domain, address, &birth);
+      add_told_row(thread, table, of->address, &birth);
     else
-      add_pending_row(table, address, &birth);
+      add_pending_row(table, of->address, &birth);
   }
   young_unlock(table);
   if (result != ROW_WAITS) engine_release(owner->engine, birth.callstack);
@@ -252,16 +249,8 @@ static __attribute__((noinline)) bool make_fit(struct memprof_thread *thread) {
   return owner->table && bind(owner, handle);
 }
 
-static bool born_as_entry(struct memprof_thread *thread, uintptr_t address, size_t words, size_t n_samples,
-                          wn_alloc_source source) {
-  const struct memprof_birth birth = {.address = address,
-                                      .size = words,
-                                      .trials = words + 1,
-                                      .bytes = 8 * words,
-                                      .n_samples = n_samples,
-                                      .source = source,
-                                      .minor = true};
-  const struct memprof_entry *entry = memprof_allocated(thread, &birth);
+static bool born_as_entry(struct memprof_thread *thread, const struct memprof_birth *birth) {
+  const struct memprof_entry *entry = memprof_allocated(thread, birth);
   return entry && entry_word(entry) & ENTRY_QUEUED;
 }
 
@@ -409,13 +398,13 @@ void young_close(struct memprof *engine) {
 
 /* ---- hosts ---- */
 
-bool memprof_born_young(struct memprof_thread *thread, uintptr_t address, size_t words, size_t n_samples,
-                        wn_alloc_source source) {
+bool memprof_born_young(struct memprof_thread *thread, const struct memprof_birth *birth) {
+  ASSERT(birth->minor && !birth->outside);
   do {
-    enum row_result result = add_row(thread, address, words, n_samples, source);
+    enum row_result result = add_row(thread, birth);
     if (__builtin_expect(result != ROW_NO_ROOM, 1)) return result == ROW_WAITS;
   } while (make_fit(thread));
-  return born_as_entry(thread, address, words, n_samples, source);
+  return born_as_entry(thread, birth);
 }
 
 void memprof_thread_pauses(struct memprof_thread *thread) { young_settle(thread->owner); }

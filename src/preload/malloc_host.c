@@ -251,7 +251,6 @@ static void follow(struct sampled_place place, size_t bytes, size_t trials, size
   if (has_region && !block->companion) info_count_in(bytes);
   struct memprof_birth birth = {
       .address = (uintptr_t)place.address,
-      .size = malloc_words(bytes) - 1,
       .trials = trials,
       .bytes = bytes,
       .previous_bytes = previous_bytes,
@@ -371,8 +370,7 @@ static void follow_resized(struct sampled_place place, size_t bytes, int64_t *le
   block->bytes = bytes;
   struct memprof_entry *entry = atomic_load_explicit(&block->entry, memory_order_acquire);
   if (entry)
-    memprof_resized(&self.engine, entry, (uintptr_t)place.address, malloc_words(bytes) - 1, bytes,
-                    block->trials, block->hits);
+    memprof_resized(&self.engine, entry, (uintptr_t)place.address, bytes, block->trials, block->hits);
 }
 
 /* ---- shared ---- */

@@ -119,6 +119,7 @@ static void write_names_again(struct recorder *recorder) {
   for (size_t i = 0; i < NAMED_THREADS / 8; i++)
     atomic_store_explicit(&recorder->named[i], 0, memory_order_relaxed);
   titles_forget(&recorder->titles);
+  block_types_forget_names(&recorder->types);
 }
 
 /* Returns the time afterwards. */
@@ -185,6 +186,15 @@ static double trial_rate(const struct recorder *recorder) {
   return recorder->trial_rate ? recorder->trial_rate() : recorder->rate;
 }
 
+/* A block of which the heap tells the type later has no such record yet. */
+static void write_type(struct recorder *recorder, const struct trace_sample *sample,
+                       const wn_allocation *allocation) {
+  bool later = recorder->tells_types && allocation->tag != WN_TAG_CUSTOM && allocation->tag != WN_TAG_WEAK;
+  if (!recorder->generations || later) return;
+  struct trace_type event = {.time_ns = sample->time_ns, .thread = sample->thread, .block = sample->block};
+  block_types_write_born(&recorder->types, recorder->writer, event, allocation->tag, allocation->custom_name);
+}
+
 static void *write_birth(struct recorder *recorder, wn_domain *domain, const wn_allocation *allocation,
                          bool major) {
   if (!recorder_is_ours(recorder)) {
@@ -208,6 +218,7 @@ static void *write_birth(struct recorder *recorder, wn_domain *domain, const wn_
       .previous_size = allocation->previous_bytes,
   };
   bool written = trace_write_sample(recorder->writer, &sample, stack_of(allocation->callstack));
+  if (written) write_type(recorder, &sample, allocation);
   count_hits(recorder, allocation->n_samples);
   write_memory_if_due(recorder, time, thread, true);
   return written ? metadata_of(block) : NULL;
@@ -401,6 +412,7 @@ wn_status recorder_open(const struct recorder_options *options, struct recorder 
   recorder->rate = options->rate;
   recorder->ours = mark;
   recorder->generations = options->generations;
+  recorder->tells_types = options->tells_types;
   recorder->measure = options->measure;
   recorder->spent = options->spent;
   recorder->ask = options->ask;
@@ -460,6 +472,15 @@ bool recorder_is_worth_a_file(const struct recorder *recorder, double least_hits
 }
 
 uint64_t recorder_block_of(void *metadata) { return (uint64_t)(uintptr_t)metadata; }
+
+void recorder_type(struct recorder *recorder, void *metadata, unsigned type,
+                   const char *(*name)(unsigned type, void *context), void *context) {
+  if (!recorder_is_ours(recorder)) return;
+  struct trace_type event = {.time_ns = recorder_now(recorder),
+                             .thread = recorder->thread(NULL),
+                             .block = recorder_block_of(metadata)};
+  block_types_write_language(&recorder->types, recorder->writer, event, type, name, context);
+}
 
 const char *recorder_path(const struct recorder *recorder) { return trace_writer_path(recorder->writer); }
 

@@ -31,6 +31,8 @@ struct recorder_options {
   uint32_t stack_depth;
   uint64_t bound_bytes; /* most disk space of the trace's file; 0: no bound */
   bool generations;     /* the heap has a minor and a major heap */
+  bool
+      tells_types; /* with generations: the heap calls recorder_type for blocks that are not custom or weak */
 
   /* The heap's table of code addresses, and a function that returns the calling thread's number in
    * the trace; no other thread ever has that number. */
@@ -100,6 +102,11 @@ bool recorder_is_worth_a_file(const struct recorder *recorder, double least_hits
 
 /* The number in the trace of a block with this metadata; 0: its birth is not recorded. */
 uint64_t recorder_block_of(void *metadata);
+
+/* Writes the type of a block, by its metadata, that the language has told. `name` returns what the
+ * language calls the type, or NULL; it is called only if the trace does not have that name yet. */
+void recorder_type(struct recorder *recorder, void *metadata, unsigned type,
+                   const char *(*name)(unsigned type, void *context), void *context);
 
 /* The whole path of the trace; constant, the recorder's. */
 const char *recorder_path(const struct recorder *recorder);

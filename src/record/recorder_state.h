@@ -5,6 +5,7 @@
 #include "base/kept_file.h"
 #include "base/os.h"
 #include "base/stripe.h"
+#include "record/block_types.h"
 #include "record/recorder.h"
 #include "record/titles.h"
 #include "trace/writer.h"
@@ -34,7 +35,7 @@ struct recorder {
   uint64_t start_ns;
   uint32_t pid;
   const _Atomic(bool) *ours; /* OURS */
-  bool generations;
+  bool generations, tells_types;
   bool (*measure)(uint64_t rss_bytes, bool last);
   void (*spent)(uint64_t *cost_ns, uint64_t *processor_ns);
   void (*ask)(struct recorder_answer *answer, bool last);
@@ -54,6 +55,7 @@ struct recorder {
   _Atomic(bool) tells_of_another; /* the trace has a record of another process */
   struct pauses pauses[RECORDER_PAUSES];
   _Atomic(uint8_t) named[NAMED_THREADS / 8]; /* bits of threads whose names are written */
+  struct block_types types;
   _Atomic(uint64_t) dropped; /* chunks that were by the last measurement (trace_writer_dropped) */
 };
 

@@ -202,6 +202,7 @@ bool survey_keeps(const struct trace_event *event, void *context) {
   case TRACE_RESIZE: return is_chosen(survey, event->resize.block);
   case TRACE_FREE: return is_chosen(survey, event->free.block);
   case TRACE_PROMOTE: return is_chosen(survey, event->promote.block);
+  case TRACE_TYPE: return is_chosen(survey, event->type.block);
   default: return true;
   }
 }

@@ -396,29 +396,28 @@ static void keep_replaced(struct trace_reader *reader, const struct trace_replac
   }
 }
 
+static void keep_loss(struct trace_reader *reader, const struct trace_loss *loss) {
+  bool of_stack = loss->reason == TRACE_LOSS_STACK;
+  *(of_stack ? &reader->stacks_left_out : &reader->damage.records_lost) += loss->count;
+  if (!of_stack && loss->cause) reader->damage.loss_cause = loss->cause;
+}
+
 static void finish_event(struct trace_reader *reader, struct trace_event *event) {
-  if (event->kind == TRACE_THREAD_NAME) {
-    end_text(reader->text, &event->thread_name.name);
-  } else if (event->kind == TRACE_EXEC) {
-    end_text(reader->text, &event->exec.path);
-  } else if (event->kind == TRACE_UNRECORDED) {
-    end_text(reader->text, &event->unrecorded.path);
-  } else if (event->kind == TRACE_TITLE) {
+  switch (event->kind) {
+  case TRACE_THREAD_NAME: end_text(reader->text, &event->thread_name.name); break;
+  case TRACE_TYPE_NAME: end_text(reader->text, &event->type_name.name); break;
+  case TRACE_EXEC: end_text(reader->text, &event->exec.path); break;
+  case TRACE_UNRECORDED: end_text(reader->text, &event->unrecorded.path); break;
+  case TRACE_TITLE:
     end_text(end_text(reader->text, &event->title.title), &event->title.name);
     keep_title(reader, &event->title);
-  } else if (event->kind == TRACE_CODE) {
-    end_text(end_text(reader->text, &event->code.function), &event->code.file);
-  } else if (event->kind == TRACE_REPLACES) {
-    keep_replaced(reader, &event->replaces);
-  } else if (event->kind == TRACE_DROPPED) {
-    keep_dropped(reader, &event->dropped);
-  } else if (event->kind == TRACE_LOSS && event->loss.reason == TRACE_LOSS_STACK) {
-    reader->stacks_left_out += event->loss.count;
-  } else if (event->kind == TRACE_LOSS) {
-    reader->damage.records_lost += event->loss.count;
-    if (event->loss.cause) reader->damage.loss_cause = event->loss.cause;
-  } else if (event->kind == TRACE_END) {
-    reader->damage.complete = true;
+    break;
+  case TRACE_CODE: end_text(end_text(reader->text, &event->code.function), &event->code.file); break;
+  case TRACE_REPLACES: keep_replaced(reader, &event->replaces); break;
+  case TRACE_DROPPED: keep_dropped(reader, &event->dropped); break;
+  case TRACE_LOSS: keep_loss(reader, &event->loss); break;
+  case TRACE_END: reader->damage.complete = true; break;
+  default: break;
   }
 }
 

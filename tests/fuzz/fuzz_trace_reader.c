@@ -10,6 +10,7 @@ static void read_all(const char *path) {
   while (trace_reader_next(reader, &event)) {
     if (event.kind == TRACE_THREAD_NAME && event.thread_name.name.bytes[event.thread_name.name.length])
       abort();
+    if (event.kind == TRACE_TYPE_NAME && event.type_name.name.bytes[event.type_name.name.length]) abort();
     if (event.kind == TRACE_SAMPLE && event.sample.stack > trace_reader_nodes(reader)) abort();
   }
   for (uint32_t i = 1; i <= trace_reader_nodes(reader); i++) {

@@ -44,7 +44,7 @@ static void attach(void) {
 
 /* NULL where the thread is suspended: then nothing is sampled. */
 static struct memprof_entry *allocate(void) {
-  struct memprof_birth birth = {.size = 3, .trials = 4, .bytes = 24};
+  struct memprof_birth birth = {.trials = 4, .bytes = 24};
   birth.n_samples = memprof_hits_of(&thread, 4);
   if (!birth.n_samples) return NULL;
   expected_births++;
@@ -115,7 +115,7 @@ static void use_another(void) {
   release(&entry);
 }
 static void resize(void) {
-  memprof_resized(&thread, of_work, 0, 5, 40, 6, 6);
+  memprof_resized(&thread, of_work, 0, 40, 6, 6);
   memprof_drain(&thread);
 }
 static void detach(void) {

@@ -99,7 +99,6 @@ static void grow(wn_domain *domain, uintptr_t address, size_t bytes, bool young)
   size_t words = (bytes + 7) / 8, hits = memprof_hits_of(thread, words);
   if (!hits) return;
   const struct memprof_birth birth = {.address = address,
-                                      .size = words,
                                       .trials = words,
                                       .bytes = bytes,
                                       .n_samples = hits,

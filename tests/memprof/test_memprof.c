@@ -127,11 +127,11 @@ static void a_resized_block_keeps_its_identity(void **state) { /* B8 */
   struct room *room = room_open(1);
   struct memprof_thread *thread = &room->domain->current->memprof;
   struct memprof_entry *entry = toy_alloc_entry(room->domain, 1000, WN_SOURCE_NORMAL);
-  memprof_resized(thread, entry, 0, 500, 4000, 1001, 1001);
+  memprof_resized(thread, entry, 0, 4000, 1001, 1001);
   wn_memprof_drain(room->domain);
   assert_log(room, "A"); /* announced with its new size at once */
   assert_int_equal(room->log.last.size, 500);
-  memprof_resized(thread, entry, 0, 2000, 16000, 2001, 2001);
+  memprof_resized(thread, entry, 0, 16000, 2001, 2001);
   memprof_freed(thread, entry);
   wn_memprof_drain(room->domain);
   assert_log(room, "ArD");
@@ -145,7 +145,7 @@ static void a_young_block_may_be_resized(void **state) { /* B8 */
   struct room *room = room_open(1);
   struct memprof_entry *entry = toy_alloc_entry(room->domain, 2, WN_SOURCE_NORMAL);
   wn_memprof_drain(room->domain);
-  memprof_resized(&room->domain->current->memprof, entry, room->heap->blocks[0].address, 4, 32, 5, 5);
+  memprof_resized(&room->domain->current->memprof, entry, room->heap->blocks[0].address, 32, 5, 5);
   wn_memprof_drain(room->domain);
   assert_log(room, "ar");
   assert_int_equal(room->log.last.size, 4);
@@ -161,7 +161,7 @@ static void a_young_block_that_was_resized_and_died_is_told_of_in_order(void **s
     struct room *room = room_open(1);
     struct memprof_entry *entry = toy_alloc_entry(room->domain, 2, WN_SOURCE_NORMAL);
     wn_memprof_drain(room->domain);
-    memprof_resized(&room->domain->current->memprof, entry, room->heap->blocks[0].address, 4, 32, 5, 5);
+    memprof_resized(&room->domain->current->memprof, entry, room->heap->blocks[0].address, 32, 5, 5);
     if (promoted) toy_minor(room->domain);
     toy_kill(room->heap, 0);
     if (promoted)

@@ -90,7 +90,7 @@ static struct memprof_entry *allocate(struct worker *worker, size_t words) {
   if (worker->left >= 0) return NULL;
   size_t hits = memprof_hits(&worker->memprof, &worker->left);
   if (!hits) return NULL;
-  struct memprof_birth birth = {.size = words, .trials = words + 1, .bytes = words * 8, .n_samples = hits};
+  struct memprof_birth birth = {.trials = words + 1, .bytes = words * 8, .n_samples = hits};
   return memprof_allocated(&worker->memprof, &birth);
 }
 
@@ -107,7 +107,7 @@ static void step(struct worker *worker) {
   struct memprof_entry *entry = allocate(worker, 1 + random_bits(&worker->random) % 20);
   memprof_drain(&worker->memprof);
   if (entry && random_bits(&worker->random) % 16 == 0) {
-    memprof_resized(&worker->memprof, entry, 0, 30, 240, 31, 31);
+    memprof_resized(&worker->memprof, entry, 0, 240, 31, 31);
     memprof_drain(&worker->memprof);
   }
   release(worker, atomic_exchange(&blocks[random_bits(&worker->random) % BLOCKS], entry));
@@ -238,7 +238,7 @@ static atomic_int interruptions;
  * own. */
 static void interrupt(int signal) {
   (void)signal;
-  struct memprof_birth birth = {.size = 3, .trials = 4, .bytes = 24};
+  struct memprof_birth birth = {.trials = 4, .bytes = 24};
   birth.n_samples = memprof_hits_of(&workers[0].memprof, 4);
   if (!birth.n_samples) return;
   struct memprof_entry *entry = memprof_allocated(&workers[0].memprof, &birth);

@@ -60,7 +60,7 @@ static void *born(wn_domain *domain, const wn_allocation *allocation, void *cont
   struct told *told = context;
   told->last = *allocation;
   tell(told, 'A', domain);
-  if (resize_when_born) memprof_resized(&heap.first, resize_when_born, 0, 6, 48, 7, 7);
+  if (resize_when_born) memprof_resized(&heap.first, resize_when_born, 0, 48, 7, 7);
   if (free_when_born) memprof_freed(&heap.second, free_when_born);
   if (discard_when_born)
     assert_true(memprof_stop(&heap.first) == WN_OK && wn_memprof_discard(heap.profile) == WN_OK);
@@ -105,7 +105,7 @@ static void heap_close(void) {
 
 static struct memprof_entry *allocate(struct memprof_thread *thread, wn_alloc_source source) {
   struct memprof_birth birth = {
-      .size = 3, .trials = 4, .bytes = 21, .n_samples = memprof_hits_of(thread, 4), .source = source};
+      .trials = 4, .bytes = 21, .n_samples = memprof_hits_of(thread, 4), .source = source};
   assert_true(birth.n_samples > 0);
   return memprof_allocated(thread, &birth);
 }
@@ -160,11 +160,11 @@ static void a_block_that_grew_before_it_was_announced_is_announced_once(void **s
   (void)state;
   heap_open(1);
   struct memprof_entry *entry = allocate(&heap.first, WN_SOURCE_NORMAL);
-  memprof_resized(&heap.first, entry, 0, 9, 70, 10, 10);
+  memprof_resized(&heap.first, entry, 0, 70, 10, 10);
   memprof_drain(&heap.first);
   assert_string_equal(heap.told.letters, "A");
   assert_true(heap.told.last.size == 9 && heap.told.last.bytes == 70 && heap.told.last.n_samples == 10);
-  memprof_resized(&heap.first, entry, 0, 2, 10, 10, 10);
+  memprof_resized(&heap.first, entry, 0, 10, 10, 10);
   memprof_drain(&heap.first);
   assert_true(heap.told.last.previous_bytes == 70 && heap.told.last.bytes == 10);
   memprof_freed(&heap.first, entry);

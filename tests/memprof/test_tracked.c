@@ -189,7 +189,7 @@ static void a_block_that_was_resized_is_found_where_it_is(void **state) {
   struct memprof_entry *entry = toy_alloc_entry(room->domain, 1000, WN_SOURCE_NORMAL);
   uintptr_t before = address_of(entry);
   wn_memprof_drain(room->domain);
-  memprof_resized(&room->domain->current->memprof, entry, before + 4096, 2000, 16000, 2001, 2001);
+  memprof_resized(&room->domain->current->memprof, entry, before + 4096, 16000, 2001, 2001);
   memprof_found_dead(&room->heap->engine, before);
   memprof_tell(&room->heap->engine, &room->domain->owner);
   wn_memprof_drain(room->domain);

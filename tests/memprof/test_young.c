@@ -387,7 +387,10 @@ static struct memprof_fate third_survives(uintptr_t address, void *context) {
 
 static void allocate_some(unsigned round) {
   for (unsigned i = 0; i < BLOCKS; i++) {
-    memprof_born_young(&busy.thread, round * BLOCKS + i, 2, 1, WN_SOURCE_NORMAL);
+    memprof_born_young(
+        &busy.thread,
+        &(struct memprof_birth){
+            .address = round * BLOCKS + i, .trials = 3, .bytes = 16, .n_samples = 1, .minor = true});
     if (i % (1 + round % 4) == 0) memprof_drain(&busy.thread);
   }
   if (round % 3 == 0) memprof_thread_pauses(&busy.thread);

@@ -174,7 +174,8 @@ static void a_collection_asks_for_a_block_that_stays_young_once(void **state) {
   memprof_owner_create(&owner, &engine, NULL, NULL);
   memprof_thread_attach(&thread, &owner, NULL, NULL);
   assert_int_equal(memprof_start(&thread, &options, &tracker, &profile), WN_OK);
-  memprof_born_young(&thread, 100, 2, 1, WN_SOURCE_NORMAL);
+  memprof_born_young(&thread, &(struct memprof_birth){
+                                  .address = 100, .trials = 3, .bytes = 16, .n_samples = 1, .minor = true});
   memprof_drain(&thread);
   for (int i = 1; i <= 2; i++) {
     memprof_after_minor(&owner, stays_young_once, &asked);
@@ -253,7 +254,9 @@ static struct race {
 static void count_release(void *context) { ++*(long *)context; }
 
 static void *bear(void *argument) {
-  memprof_born_young(&race.thread, 100, 2, 1, WN_SOURCE_NORMAL);
+  memprof_born_young(
+      &race.thread,
+      &(struct memprof_birth){.address = 100, .trials = 3, .bytes = 16, .n_samples = 1, .minor = true});
   return argument;
 }
 static void *discard_it(void *argument) {

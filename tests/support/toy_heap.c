@@ -158,29 +158,30 @@ static size_t hits(struct toy_thread *thread, const struct toy_block *block) {
   return thread->left < 0 ? memprof_hits(&thread->memprof, &thread->left) : 0;
 }
 
-static struct memprof_entry *sample(wn_domain *domain, int number, wn_alloc_source source) {
-  struct toy_thread *thread = domain->current;
+static struct memprof_birth birth_of(wn_domain *domain, int number, wn_alloc_source source) {
   struct toy_block *block = &domain->heap->blocks[number];
-  struct memprof_birth birth = {.address = block->address,
-                                .size = block->words,
+  return (struct memprof_birth){.address = block->address,
                                 .trials = block->words + 1,
                                 .bytes = 8 * block->words,
-                                .n_samples = hits(thread, block),
+                                .n_samples = hits(domain->current, block),
                                 .source = source,
                                 .minor = block->young};
-  return birth.n_samples ? memprof_allocated(&thread->memprof, &birth) : NULL;
+}
+
+static struct memprof_entry *sample(wn_domain *domain, int number, wn_alloc_source source) {
+  struct memprof_birth birth = birth_of(domain, number, source);
+  return birth.n_samples ? memprof_allocated(&domain->current->memprof, &birth) : NULL;
 }
 
 int toy_alloc(wn_domain *domain, size_t words) {
   int number = place(domain, words);
   if (number < 0) return number;
   const struct toy_block *block = &domain->heap->blocks[number];
-  struct toy_thread *thread = domain->current;
   if (!block->young || !next_is_row(domain->heap)) {
     sample(domain, number, WN_SOURCE_NORMAL);
   } else {
-    size_t n_samples = hits(thread, block);
-    if (n_samples) memprof_born_young(&thread->memprof, block->address, words, n_samples, WN_SOURCE_NORMAL);
+    struct memprof_birth birth = birth_of(domain, number, WN_SOURCE_NORMAL);
+    if (birth.n_samples) memprof_born_young(&domain->current->memprof, &birth);
   }
   return number;
 }

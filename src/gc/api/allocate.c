@@ -149,6 +149,20 @@ static void count_old(struct wn_domain *domain, size_t words) {
   atomic_fetch_add_explicit(&domain->heap->collector->pace.allocated, words, memory_order_relaxed);
 }
 
+/* The memory of a block that is old from its birth on, counted and not sampled yet. */
+static wn_value *take_old(struct wn_domain *domain, size_t words, unsigned tag, const void *frame,
+                          bool *zeroed) {
+  unsigned tries = 0;
+  wn_value *at;
+  if (!allocate_begin_old(domain, words)) return NULL;
+  while (!(at = allocate_take(domain, words, tag, zeroed)))
+    if (!allocate_make_memory(domain, words, &tries)) return NULL;
+  count_old(domain, words + 1);
+  domain->major_words += (double)(words + 1);
+  domain->frame = frame;
+  return at;
+}
+
 void allocate_pay_old(struct wn_domain *domain, size_t words) {
   domain->major_words += (double)words;
   while (words) {
@@ -161,16 +175,18 @@ void allocate_pay_old(struct wn_domain *domain, size_t words) {
 
 wn_value *allocate_old(struct wn_domain *domain, size_t words, unsigned tag, const void *frame,
                        bool *zeroed) {
-  unsigned tries = 0;
-  wn_value *at;
-  if (!allocate_begin_old(domain, words)) return NULL;
-  while (!(at = allocate_take(domain, words, tag, zeroed)))
-    if (!allocate_make_memory(domain, words, &tries)) return NULL;
-  count_old(domain, words + 1);
-  domain->major_words += (double)(words + 1);
-  domain->frame = frame;
-  host_born_old(domain, (wn_value)(at + 1));
-  return at + 1;
+  wn_value *at = take_old(domain, words, tag, frame, zeroed);
+  if (at) host_born_old(domain, (wn_value)(at + 1));
+  return at ? at + 1 : NULL;
+}
+
+wn_value *allocate_old_custom(struct wn_domain *domain, size_t words, const wn_custom_ops *ops,
+                              const void *frame) {
+  bool zeroed;
+  wn_value *at = take_old(domain, words, WN_TAG_CUSTOM, frame, &zeroed);
+  domain->custom = ops;
+  if (at) host_born_old(domain, (wn_value)(at + 1));
+  return at ? at + 1 : NULL;
 }
 
 wn_value *allocate_young_slow(struct wn_domain *domain, size_t words, unsigned tag, const void *frame) {

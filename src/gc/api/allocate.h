@@ -46,6 +46,8 @@ static inline wn_value *allocate_young(struct wn_domain *domain, size_t words, u
 /* Allocates a block of any size in the major heap. Its fields are not yet set; `*zeroed` becomes
  * true if they are zero bytes. NULL if memory is exhausted. May collect. */
 wn_value *allocate_old(struct wn_domain *domain, size_t words, unsigned tag, const void *frame, bool *zeroed);
+wn_value *allocate_old_custom(struct wn_domain *domain, size_t words, const wn_custom_ops *ops,
+                              const void *frame);
 
 /* wn_alloc and wn_alloc_custom, for other public functions that allocate: with their frame. */
 wn_ref allocate_block(struct wn_domain *domain, size_t words, unsigned tag, const void *frame);

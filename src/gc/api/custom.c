@@ -24,13 +24,15 @@ static bool is_young(const struct wn_domain *domain, size_t words, size_t extern
 
 /* Making room can let other threads run, which allocate custom blocks, and so can the hook: room in
  * the list is made after that, and directly before the block is cut. NULL if there is no memory. */
-static wn_value *allocate_young_custom(struct wn_domain *domain, size_t words, const void *frame) {
+static wn_value *allocate_young_custom(struct wn_domain *domain, size_t words, const wn_custom_ops *ops,
+                                       const void *frame) {
   for (bool tried = false;; tried = true) {
     if (!allocate_has_room(domain, words + 1) && !allocate_room(domain, words + 1)) return NULL;
     if (customs_reserve(domain)) break;
     if (tried || !shortage_of_memory(domain, words, "no memory for a list of custom blocks")) return NULL;
   }
   domain->frame = frame;
+  domain->custom = ops;
   wn_value *fields = allocate_cut(domain, words, WN_TAG_CUSTOM, WN_SOURCE_NORMAL);
   domain->customs[domain->custom_count++] = (wn_value)fields;
   return fields;
@@ -114,9 +116,9 @@ wn_ref allocate_custom(struct wn_domain *domain, const wn_custom_ops *ops, size_
     return null;
   }
   if (allocate_custom_is_due(domain, external_bytes)) major_collect_and_slice(domain, STOP_EXTERNAL);
-  bool zeroed, young = is_young(domain, words, external_bytes);
-  wn_value *fields = young ? allocate_young_custom(domain, words, frame)
-                           : allocate_old(domain, words, WN_TAG_CUSTOM, frame, &zeroed);
+  bool young = is_young(domain, words, external_bytes);
+  wn_value *fields = young ? allocate_young_custom(domain, words, ops, frame)
+                           : allocate_old_custom(domain, words, ops, frame);
   if (!fields) return null;
   memset(fields, 0, words * 8);
   *(struct custom *)fields = (struct custom){ops, external_bytes};

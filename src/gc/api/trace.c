@@ -23,6 +23,7 @@ struct heap_trace {
   struct listener listener;
   struct heap_trace *next; /* of the heap's traces, LISTENING of events.h */
   struct recorder *recorder;
+  const wn_heap_hooks *hooks; /* of the heap */
   _Atomic(uintptr_t) profile; /* its handle; 0 until it has begun */
   uint64_t lost;              /* samples that the trace tells as lost; the world is stopped */
 };
@@ -59,12 +60,24 @@ static void record_pause(struct recorder *recorder, const struct event *event) {
                  event->ns - event->began_ns);
 }
 
+static void tell_type(void *context, void *metadata, unsigned type) {
+  const struct heap_trace *trace = context;
+  recorder_type(trace->recorder, metadata, type, trace->hooks->type_name, trace->hooks->context);
+}
+
+/* TYPES of host.h. A child of a fork asks no more. */
+static void record_types(struct heap_trace *trace, struct wn_heap *heap) {
+  const wn_profile *profile = (const wn_profile *)atomic_load(&trace->profile);
+  if (recorder_is_ours(trace->recorder)) host_ask_types(heap, profile, tell_type, trace);
+}
+
 static void hear(struct listener *listener, const struct event *event) {
   struct recorder *recorder = ((struct heap_trace *)listener)->recorder;
   struct wn_domain *domain = event->domain;
   uint64_t ns = event->ns - event->began_ns;
   switch (event->kind) {
   case EVENT_PAUSE_ENDS: record_pause(recorder, event); break;
+  case EVENT_MINOR_BEGINS: record_types((struct heap_trace *)listener, domain->heap); break;
   case EVENT_MINOR_ENDS:
     record_lost((struct heap_trace *)listener);
     recorder_collection(recorder, domain, RECORDER_MINOR, ns, describe_heap, domain->heap);
@@ -78,9 +91,10 @@ static void hear(struct listener *listener, const struct event *event) {
   }
 }
 
-static uint64_t wants(void) {
+static uint64_t wants(const struct heap_trace *trace) {
   return event_bit(EVENT_PAUSE_ENDS) | event_bit(EVENT_MINOR_ENDS) | event_bit(EVENT_CYCLE_ENDS) |
-         event_bit(EVENT_DOMAIN_BEGINS) | event_bit(EVENT_DOMAIN_ENDS);
+         event_bit(EVENT_DOMAIN_BEGINS) | event_bit(EVENT_DOMAIN_ENDS) |
+         (trace->hooks->type_of ? event_bit(EVENT_MINOR_BEGINS) : 0);
 }
 
 /* The world is stopped. */
@@ -89,7 +103,7 @@ static void begin_listening(struct heap_trace *trace, struct wn_domain *leader) 
   trace->next = heap->traces;
   heap->traces = trace;
   trace->listener.hear = hear;
-  trace->listener.wants = wants();
+  trace->listener.wants = wants(trace);
   listeners_add(heap, &trace->listener);
   recorder_collection(trace->recorder, leader, RECORDER_NEITHER, 0, describe_heap, heap);
   for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
@@ -102,6 +116,7 @@ static void end_listening(struct heap_trace *trace, struct wn_heap *heap, struct
   while (*link != trace) link = &(*link)->next;
   *link = trace->next;
   listeners_remove(heap, &trace->listener);
+  record_types(trace, heap);
   record_lost(trace);
   recorder_pauses_end(trace->recorder);
   recorder_collection(trace->recorder, leader, RECORDER_NEITHER, 0, describe_heap, heap);
@@ -153,6 +168,7 @@ static wn_status open_recorder(wn_domain *domain, const char *path, const wn_mem
                                 .seed = options->seed,
                                 .stack_depth = depth < UINT32_MAX ? (uint32_t)depth : UINT32_MAX,
                                 .generations = true,
+                                .tells_types = domain->heap->hooks.type_of != NULL,
                                 .callstacks = callstacks,
                                 .thread = thread_number};
   return recorder_open(&of, recorder);
@@ -218,6 +234,7 @@ wn_status wn_trace_start(wn_domain *domain, const char *path, const wn_memprof_o
     return status;
   }
   made->recorder = recorder;
+  made->hooks = &domain->heap->hooks;
   status = begin(made, domain, options, trace);
   if (status) recorder_close(recorder);
   return status;

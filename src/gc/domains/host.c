@@ -2,12 +2,13 @@
 #include "gc/domains/host.h"
 
 #include "base/error.h"
+#include "base/metadata.h"
 #include "callstack/capture.h"
 #include "gc/domains/caller.h"
 #include "gc/events/hooks.h"
 #include <stddef.h>
 
-enum { TRACKED_MOST = TINY ? 1 << 18 : 1 << 26 };
+enum { TRACKED_MOST = TINY ? 1 << 18 : 1 << 26, UNTYPED_FIRST = TINY ? 2 : 170 };
 
 /* ---- the next sample ---- */
 
@@ -99,6 +100,53 @@ static struct memprof_thread *current(struct memprof *engine) {
   return thread ? &thread->profiled : NULL;
 }
 
+/* ---- TYPES ---- */
+
+struct untyped_block {
+  wn_value block;
+  void *metadata;
+  uint64_t profile;
+};
+
+/* False if there is no memory for a larger list. */
+static bool untyped_reserve(struct untyped *untyped) {
+  if (untyped->count < untyped->capacity) return true;
+  size_t capacity = untyped->capacity ? 2 * untyped->capacity : UNTYPED_FIRST;
+  struct untyped_block *grown = metadata_map(capacity * sizeof *grown);
+  if (!grown) return false;
+  if (untyped->count) memcpy(grown, untyped->blocks, untyped->count * sizeof *grown);
+  metadata_unmap(untyped->blocks, untyped->capacity * sizeof *grown);
+  untyped->blocks = grown;
+  untyped->capacity = capacity;
+  return true;
+}
+
+/* Without memory for the note, the trace lacks the block's type. */
+static void told(struct memprof_thread *thread, uintptr_t address, void *metadata) {
+  struct wn_domain *domain = thread->domain;
+  unsigned tag = header_tag(header_of(address));
+  if (!domain->heap->hooks.type_of || tag == WN_TAG_CUSTOM || tag == WN_TAG_WEAK) return;
+  if (untyped_reserve(&domain->untyped))
+    domain->untyped.blocks[domain->untyped.count++] =
+        (struct untyped_block){address, metadata, atomic_load(&domain->owner.profile)};
+}
+
+static void ask_types_of(struct wn_domain *domain, uint64_t profile, host_tell_type *tell, void *context) {
+  const wn_heap_hooks *hooks = &domain->heap->hooks;
+  struct untyped *untyped = &domain->untyped;
+  size_t kept = 0;
+  hooks_running++;
+  for (size_t i = 0; i < untyped->count; i++) {
+    const struct untyped_block *noted = &untyped->blocks[i];
+    if (noted->profile == profile)
+      tell(context, noted->metadata, hooks->type_of(noted->block, hooks->context));
+    else
+      untyped->blocks[kept++] = *noted;
+  }
+  hooks_running--;
+  untyped->count = kept;
+}
+
 static const struct memprof_ops ops = {.rearm = rearm,
                                        .wake = wake,
                                        .capture = capture,
@@ -106,6 +154,7 @@ static const struct memprof_ops ops = {.rearm = rearm,
                                        .release = callstack_release,
                                        .exception = exception,
                                        .raised = raised,
+                                       .told = told,
                                        .current = current};
 
 struct memprof_thread *memprof_host_thread(wn_domain *domain) {
@@ -113,6 +162,23 @@ struct memprof_thread *memprof_host_thread(wn_domain *domain) {
 }
 
 /* ---- births ---- */
+
+static const char *custom_name(const struct wn_domain *domain, unsigned tag) {
+  return tag == WN_TAG_CUSTOM ? domain->custom->name : NULL;
+}
+
+static struct memprof_birth birth_of(const struct wn_domain *domain, wn_value block, size_t hits,
+                                     wn_alloc_source source) {
+  size_t words = wn_words(block);
+  unsigned tag = wn_tag(block);
+  return (struct memprof_birth){.address = block,
+                                .trials = words + 1,
+                                .bytes = words * sizeof(wn_value),
+                                .n_samples = hits,
+                                .source = source,
+                                .tag = (uint8_t)tag,
+                                .custom_name = custom_name(domain, tag)};
+}
 
 /* False if the sample is lost. */
 static bool note_birth(struct wn_domain *domain, const struct memprof_birth *birth) {
@@ -177,6 +243,8 @@ void host_domain_ends(struct wn_domain *domain) {
   memprof_owner_end(&domain->owner);
   memo_destroy(domain->memo);
   domain->memo = NULL;
+  metadata_unmap(domain->untyped.blocks, domain->untyped.capacity * sizeof *domain->untyped.blocks);
+  domain->untyped = (struct untyped){0};
 }
 
 void host_thread_begins(struct domain_thread *thread) {
@@ -226,18 +294,14 @@ void host_born_young(struct wn_domain *domain, wn_value block, wn_alloc_source s
   size_t hits = memprof_hits(&domain->running->profiled, &left);
   place_sample(domain, left);
   domain_move_limit(domain);
-  if (hits && memprof_born_young(&domain->running->profiled, block, wn_words(block), hits, source))
-    domain_add_pending(domain, PENDING_PROFILE);
+  if (!hits) return;
+  struct memprof_birth birth = birth_of(domain, block, hits, source);
+  birth.minor = true;
+  if (memprof_born_young(&domain->running->profiled, &birth)) domain_add_pending(domain, PENDING_PROFILE);
 }
 
 static void born_old(struct wn_domain *domain, wn_value block, size_t hits, wn_alloc_source source) {
-  size_t words = wn_words(block);
-  const struct memprof_birth birth = {.address = block,
-                                      .size = words,
-                                      .trials = words + 1,
-                                      .bytes = words * sizeof(wn_value),
-                                      .n_samples = hits,
-                                      .source = source};
+  const struct memprof_birth birth = birth_of(domain, block, hits, source);
   if (note_birth(domain, &birth)) set_tracked(block);
 }
 
@@ -262,11 +326,12 @@ void host_born_outside(struct wn_domain *domain, wn_value block, size_t bytes) {
   size_t hits = words ? memprof_hits_of(&domain->running->profiled, words) : 0;
   if (!hits) return;
   struct memprof_birth birth = {.address = block,
-                                .size = words,
                                 .trials = words,
                                 .bytes = bytes,
                                 .n_samples = hits,
                                 .source = WN_SOURCE_CUSTOM,
+                                .tag = WN_TAG_CUSTOM,
+                                .custom_name = ((const struct custom *)block)->ops->name,
                                 .minor = heap_is_young(domain->heap, block),
                                 .outside = true};
   if (note_birth(domain, &birth)) atomic_fetch_or(&((struct custom *)block)->external_bytes, CUSTOM_TRACKED);
@@ -277,9 +342,17 @@ void host_outside_shrank(struct wn_domain *domain, wn_value block, size_t from, 
     domain_add_pending(domain, PENDING_PROFILE);
 }
 
-void host_after_minor(struct wn_heap *heap) {
+void host_ask_types(struct wn_heap *heap, const wn_profile *profile, host_tell_type *tell, void *context) {
   for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
+    ask_types_of(domain, (uintptr_t)profile, tell, context);
+}
+
+/* What is noted still is of profiles that have no trace, as in the child of a fork. */
+void host_after_minor(struct wn_heap *heap) {
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain)) {
     memprof_after_minor(&domain->owner, young_fate, heap);
+    domain->untyped.count = 0;
+  }
   host_tell(heap);
 }
 

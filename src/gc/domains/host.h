@@ -17,7 +17,14 @@
  * dead. Tracked old blocks are not looked at: those that die are TRACKED (layout.h), and the thread
  * that sweeps one reports it. What was reported is told in the next stop of the world, and all of a
  * cycle when the cycle ends. Where marking ends, dead values with `finalise_last` are reported, so
- * that their deaths are told before that function is called. */
+ * that their deaths are told before that function is called.
+ *
+ * TYPES. A trace has the language's type of each sampled block (the hook type_of). At its birth a
+ * block's fields are not set, and when it is found dead, the blocks that it led to may be gone. So
+ * the births that a trace is told of are noted, and the hook is asked at the beginning of the next
+ * minor collection, while the world is stopped: every domain has come to a safepoint, where all
+ * fields are set, and no block has moved or died since. For a cycle begins only at the end of a
+ * minor collection, and frees nothing that was reachable then or is younger (SNAPSHOT of major.h). */
 #ifndef GC_DOMAINS_HOST_H
 #define GC_DOMAINS_HOST_H
 
@@ -78,6 +85,12 @@ void host_after_minor(struct wn_heap *heap);
 void host_outside_aged(struct wn_heap *heap, wn_value block, wn_value moved);
 void host_found_dead(struct wn_heap *heap, wn_value block);
 void host_tell(struct wn_heap *heap);
+
+/* TYPES. Asks the language for the type of each noted block of a profile, and tells `tell` its
+ * metadata (memprof/host.h) and the type. The notes are gone then. The world is stopped, and the minor
+ * heaps are not being evacuated. */
+typedef void host_tell_type(void *context, void *metadata, unsigned type);
+void host_ask_types(struct wn_heap *heap, const wn_profile *profile, host_tell_type *tell, void *context);
 
 /* Visits the addresses of tracked blocks in the table (memprof_visit_old). The world is stopped. */
 void host_visit_old(struct wn_heap *heap, wn_visit *visit, void *visitor);

@@ -56,7 +56,8 @@ static wn_value *young_custom(struct place *place, size_t words) {
   return fields;
 }
 
-struct custom *place_custom(struct place *place, size_t bytes) {
+struct custom *place_custom(struct place *place, const wn_custom_ops *ops, size_t bytes) {
+  place->domain->custom = ops;
   size_t words = CUSTOM_WORDS + bytes / 8 + (bytes % 8 != 0);
   bool young = place->young && place->room && customs_reserve(place->domain);
   wn_value *fields = young ? young_custom(place, words) : place_old(place, words, WN_TAG_CUSTOM);

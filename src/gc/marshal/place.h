@@ -59,9 +59,10 @@ static inline wn_value *place_block(struct place *place, size_t words, unsigned 
   return place_old(place, words, tag);
 }
 
-/* A custom block of `bytes` zero bytes that has no operations yet. NULL if there is no memory.
- * place_own_custom gives it its operations and its memory outside the heap. */
-struct custom *place_custom(struct place *place, size_t bytes);
+/* A custom block of `bytes` zero bytes that has no operations yet; a profile is told those that it
+ * will have. NULL if there is no memory. place_own_custom gives it its operations and its memory
+ * outside the heap. */
+struct custom *place_custom(struct place *place, const wn_custom_ops *ops, size_t bytes);
 void place_own_custom(struct place *place, struct custom *custom, const wn_custom_ops *ops,
                       size_t external_bytes);
 

@@ -283,7 +283,7 @@ static __attribute__((noinline)) enum item read_custom(struct wn_marshal_reader 
   if (!take_words(reader, words)) return ITEM_WRONG;
   if (!kind->marshal->bytes && !take_sized_words(reader, words)) return ITEM_WRONG;
   take_words32(reader, words32_of_custom(bytes_32), words);
-  struct custom *custom = place_custom(&reader->place, bytes);
+  struct custom *custom = place_custom(&reader->place, kind->ops, bytes);
   if (!custom) return fail_heap(reader), ITEM_WRONG;
   if (!give_number(reader, custom)) return ITEM_WRONG;
   reader->external_bytes = 0;

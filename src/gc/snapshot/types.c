@@ -1,30 +1,17 @@
 /* The types of a snapshot. */
 #include "gc/snapshot/types.h"
 
-#include <stdio.h>
-
-static const char weak_name[] = "weak block", out_of_range_name[] = "(type out of range)";
+#include "record/block_types.h"
 
 static uint32_t number(struct types *types, uint32_t *id) {
   if (!*id) *id = ++types->count;
   return *id;
 }
 
-static const char *name_of_tag(unsigned tag, char text[32]) {
-  switch (tag) {
-  case WN_TAG_RAW: return "bytes";
-  case WN_TAG_DOUBLE: return "double";
-  case WN_TAG_DOUBLE_ARRAY: return "array of doubles";
-  default: snprintf(text, 32, "tag %u", tag); return text;
-  }
-}
-
 static const char *name_of_language_type(const wn_heap_hooks *hooks, unsigned type, char text[32]) {
   const char *name = hooks->type_name ? hooks->type_name(type, hooks->context) : NULL;
   if (name) return name;
-  if (!hooks->type_of) return name_of_tag(type, text);
-  snprintf(text, 32, "type %u", type);
-  return text;
+  return hooks->type_of ? type_text_of_number(type, text) : type_text_of_tag(type, text);
 }
 
 static const char *name_of_custom(const struct wn_custom_ops *ops) {
@@ -73,19 +60,21 @@ unsigned types_number(const wn_heap_hooks *hooks, wn_value block) {
 
 const char *types_name(const wn_heap_hooks *hooks, wn_value block, char text[32]) {
   unsigned tag = header_tag(header_of(block));
-  if (tag == WN_TAG_WEAK) return weak_name;
+  if (tag == WN_TAG_WEAK) return type_text_of_tag(tag, text);
   if (tag == WN_TAG_CUSTOM) return name_of_custom(((const struct custom *)block)->ops);
   unsigned type = types_number(hooks, block);
-  return type < WN_TYPES_MOST ? name_of_language_type(hooks, type, text) : out_of_range_name;
+  return type < WN_TYPES_MOST ? name_of_language_type(hooks, type, text) : type_text_of_number(type, text);
 }
 
 void types_write(const struct types *types, struct snapshot_writer *writer) {
+  char text[32];
   for (unsigned type = 0; type < WN_TYPES_MOST; type++)
     if (types->of_language[type].id) write_language_type(types, writer, type);
   for (size_t i = 0; i < types->custom_count; i++)
     snapshot_type(writer, types->customs[i].id, name_of_custom(types->customs[i].ops));
-  if (types->weak.id) snapshot_type(writer, types->weak.id, weak_name);
-  if (types->out_of_range.id) snapshot_type(writer, types->out_of_range.id, out_of_range_name);
+  if (types->weak.id) snapshot_type(writer, types->weak.id, type_text_of_tag(WN_TAG_WEAK, text));
+  if (types->out_of_range.id)
+    snapshot_type(writer, types->out_of_range.id, type_text_of_number(WN_TYPES_MOST, text));
   if (types->other_customs.id) snapshot_type(writer, types->other_customs.id, "other custom blocks");
 }
 /* SPDX-License-Identifier: MIT */

@@ -171,6 +171,11 @@ static bool join_event(struct joined *joined, struct part *part, struct trace_ev
     break;
   case TRACE_FREE: event->free.block = event->free.block * count + at; return true;
   case TRACE_PROMOTE: event->promote.block = event->promote.block * count + at; return true;
+  case TRACE_TYPE:
+    event->type.block = event->type.block * count + at;
+    event->type.type = event->type.type * count + at;
+    return true;
+  case TRACE_TYPE_NAME: event->type_name.type = event->type_name.type * count + at; return true;
   case TRACE_MAP_SIZE: event->map_size.mapping = event->map_size.mapping * count + at; return true;
   case TRACE_MAP_TOUCHED: event->map_touched.mapping = event->map_touched.mapping * count + at; return true;
   case TRACE_THREAD_NAME:

@@ -1,0 +1,48 @@
+/* What the sampled blocks of a collected heap are: the numbers and names of types in a trace.
+ *
+ * The type of a custom block is the name of its operations, that of another block what the language
+ * says of it, or else its tag. The recorder gives a type its number, writes its name before the
+ * number is first used, and again once chunks were dropped, which may have had it. */
+#ifndef RECORD_BLOCK_TYPES_H
+#define RECORD_BLOCK_TYPES_H
+
+#include "trace/writer.h"
+#include <stdatomic.h>
+#include <winnow/heap.h>
+
+/* The numbers: of tags, then of custom blocks, the last of which stands for all that are too many,
+ * then of the language's types, the last of which stands for all that are out of range. */
+enum {
+  TYPE_CUSTOM_MOST = 256,
+  TYPE_CUSTOM = 256,
+  TYPE_LANGUAGE = TYPE_CUSTOM + TYPE_CUSTOM_MOST,
+  TYPE_NUMBERS = TYPE_LANGUAGE + WN_TYPES_MOST + 1,
+};
+
+/* Written by any thread. */
+struct block_types {
+  _Atomic(const char *) customs[TYPE_CUSTOM_MOST - 1];
+  _Atomic(uint8_t) named[TYPE_NUMBERS / 8 + 1]; /* bits of the types whose names are written */
+};
+
+/* The words for a tag without a language's type, and for a type to which the language gives no name;
+ * in `text` unless they are constant. Snapshots use the same ones. */
+const char *type_text_of_tag(unsigned tag, char text[32]);
+const char *type_text_of_number(unsigned type, char text[32]);
+
+/* The type of a block that was just born, by its tag and the name in its operations. */
+void block_types_write_born(struct block_types *types, struct trace_writer *writer, struct trace_type event,
+                            unsigned tag, const char *custom_name);
+
+/* The type of a block as the language tells it. `name` is called where the trace has no name of the
+ * type yet; NULL, or a function that returns NULL: it has none. */
+typedef const char *block_types_name(unsigned type, void *context);
+void block_types_write_language(struct block_types *types, struct trace_writer *writer,
+                                struct trace_type event, unsigned type, block_types_name *name,
+                                void *context);
+
+/* The names may be lost. */
+void block_types_forget_names(struct block_types *types);
+
+#endif
+/* SPDX-License-Identifier: MIT */
