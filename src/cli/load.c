@@ -153,6 +153,8 @@ wn_status load_needs_lives(const struct recording *recording, const char *name, 
 
 wn_status load_check_grouping(const struct report_options *options, const struct recording *recording,
                               const char *name) {
+  if (options->grouping == BY_TYPE && !recording->samples->types)
+    return error_set(WN_EINVAL, "--by type: %.100s does not tell of which types its blocks are", name);
   if (options->grouping != BY_THREAD || !source_limits(recording->samples->source)->no_threads) return WN_OK;
   return error_set(WN_EINVAL, "--by thread: %.100s does not tell which threads allocated", name);
 }

@@ -167,6 +167,11 @@ static bool copy_wrappers(struct stored_stacks *stacks, const struct recording *
   return true;
 }
 
+static void code_types_of_rows(struct coding *coding, struct samples *samples, size_t *rows) {
+  ARRAY(coding, samples->row_types, *rows, 1);
+  code_column(coding, samples->row_types, *rows, 4, 0, 4, COLUMN_PLAIN);
+}
+
 static bool copy_builds(struct stored_stacks *stacks, const struct names *names,
                         const struct numbering *numbering) {
   const struct builds *builds = &names->builds;
@@ -204,6 +209,14 @@ void write_strings(struct coding *coding, const struct recording *recording,
   code_count(coding, &count, 2);
   for (uint32_t i = 1; i < strings->count; i++)
     if (numbering->string[i]) code_string(coding, &strings->text[i]);
+}
+
+void write_types(struct coding *coding, struct samples *samples) {
+  struct strings *types = samples->types;
+  size_t count = types->count - 1, rows = samples->row_count;
+  code_count(coding, &count, 2);
+  for (uint32_t i = 1; i < types->count; i++) code_string(coding, &types->text[i]);
+  code_types_of_rows(coding, samples, &rows);
 }
 
 /* ---- in both directions ---- */
@@ -270,6 +283,17 @@ void read_strings(struct coding *coding, struct strings **strings) {
     if (number && number != i) coding_fail(coding, "a string is empty, or there twice");
     free(text);
   }
+}
+
+void read_types(struct coding *coding, struct samples *samples) {
+  size_t rows = 0;
+  read_strings(coding, &samples->types);
+  code_types_of_rows(coding, samples, &rows);
+  if (!coding_failed(coding) && rows != samples->row_count)
+    coding_fail(coding, "not each row has the type of its block");
+  for (size_t i = 0; i < rows && !coding_failed(coding); i++)
+    if (samples->row_types[i] >= samples->types->count)
+      coding_fail(coding, "a row has a type that is not there");
 }
 
 static bool frames_exist(const struct frame_lists *lists, uint32_t strings) {

@@ -53,6 +53,10 @@ void code_builds(struct coding *coding, struct stored_stacks *stacks);
 void code_nodes(struct coding *coding, struct stored_stacks *stacks);
 void write_strings(struct coding *coding, const struct recording *recording,
                    const struct numbering *numbering);
+/* TYPE, after the rows: what blocks are. */
+void write_types(struct coding *coding, struct samples *samples);
+void read_types(struct coding *coding, struct samples *samples);
+
 void read_strings(struct coding *coding, struct strings **strings);
 
 /* Reading: makes the names, wrappers and nodes of a recording. Takes the wrappers, builds and the hint. The

@@ -107,6 +107,13 @@ static wn_status read_all_rows(struct reading *reading) {
   return error;
 }
 
+static wn_status read_row_types(struct reading *reading) {
+  struct coding types = section(reading, "TYPE");
+  if (!find(reading, "TYPE")) return WN_OK;
+  read_types(&types, reading->recording->samples);
+  return coding_end(&types);
+}
+
 static wn_status read_others(struct reading *reading) {
   struct samples *samples = reading->recording->samples;
   struct coding times = section(reading, "TIME"), heap = section(reading, "HEAP"),
@@ -138,11 +145,13 @@ static wn_status read_all(struct reading *reading) {
   if (!error) error = read_others(reading);
   if (!error) error = read_listing(reading);
   if (!error) error = read_all_rows(reading);
+  if (!error) error = read_row_types(reading);
   if (!error &&
       (!asleep_find(reading->recording->samples) || !samples_complete_lives(reading->recording->samples)))
     error = error_set(WN_ENOMEM, "not enough memory for the rows");
-  if (!error && !names_add_threads(&reading->recording->names, reading->recording->samples))
-    error = error_set(WN_ENOMEM, "not enough memory for the threads");
+  if (!error && (!names_add_threads(&reading->recording->names, reading->recording->samples) ||
+                 !names_add_types(&reading->recording->names, reading->recording->samples)))
+    error = error_set(WN_ENOMEM, "not enough memory for the threads and types");
   return error;
 }
 

@@ -142,6 +142,14 @@ static wn_status write_others(struct writing *writing) {
   return error ? error : write_maps(writing);
 }
 
+static wn_status write_row_types(struct writing *writing) {
+  struct samples samples = *writing->recording->samples;
+  struct coding coding = begin("TYPE");
+  if (!samples.types) return WN_OK;
+  write_types(&coding, &samples);
+  return finish(writing, &coding);
+}
+
 static wn_status write_listing(struct writing *writing) {
   struct coding coding = begin("SRCS");
   struct listing renumbered;
@@ -161,6 +169,7 @@ static wn_status write_all(struct writing *writing) {
   if (!error) error = write_names(writing);
   if (!error) error = write_others(writing);
   if (!error) error = write_listing(writing);
+  if (!error) error = write_row_types(writing);
   return error ? error : write_all_rows(writing);
 }
 

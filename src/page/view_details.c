@@ -141,7 +141,7 @@ static wn_status write_threads(struct json *json, const struct table *table, con
  * place, and no query that selects it on a thread. */
 static wn_status write_all_parts(struct json *json, const struct table *table, const struct group *group) {
   enum grouping grouping = table->tree.grouping;
-  if (!group || grouping == BY_PROCESS || grouping == BY_THREAD) return WN_OK;
+  if (!group || !grouping_is_code(grouping)) return WN_OK;
   wn_status error = write_neighbours(json, table, group);
   if (error || grouping == BY_LINE) return error;
   error = write_lines(json, table, group);

@@ -22,6 +22,19 @@ static void write_threads(struct json *json, const struct samples *samples) {
   json_end(json, ']');
 }
 
+/* The names of what blocks are, at most so many; null: the trace does not say. */
+static void write_types(struct json *json, const struct strings *types) {
+  enum { TYPES_MOST = 1000 };
+  if (!types) {
+    json_null(json, "types");
+    return;
+  }
+  json_begin(json, "types", '[');
+  for (uint32_t i = 1; i < types->count && i <= TYPES_MOST; i++)
+    json_string(json, NULL, strings_text(types, i));
+  json_end(json, ']');
+}
+
 /* How many files of source the recording has lines of; null: none were asked for. */
 static void write_source(struct json *json, const struct listing *listing) {
   size_t files = 0;
@@ -166,6 +179,7 @@ wn_status view_head(struct answers *answers, const struct request *request, stru
   json_bool(json, "collected", recording->samples->collected);
   json_bool(json, "heap_told", heap_life_is_recorded(&recording->samples->life));
   write_threads(json, recording->samples);
+  write_types(json, recording->samples->types);
   json_wrappers(json, recording);
   json_string(json, "hint", recording->names.hint ? recording->names.hint : "");
   if (recording->samples->ended && recording->samples->end.kind == TRACE_END_EXEC)

@@ -48,6 +48,7 @@ static struct label label_of(const struct frame *frame, enum grouping grouping) 
   case BY_FUNCTION:
   case BY_PROCESS:
   case BY_THREAD:
+  case BY_TYPE:
   case BY_STACK: break;
   }
   return (struct label){.function = frame->function, .module = frame->module, .source = frame->file};
@@ -125,8 +126,10 @@ static bool prepare(struct building *building) {
   struct call_paths *paths = building->paths;
   paths->process_count = building->samples->process_count;
   paths->names = building->names;
+  paths->samples = building->samples;
   paths->stack_count = paths->grouping == BY_PROCESS  ? building->names->process_count
                        : paths->grouping == BY_THREAD ? building->names->thread_count
+                       : paths->grouping == BY_TYPE   ? building->names->type_count
                                                       : source_stack_count(building->samples->source);
   paths->node_of = calloc((size_t)paths->stack_count + 1, sizeof *paths->node_of);
   paths->own_of = calloc((size_t)paths->stack_count + 1, sizeof *paths->own_of);
@@ -171,17 +174,26 @@ static bool add_processes(struct building *building) {
   return true;
 }
 
-/* Each thread is a path of its own. */
+/* Each thread or type is a path of its own. */
+static bool add_alone(struct building *building, uint32_t place, const struct label *label) {
+  uint32_t number = label_number(building, label);
+  uint32_t node = number == UINT32_MAX ? UINT32_MAX : child_of(building, 0, number);
+  if (node == UINT32_MAX) return false;
+  building->paths->node_of[place] = building->paths->own_of[place] = node;
+  return true;
+}
+
 static bool add_threads(struct building *building) {
-  struct call_paths *paths = building->paths;
   const uint32_t *names = building->names->threads;
-  for (uint32_t i = 0; i < paths->stack_count; i++) {
-    struct label label = {.function = names[2 * i], .module = names[2 * i + 1]};
-    uint32_t number = label_number(building, &label);
-    uint32_t node = number == UINT32_MAX ? UINT32_MAX : child_of(building, 0, number);
-    if (node == UINT32_MAX) return false;
-    paths->node_of[i + 1] = paths->own_of[i + 1] = node;
-  }
+  for (uint32_t i = 0; i < building->paths->stack_count; i++)
+    if (!add_alone(building, i + 1, &(struct label){.function = names[2 * i], .module = names[2 * i + 1]}))
+      return false;
+  return true;
+}
+
+static bool add_types(struct building *building) {
+  for (uint32_t i = 1; i <= building->paths->stack_count; i++)
+    if (!add_alone(building, i, &(struct label){.function = building->names->types[i]})) return false;
   return true;
 }
 
@@ -189,6 +201,7 @@ static bool add_places(struct building *building) {
   switch (building->paths->grouping) {
   case BY_PROCESS: return add_processes(building);
   case BY_THREAD: return add_threads(building);
+  case BY_TYPE: return add_types(building);
   default: return add_stacks(building);
   }
 }
@@ -212,10 +225,14 @@ static void write_place(char *buffer, size_t size, const char *function, const c
 
 /* ---- shared ---- */
 
+const char *label_of_nothing(enum grouping grouping) {
+  return grouping == BY_TYPE ? "(type not recorded)" : "(no callstack)";
+}
+
 const char *grouping_name(enum grouping grouping) {
   static const char *const names[GROUPINGS] = {
-      [BY_FUNCTION] = "function", [BY_LINE] = "line",     [BY_FILE] = "file",  [BY_MODULE] = "module",
-      [BY_PROCESS] = "process",   [BY_THREAD] = "thread", [BY_STACK] = "stack"};
+      [BY_FUNCTION] = "function", [BY_LINE] = "line",     [BY_FILE] = "file", [BY_MODULE] = "module",
+      [BY_PROCESS] = "process",   [BY_THREAD] = "thread", [BY_TYPE] = "type", [BY_STACK] = "stack"};
   return names[grouping];
 }
 
@@ -252,7 +269,7 @@ void label_text(const struct label *labels, uint32_t number, enum grouping group
   const char *module = strings_text(names->strings, label->module);
   const char *file = strings_text(names->strings, label->file);
   if (!number)
-    snprintf(buffer, size, "(no callstack)");
+    snprintf(buffer, size, "%s", label_of_nothing(grouping));
   else if ((grouping == BY_LINE || grouping == BY_WHOLE_LINE) && label->line)
     write_place(buffer, size, function, path_name(file), label);
   else if (*function)

@@ -2,22 +2,37 @@
  * trees are made of, whatever rows they sum. To build them takes longer than to sum rows, and a
  * recording has few: so they are kept between questions. By process, a path is a process with those
  * that started it, or that it was before an exec, as its callers; then PLACES are processes, by
- * thread they are threads, and otherwise stacks. */
+ * thread they are threads, by type types, and otherwise stacks. */
 #ifndef ANALYSIS_CALL_PATHS_H
 #define ANALYSIS_CALL_PATHS_H
 
 #include "analysis/load/names.h"
 
 /* BY_WHOLE_LINE: as BY_LINE, but without columns; users cannot choose it. */
-enum grouping { BY_FUNCTION, BY_LINE, BY_FILE, BY_MODULE, BY_PROCESS, BY_THREAD, BY_STACK, BY_WHOLE_LINE };
+enum grouping {
+  BY_FUNCTION,
+  BY_LINE,
+  BY_FILE,
+  BY_MODULE,
+  BY_PROCESS,
+  BY_THREAD,
+  BY_TYPE,
+  BY_STACK,
+  BY_WHOLE_LINE
+};
 enum { GROUPINGS = BY_STACK + 1 };
+
+/* Whether the rows of a table are code: functions, lines, files, modules or stacks. */
+static inline bool grouping_is_code(enum grouping grouping) {
+  return grouping != BY_PROCESS && grouping != BY_THREAD && grouping != BY_TYPE;
+}
 
 /* "function", "line", ... */
 const char *grouping_name(enum grouping grouping);
 
 /* What a group or a tree node stands for. The first three are numbers of strings. Members that the
  * grouping does not distinguish are 0. A process or thread has its name with its number as the
- * function, and its name alone as the module. Columns are those of a language's trace, from 1 on;
+ * function, and its name alone as the module; a type has its name as the function. Columns are those of a language's trace, from 1 on;
  * compilers of C tell none that a trace could name. */
 struct label {
   uint32_t function, module, file, line, first_column, last_column;
@@ -58,12 +73,14 @@ struct call_paths {
   uint32_t *node_of, *own_of; /* index: place; its node, and the node that owns what it allocated */
   uint32_t stack_count;       /* the largest place */
   uint32_t process_count;
-  const struct names *names; /* of the threads */
+  const struct names *names;     /* of the threads */
+  const struct samples *samples; /* of the types */
 };
 
 /* PLACES: where a row is among the paths. */
 static inline uint32_t call_paths_place(const struct call_paths *paths, const struct row *row) {
   if (paths->grouping == BY_PROCESS) return source_process_of(row->thread, paths->process_count) + 1;
+  if (paths->grouping == BY_TYPE) return samples_type(paths->samples, row);
   return paths->grouping == BY_THREAD ? names_thread_place(paths->names, row->thread) : row->stack;
 }
 
@@ -72,9 +89,12 @@ wn_status call_paths_create(const struct samples *samples, const struct names *n
                             const struct stack_view *view, struct call_paths *paths);
 void call_paths_destroy(struct call_paths *paths);
 
+/* The text of label 0, the root's: of blocks without a callstack, or without a type. */
+const char *label_of_nothing(enum grouping grouping);
+
 /* Writes the text for label `number` of `labels`, such as "parse", "parse (parser.c:12)" or
- * "Lists.make (lists.ml:6:12-30)", cut to the size of the buffer. Number 0 is the root's,
- * "(no callstack)". */
+ * "Lists.make (lists.ml:6:12-30)", cut to the size of the buffer. Number 0:
+ * label_of_nothing. */
 void label_text(const struct label *labels, uint32_t number, enum grouping grouping,
                 const struct names *names, char *buffer, size_t size);
 

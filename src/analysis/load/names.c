@@ -17,6 +17,7 @@ void names_destroy(struct names *names) {
   free(names->processes);
   free(names->thread);
   free(names->threads);
+  free(names->types);
   builds_destroy(&names->builds);
   *names = (struct names){0};
 }
@@ -100,6 +101,15 @@ bool names_add_threads(struct names *names, const struct samples *samples) {
   for (uint32_t i = 0; i < names->thread_count; i++)
     if (!names->threads || !name_thread(names, samples, i)) return false;
   return names->threads;
+}
+
+bool names_add_types(struct names *names, const struct samples *samples) {
+  uint32_t count = samples->types ? samples->types->count : 1;
+  names->types = calloc(count, sizeof *names->types);
+  for (uint32_t i = 1; names->types && i < count; i++)
+    if (!(names->types[i] = strings_intern(names->strings, strings_text(samples->types, i)))) return false;
+  names->type_count = count - 1;
+  return names->types;
 }
 
 uint32_t names_thread_place(const struct names *names, uint32_t thread) {

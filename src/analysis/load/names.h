@@ -41,6 +41,8 @@ struct names {
   uint32_t *thread;  /* the threads of all rows, by their numbers */
   uint32_t *threads; /* by place there: the string "name (thread number)", and that of its name alone */
   uint32_t thread_count;
+  uint32_t *types;      /* by the number of a type in the samples: the string of its name */
+  uint32_t type_count;  /* the largest such number */
   struct builds builds; /* which strings are addresses, and of which builds */
   char *hint;           /* how to get more names, for users; or NULL */
   bool served;          /* servers were asked for what is missing */
@@ -70,6 +72,9 @@ bool names_add_processes(struct names *names, const struct samples *samples);
 /* Names the threads that have rows or mappings, once these, strings and processes are there. False:
  * not enough memory. */
 bool names_add_threads(struct names *names, const struct samples *samples);
+
+/* Gives strings to the names of types. False: not enough memory. */
+bool names_add_types(struct names *names, const struct samples *samples);
 
 /* The place of a thread among them, from 1 on; 0: it has no row. */
 uint32_t names_thread_place(const struct names *names, uint32_t thread);

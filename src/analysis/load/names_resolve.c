@@ -249,7 +249,8 @@ wn_status names_resolve(const struct samples *samples, const struct names_option
   names->served = resolving.symbols && options->debuginfod && fetch_has_servers();
   if (names->served) names->note = names_fetch(samples, resolving.symbols, progress, context);
   bool done = names->strings && resolve_all(&resolving, progress, context) &&
-              names_add_processes(names, samples) && names_add_threads(names, samples);
+              names_add_processes(names, samples) && names_add_threads(names, samples) &&
+              names_add_types(names, samples);
   if (done && resolving.symbols) collect_hint(&resolving);
   if (resolving.symbols && symbols_search_was_cut(resolving.symbols)) note_cut(names);
   if (resolving.symbols && resolving.symbols == options->lasting)

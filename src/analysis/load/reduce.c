@@ -135,7 +135,10 @@ static void drop_rows(struct thin *thin) {
   struct samples *samples = thin->samples;
   size_t count = 0;
   for (size_t i = 0; i < samples->row_count; i++)
-    if (thin->kept[i]) samples->rows[count++] = samples->rows[i];
+    if (thin->kept[i]) {
+      if (samples->row_types) samples->row_types[count] = samples->row_types[i];
+      samples->rows[count++] = samples->rows[i];
+    }
   samples->row_count = count;
 }
 

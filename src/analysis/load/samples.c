@@ -14,6 +14,7 @@
  */
 #include "analysis/load/samples.h"
 
+#include "analysis/load/block_types.h"
 #include "analysis/load/rates.h"
 #include "base/array.h"
 #include "base/error.h"
@@ -24,10 +25,10 @@
 #include <string.h>
 
 /* In the order in which changes can happen to a block. */
-enum change_kind { RESIZED, PROMOTED, FREED };
+enum change_kind { RESIZED, PROMOTED, TYPED, FREED };
 
 struct change {
-  uint64_t block, time_ns, size, words;
+  uint64_t block, time_ns, size, words; /* TYPED: size is the number of the type */
   uint32_t thread, stack;
   uint16_t rate; /* as that of struct row */
   enum change_kind kind;
@@ -41,7 +42,8 @@ struct loading {
       row_capacity, rate_capacity, rate_change_capacity, group_capacity;
   bool born_unordered, rows_unordered; /* most traces have all in order, and each look at all takes long */
   uint16_t last_rate;                  /* the index that was found last */
-  const struct trace_times *dropped;   /* DROPPED; NULL: of several processes */
+  struct block_types types;
+  const struct trace_times *dropped; /* DROPPED; NULL: of several processes */
 };
 
 /* The index of a rate, which it gets if it has none. False without memory. */
@@ -128,6 +130,12 @@ static bool keep(struct loading *loading, const struct trace_event *event) {
     return keep_change(
         loading,
         (struct change){.block = event->promote.block, .time_ns = event->promote.time_ns, .kind = PROMOTED});
+  case TRACE_TYPE:
+    return keep_change(loading, (struct change){.block = event->type.block,
+                                                .time_ns = event->type.time_ns,
+                                                .size = event->type.type,
+                                                .kind = TYPED});
+  case TRACE_TYPE_NAME: return block_types_name(&loading->types, &event->type_name);
   case TRACE_RESIZE: return keep_resize(loading, &event->resize);
   case TRACE_RATE: return keep_rate(loading, &event->rate);
   case TRACE_MEMORY: {
@@ -265,6 +273,10 @@ static bool join_block(struct loading *loading, const struct trace_sample *born,
   if (!index_rate(loading, born->rate, &row.rate)) return false;
   for (; *change < loading->change_count && loading->changes[*change].block == born->block; ++*change) {
     const struct change *next = &loading->changes[*change];
+    if (next->kind == TYPED) {
+      if (!block_types_add(&loading->types, born->block, next->size)) return false;
+      continue;
+    }
     if (row.end_ns != STILL_ALIVE) { /* a second free, or a resize after a free: a damaged trace */
       samples->unmatched++;
       continue;
@@ -295,6 +307,18 @@ static bool join_block(struct loading *loading, const struct trace_sample *born,
                             samples->rates);
 }
 
+/* Gives each row the type of its block. The samples take the names. */
+static bool give_types(struct loading *loading) {
+  struct samples *samples = loading->samples;
+  if (!loading->types.count) return true;
+  samples->row_types = array_new(samples->row_count, sizeof *samples->row_types);
+  for (size_t i = 0; samples->row_types && i < samples->row_count; i++)
+    if (!block_types_find(&loading->types, samples->rows[i].block, &samples->row_types[i])) return false;
+  samples->types = loading->types.strings;
+  loading->types.strings = NULL;
+  return samples->row_types;
+}
+
 static bool join(struct loading *loading) {
   struct samples *samples = loading->samples;
   if (source_process_count(samples->source) == 1) /* the times of several are not told apart */
@@ -320,6 +344,7 @@ static bool join(struct loading *loading) {
   loading->changes = NULL;
   if (loading->rows_unordered)
     qsort(samples->rows, samples->row_count, sizeof *samples->rows, samples_by_begin);
+  if (!give_types(loading)) return false;
   sort(samples->memory, samples->memory_count, sizeof *samples->memory, by_time);
   sort(samples->groups, samples->group_count, sizeof *samples->groups, by_group_time);
   sort(samples->rate_changes, samples->rate_change_count, sizeof *samples->rate_changes, by_change);
@@ -404,6 +429,7 @@ wn_status samples_read(struct source *source, const char *name, samples_progress
       asleep_find(samples) && complete(samples) && samples_count_cut(samples);
   free(loading.born);
   free(loading.changes);
+  block_types_destroy(&loading.types);
   if (!done) {
     samples_free(samples);
     return error_set(WN_ENOMEM, "%s: not enough memory to read it", name);

@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <winnow/status.h>
 
+struct strings;
+
 #define STILL_ALIVE UINT64_MAX
 
 /* The area in which a collected heap's block was born. OUTSIDE: the block stands for memory that is
@@ -112,6 +114,8 @@ struct samples {
   size_t asleep_count;
   double asleep_share; /* of the time of all processes: in which they sampled nothing */
   struct grown_rows grown;
+  struct strings *types; /* the names of what blocks are; NULL: the trace does not say */
+  uint32_t *row_types;   /* by row: the number of its block's, 0 if it has none; NULL without `types` */
   double *life_words; /* by row: words that were allocated during the block's life (WORDS CLOCK); or NULL */
   /* Of a loaded trace; NULL if rows are not from a trace. `spans`: by row. `steps`: every birth and end
    * of a row, in order of time, at one time the ends first. `by_life`: the last rows of blocks, by
@@ -136,10 +140,10 @@ struct samples {
   uint64_t sampled_blocks; /* sampled when they were allocated or grew */
   uint64_t cut;            /* of them so many have a callstack that was cut (CUT in trace/event.h) */
   uint64_t promotions;     /* promotions of sampled blocks */
-  uint64_t unmatched;      /* frees, resizes and promotions without their block's sample, which was lost */
-  bool ended;              /* the trace has an end record, that of each process */
-  struct trace_end end;    /* that record; of several processes zeros */
-  char *became; /* path of the last program that the process tried to exec; NULL: none or unknown */
+  uint64_t unmatched; /* frees, resizes, promotions and types without their block's sample, which was lost */
+  bool ended;         /* the trace has an end record, that of each process */
+  struct trace_end end; /* that record; of several processes zeros */
+  char *became;         /* path of the last program that the process tried to exec; NULL: none or unknown */
 };
 
 /* Bytes allocated at the start of a row. */
@@ -203,6 +207,12 @@ struct keyed *samples_resized(const struct samples *samples, size_t *count);
 
 /* For qsort: rows by their begin, those of one time by their block. */
 int samples_by_begin(const void *a, const void *b);
+
+/* The number in `types` of what a row's block is; 0: it is not known, or the row is no block's. */
+static inline uint32_t samples_type(const struct samples *samples, const struct row *row) {
+  size_t number = ((uintptr_t)row - (uintptr_t)samples->rows) / sizeof *row;
+  return samples->row_types && number < samples->row_count ? samples->row_types[number] : 0;
+}
 
 /* The number of a thread in the trace of its process. */
 static inline uint32_t samples_thread_number(const struct samples *samples, uint32_t thread) {

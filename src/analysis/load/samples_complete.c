@@ -7,6 +7,7 @@
  */
 #include "analysis/load/samples.h"
 
+#include "analysis/load/strings.h"
 #include "base/array.h"
 
 #include <math.h>
@@ -155,6 +156,8 @@ void samples_free(struct samples *samples) {
   free(samples->rate_changes);
   free(samples->asleep);
   free(samples->life_words);
+  strings_free(samples->types);
+  free(samples->row_types);
   grown_destroy(&samples->grown);
   free(samples->spans);
   free(samples->steps);

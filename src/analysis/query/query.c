@@ -212,6 +212,7 @@ static bool set_value(struct parser *parser, struct condition *condition) {
   switch (condition->field->type) {
   case FRAME_TEXT:
   case THREAD_NAME:
+  case TYPE_NAME:
   case PROCESS:
   case HIDDEN:
   case FROM: return set_name(parser, condition);

@@ -51,6 +51,7 @@ const struct field query_fields[] = {
     {"file", NULL, FRAME_TEXT, .text = text_of_file},
     {"module", NULL, FRAME_TEXT, .text = text_of_module},
     {"thread", NULL, THREAD_NAME, .text = NULL},
+    {"type", NULL, TYPE_NAME, .text = NULL},
     {"process", NULL, PROCESS, .text = NULL},
     {"size", NULL, BYTES, .number = number_of_size},
     {"life", NULL, TIME, .number = number_of_life, .needs_lives = true},

@@ -10,6 +10,7 @@
 enum type {
   FRAME_TEXT,  /* of any frame of the stack: = and != compare whole names, ~ and !~ search */
   THREAD_NAME, /* of the thread, in the same way, its number, or both as in a table */
+  TYPE_NAME,   /* what the block is, in the same way */
   PROCESS,     /* the name of the process, in the same way, or its number */
   BYTES,
   TIME,    /* a moment, from the start of the run; or a duration */

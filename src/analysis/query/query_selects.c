@@ -128,12 +128,21 @@ static bool bind_threads(struct condition *condition, const struct samples *samp
   return condition->matches;
 }
 
+/* A block without a type matches no name. */
+static bool bind_types(struct condition *condition, const struct names *names) {
+  condition->matches = calloc((size_t)names->type_count + 1, sizeof *condition->matches);
+  for (uint32_t i = 1; condition->matches && i <= names->type_count; i++)
+    condition->matches[i] = text_matches(condition, strings_text(names->strings, names->types[i]));
+  return condition->matches;
+}
+
 static bool bind(struct condition *condition, struct query *query, const struct names *names) {
   if (!condition) return true;
   if (condition->field && condition->field->type == PROCESS)
     return bind_processes(condition, query->samples, names);
   if (condition->field && condition->field->type == THREAD_NAME)
     return bind_threads(condition, query->samples, names);
+  if (condition->field && condition->field->type == TYPE_NAME) return bind_types(condition, names);
   if (condition->field && is_on_frames(condition->field->type)) return bind_frames(condition, query, names);
   return bind(condition->left, query, names) && bind(condition->right, query, names);
 }
@@ -148,18 +157,20 @@ static wn_status check_live(const struct condition *condition, uint64_t end_ns) 
 }
 
 /* Of totals (sources/source.h) code alone is recorded. */
-static bool is_recorded(const struct field *field, const struct source_limits *limits) {
+static bool is_recorded(const struct field *field, const struct samples *samples) {
+  const struct source_limits *limits = source_limits(samples->source);
+  if (field->type == TYPE_NAME) return samples->types != NULL;
   if (limits->totals) return is_on_frames(field->type) || field->type == MOMENT;
   if (field->type == THREAD_NAME) return !limits->no_threads;
   return !limits->no_lives || !field->needs_lives;
 }
 
-static wn_status check_recorded(const struct condition *condition, const struct source_limits *limits) {
+static wn_status check_recorded(const struct condition *condition, const struct samples *samples) {
   if (!condition) return WN_OK;
-  if (condition->field && !is_recorded(condition->field, limits))
+  if (condition->field && !is_recorded(condition->field, samples))
     return error_set(WN_EINVAL, "'%s': such a file does not tell this of its blocks", condition->field->name);
-  wn_status error = check_recorded(condition->left, limits);
-  return error ? error : check_recorded(condition->right, limits);
+  wn_status error = check_recorded(condition->left, samples);
+  return error ? error : check_recorded(condition->right, samples);
 }
 
 static bool compares(double left, enum relation relation, double right) {
@@ -183,6 +194,7 @@ static bool field_takes(const struct condition *condition, const struct query *q
   case FROM:
   case FRAME_TEXT: return condition->matches[row->stack <= query->node_count ? row->stack : 0] != negated;
   case THREAD_NAME: return condition->matches[names_thread_place(query->names, row->thread)] != negated;
+  case TYPE_NAME: return condition->matches[samples_type(query->samples, row)] != negated;
   case PROCESS: return condition->matches[process_of(query->samples, row->thread)] != negated;
   case BYTES:
   case TIME:
@@ -246,7 +258,7 @@ wn_status query_bind(struct query *query, const struct samples *samples, const s
   query->samples = samples;
   query->names = names;
   query->node_count = source_stack_count(samples->source);
-  wn_status error = check_recorded(query->root, source_limits(samples->source));
+  wn_status error = check_recorded(query->root, samples);
   if (!error) error = check_live(query->root, samples->end_ns);
   if (error) return error;
   if (!bind(query->root, query, names)) return error_set(WN_ENOMEM, "not enough memory for the query");

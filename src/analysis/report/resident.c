@@ -281,6 +281,7 @@ wn_status resident_tree(const struct report *report, const struct resident *resi
   struct asked asked = {report->samples, resident->time_ns, resident->measured, kind == RESIDENT_STACKS};
   view.rows = report->samples->mapped.rows;
   view.row_count = report->samples->mapped.count;
+  view.row_types = NULL;
   return report_tree(report, &view, grouping == BY_STACK ? BY_FUNCTION : grouping, mapped_then, &asked, tree);
 }
 /* SPDX-License-Identifier: MIT */

@@ -38,8 +38,7 @@ static int compare(const void *a, const void *b, void *context) {
 /* Whether a function allocates nothing itself and is on every stack, as main or an event loop is:
  * in a table by totals it distinguishes nothing. */
 static bool is_above(const struct call_tree *tree, const struct group *group) {
-  return tree->grouping != BY_STACK && tree->grouping != BY_PROCESS && tree->grouping != BY_THREAD &&
-         !group->self.bytes.samples && group->label &&
+  return tree->grouping != BY_STACK && grouping_is_code(tree->grouping) && !group->self.bytes.samples && group->label &&
          group->total.bytes.samples == tree->nodes[0].total.bytes.samples;
 }
 

@@ -110,7 +110,7 @@ static void print_bare(const struct call_tree *tree, const struct columns *colum
   const struct tree_node *root = &tree->nodes[0];
   if (!root->self.bytes.samples || root->self.bytes.total < root->total.bytes.total / 100) return;
   columns_print_line(columns, &(struct line){.sums = &root->self, .whole = &root->total});
-  puts("  (no callstack)");
+  printf("  %s\n", label_of_nothing(tree->grouping));
 }
 
 /* ---- shared ---- */
@@ -126,11 +126,10 @@ wn_status report_print_tree(const struct view *view) {
       grouping == BY_PROCESS
           ? "Processes by what they held, with those that they started; paths below 1 % are left out"
       : grouping == BY_THREAD ? "Threads by what they held; those below 1 % are left out"
+      : grouping == BY_TYPE   ? "Types by what their blocks held; those below 1 % are left out"
                               : "Call tree of what was held, callers first; paths below 1 % are left out");
   columns_print_header(&columns, false,
-                       grouping == BY_PROCESS  ? "process"
-                       : grouping == BY_THREAD ? "thread"
-                                               : "function");
+                       grouping_is_code(grouping) ? "function" : grouping_name(grouping));
   error = print_children(&(struct printing){&table.tree, &columns}, 0, 0);
   if (!error) print_bare(&table.tree, &columns);
   table_destroy(&table);

@@ -18,7 +18,7 @@
 
 /** What was held at a moment; or over the run: allocated, lived briefly, promoted, alive at the end, lived long. */
 export type Measure = 'held' | 'allocated' | 'churn' | 'promoted' | 'alive' | 'lasting';
-export type Grouping = 'function' | 'line' | 'file' | 'module' | 'process' | 'thread';
+export type Grouping = 'function' | 'line' | 'file' | 'module' | 'process' | 'thread' | 'type';
 /** Callees: from the outermost function down (icicle). Callers: from the allocating function up (inverted). */
 export type Direction = 'callees' | 'callers';
 
@@ -114,6 +114,8 @@ export interface Head {
   /** Whether single collections are in the trace. */
   heap_told: boolean;
   threads: { thread: number; name: string }[];
+  /** The names of what blocks are; null: the trace does not say. */
+  types: string[] | null;
   /** Functions that only allocate for their callers; stacks pass over them. */
   wrappers: string[];
   /** How to get more names; empty: names are known. */

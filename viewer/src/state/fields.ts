@@ -19,6 +19,7 @@ export const FIELDS: Field[] = [
   { name: 'file', operators: NAMES, values: [], help: 'a source file on the callstack' },
   { name: 'module', operators: NAMES, values: [], help: 'a program or library on the callstack' },
   { name: 'thread', operators: NAMES, values: [], help: 'the allocating thread, by name or number' },
+  { name: 'type', operators: NAMES, values: [], help: 'what the block is', collectedOnly: true },
   { name: 'process', operators: NAMES, values: [], help: 'the process, by name or number' },
   { name: 'size', operators: NUMBERS, values: ['100', '1K', '64K', '1M'], help: 'bytes asked for' },
   { name: 'life', operators: NUMBERS, values: ['10us', '1ms', '100ms', '1s'], help: 'time from birth to death' },

@@ -75,7 +75,8 @@ export const filterOf = ({ tab, where }: View): string => {
 };
 
 /** By what blocks can be grouped. */
-export const groupingsOf = (head: Head | null): Grouping[] => GROUPINGS.filter((by) => by !== 'thread' || !head?.limits.no_threads);
+export const groupingsOf = (head: Head | null): Grouping[] =>
+  GROUPINGS.filter((by) => (by === 'thread' ? !head?.limits.no_threads : by === 'type' ? head?.types : true));
 
 /** What a view counts. In a comparison of two runs that is chosen. */
 export const measureOf = (view: View, head: Head | null): Measure =>

@@ -23,11 +23,11 @@ interface Menu {
 
 export const menu = signal<Menu | null>(null);
 
-/** The comparison that selects the stacks with this label, or those of this thread or process. */
+/** The comparison that selects the stacks with this label, or those of this thread, process or type. */
 export function selects(label: Label, operator: '=' | '!='): string | null {
   const { by } = view.value;
   const [field, value] = label.function
-    ? [by === 'thread' || by === 'process' ? by : 'fn', label.function]
+    ? [by === 'thread' || by === 'process' || by === 'type' ? by : 'fn', label.function]
     : label.file && by === 'file'
       ? ['file', label.file]
       : ['module', label.module];

@@ -24,6 +24,7 @@ const editing = signal(-1);
 function namesOf(field: string): string[] {
   const labels = table.value.answer?.labels ?? [];
   if (field === 'thread') return [...new Set((head.value?.threads ?? []).map((thread) => thread.name).filter(Boolean))];
+  if (field === 'type') return head.value?.types ?? [];
   if (field === 'process') return [...new Set(head.value?.trace.processes?.map(({ name }) => name))];
   const key: 'function' | 'file' | 'module' = ['fn', 'hide', 'from'].includes(field) ? 'function' : field === 'file' ? 'file' : 'module';
   return [...new Set(labels.map((label) => label[key]).filter(Boolean))];
