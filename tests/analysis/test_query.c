@@ -38,6 +38,13 @@ static struct samples *make_collected_blocks(void) {
   trace_write_promote(writer, &(struct trace_promote){.time_ns = 2000000, .block = 2});
   trace_write_promote(writer, &(struct trace_promote){.time_ns = 4000000, .block = 4});
   story_free(writer, 1, 4000000);
+  for (uint64_t type = 1; type <= 2; type++) {
+    const char *name = type == 1 ? "pair of 2" : "string";
+    trace_write_type(writer, &(struct trace_type){.time_ns = 3, .block = type, .type = type});
+    trace_write_type_name(writer,
+                          &(struct trace_type_name){.time_ns = 3, .type = type, .name = trace_text_of(name)});
+  }
+  trace_write_type(writer, &(struct trace_type){.time_ns = 3, .block = 3, .type = 1});
   return story_load(writer);
 }
 
@@ -46,11 +53,25 @@ struct case_of {
 };
 
 static const struct case_of of_collected[] = {
-    {"area = minor", "12"},     {"area != minor", "34"},    {"area = major", "3"},
-    {"area = outside", "4"},    {"promoted = yes", "24"},   {"promoted = no and area = minor", "1"},
-    {"promoted != no", "24"},   {"life_bytes > 2Mi", "12"}, {"life_bytes >= 2Mi and life > 3ms", "1"},
-    {"life_bytes = 4MiB", "1"}, {"source = custom", "4"},   {"source != custom and source = normal", "123"},
+    {"area = minor", "12"},
+    {"area != minor", "34"},
+    {"area = major", "3"},
+    {"area = outside", "4"},
+    {"promoted = yes", "24"},
+    {"promoted = no and area = minor", "1"},
+    {"promoted != no", "24"},
+    {"life_bytes > 2Mi", "12"},
+    {"life_bytes >= 2Mi and life > 3ms", "1"},
+    {"life_bytes = 4MiB", "1"},
+    {"source = custom", "4"},
+    {"source != custom and source = normal", "123"},
     {"source = external", ""},
+    {"type = 'pair of 2'", "13"},
+    {"type != 'pair of 2'", "24"},
+    {"type ~ ^(pair|str)", "123"},
+    {"type !~ pair", "24"},
+    {"type = pair or size < 0", ""},
+    {"not type = string and type ~ .", "13"},
 };
 
 static const struct case_of good[] = {
@@ -307,6 +328,21 @@ static void settings_change_how_stacks_are_shown(void **state) {
   recording_free(recording);
 }
 
+/* Traces of malloc, and of older versions. */
+static void what_a_trace_does_not_tell_is_not_asked_for(void **state) {
+  (void)state;
+  struct samples *samples = make_blocks();
+  struct names names;
+  struct query *query;
+  story_names(samples, &names);
+  assert_int_equal(query_parse("size > 1 and not type = string", &query), WN_OK);
+  assert_int_equal(query_bind(query, samples, &names), WN_EINVAL);
+  assert_string_equal(wn_last_error(), "'type': such a file does not tell this of its blocks");
+  query_free(query);
+  names_destroy(&names);
+  samples_free(samples);
+}
+
 static void a_query_sets_the_moment(void **state) {
   (void)state;
   struct recording *recording = load_recursion(); /* the blocks are born 1, 2 and 3 ns after the start */
@@ -393,6 +429,7 @@ int main(void) {
       cmocka_unit_test(bad_queries_say_where),
       cmocka_unit_test(deep_queries_are_refused_not_crashed_on),
       cmocka_unit_test(settings_change_how_stacks_are_shown),
+      cmocka_unit_test(what_a_trace_does_not_tell_is_not_asked_for),
       cmocka_unit_test(a_query_sets_the_moment),
       cmocka_unit_test(what_was_live_after_the_end_is_not_known),
       cmocka_unit_test(a_query_tells_the_least_size_that_it_takes),

@@ -5,6 +5,7 @@
 #include "base/check.h"
 
 #include "analysis/load/peak.h"
+#include "analysis/load/reduce.h"
 #include "analysis/report/lifetimes.h"
 #include "base/random.h"
 #include <math.h>
@@ -195,6 +196,7 @@ static void recursion_counts_once(void **state) {
   story_names(samples, &names);
   for (enum grouping grouping = BY_FUNCTION; grouping <= BY_STACK; grouping++) {
     struct call_tree tree;
+    if (grouping == BY_TYPE) continue; /* the trace has none */
     assert_int_equal(call_tree_build(samples, &names, grouping, NULL, everything, NULL, &tree), WN_OK);
     assert_true(tree.nodes[0].total.bytes.total == 500);
     bool merged = grouping == BY_FILE || grouping == BY_MODULE || grouping == BY_PROCESS ||
@@ -217,6 +219,121 @@ static void recursion_counts_once(void **state) {
     call_tree_destroy(&tree);
   }
   names_destroy(&names);
+  samples_free(samples);
+}
+
+/* ---- types ---- */
+
+static void write_type(struct trace_writer *writer, uint64_t block, uint64_t time, uint64_t type) {
+  trace_write_type(writer, &(struct trace_type){.time_ns = time, .thread = 1, .block = block, .type = type});
+}
+
+static void write_type_name(struct trace_writer *writer, uint64_t type, const char *name) {
+  struct trace_type_name event = {.time_ns = 1, .thread = 1, .type = type, .name = trace_text_of(name)};
+  trace_write_type_name(writer, &event);
+}
+
+static const char *type_of_block(const struct samples *samples, uint64_t block) {
+  const char *found = NULL;
+  for (size_t i = 0; i < samples->row_count; i++) {
+    const char *name = strings_text(samples->types, samples_type(samples, &samples->rows[i]));
+    if (samples->rows[i].block != block) continue;
+    assert_true(!found || !strcmp(found, name)); /* each row of a block has the same */
+    found = name;
+  }
+  return found;
+}
+
+/* Block 1 has its type before its sample, 2 two of them, 3 one whose name is lost, 4 none, 5 a type
+ * of the same name as that of 1, 6 was resized, and 7 has no sample. */
+static struct samples *load_typed(void) {
+  struct trace_writer *writer = story_begin(1, 0);
+  write_type(writer, 1, 11, 40);
+  for (uint64_t block = 1; block <= 6; block++) story_alloc(writer, block, 10 * block, 100 * block, 1);
+  write_type(writer, 2, 60, UINT64_MAX);
+  write_type(writer, 2, 50, 40);
+  write_type(writer, 3, 50, 7);
+  write_type(writer, 5, 51, 41);
+  write_type(writer, 6, 65, UINT64_MAX);
+  write_type(writer, 7, 65, 40);
+  story_resize(writer, 6, 70, 1000);
+  story_free(writer, 5, 80);
+  write_type_name(writer, 40, "pair");
+  write_type_name(writer, 41, "pair");
+  write_type_name(writer, UINT64_MAX, "string");
+  write_type_name(writer, 40, "another name");
+  return story_load(writer);
+}
+
+static void types_join_in_any_order(void **state) {
+  (void)state;
+  struct samples *samples = load_typed();
+  assert_string_equal(type_of_block(samples, 1), "pair");
+  assert_string_equal(type_of_block(samples, 2), "string");
+  assert_string_equal(type_of_block(samples, 3), "(the name of this type is lost)");
+  assert_string_equal(type_of_block(samples, 4), "");
+  assert_string_equal(type_of_block(samples, 5), "pair");
+  assert_string_equal(type_of_block(samples, 6), "string");
+  assert_int_equal(samples->unmatched, 1);
+  assert_int_equal(samples_type(samples, NULL), 0);
+  samples_free(samples);
+}
+
+static const struct group *group_of(const struct call_tree *tree, const struct names *names,
+                                    const char *wanted) {
+  for (size_t i = 0; i < tree->group_count; i++) {
+    char name[64];
+    call_tree_label(tree, names, tree->groups[i].label, name, sizeof name);
+    if (!strcmp(name, wanted)) return &tree->groups[i];
+  }
+  fail_msg("no row %s", wanted);
+  return NULL;
+}
+
+static void rows_by_type_are_the_sums_of_their_blocks(void **state) {
+  (void)state;
+  struct samples *samples = load_typed();
+  struct names names;
+  struct call_tree tree;
+  story_names(samples, &names);
+  assert_int_equal(call_tree_build(samples, &names, BY_TYPE, NULL, everything, NULL, &tree), WN_OK);
+  assert_true(group_of(&tree, &names, "pair")->total.bytes.total == 100 + 500);
+  assert_true(group_of(&tree, &names, "string")->self.bytes.total == 200 + 600 + 1000);
+  assert_true(group_of(&tree, &names, "(the name of this type is lost)")->total.bytes.total == 300);
+  assert_true(tree.nodes[0].self.bytes.total == 400);
+  assert_true(tree.nodes[0].total.bytes.total == 100 + 200 + 300 + 400 + 500 + 600 + 1000);
+  assert_string_equal(label_of_nothing(BY_TYPE), "(type not recorded)");
+  call_tree_destroy(&tree);
+  names_destroy(&names);
+  samples_free(samples);
+}
+
+static void thinned_rows_keep_their_types(void **state) {
+  static const char *const type_names[] = {"even", "odd"};
+  (void)state;
+  struct trace_writer *writer = story_begin(0.5, 0);
+  for (uint64_t block = 1; block <= 300; block++) {
+    story_alloc(writer, block, 10 * block, 100, 1);
+    write_type(writer, block, 10 * block, block % 2);
+  }
+  for (uint64_t type = 0; type < 2; type++) write_type_name(writer, type, type_names[type]);
+  struct samples *samples = story_load(writer);
+  assert_int_equal(samples_thin(samples, 0.5, 3), WN_OK);
+  assert_true(samples->row_count > 50 && samples->row_count < 250);
+  for (size_t i = 0; i < samples->row_count; i++)
+    assert_string_equal(strings_text(samples->types, samples_type(samples, &samples->rows[i])),
+                        type_names[samples->rows[i].block % 2]);
+  samples_free(samples);
+}
+
+static void a_trace_without_types_has_none(void **state) {
+  (void)state;
+  struct trace_writer *writer = story_begin(1, 0);
+  story_alloc(writer, 1, 10, 100, 1);
+  write_type(writer, 2, 10, 1); /* of a block of which the sample is lost */
+  struct samples *samples = story_load(writer);
+  assert_null(samples->types);
+  assert_int_equal(samples_type(samples, &samples->rows[0]), 0);
   samples_free(samples);
 }
 
@@ -425,6 +542,10 @@ int main(void) {
       cmocka_unit_test(no_function_holds_more_than_it_allocated),
       cmocka_unit_test(moments_include_births_and_exclude_deaths),
       cmocka_unit_test(recursion_counts_once),
+      cmocka_unit_test(types_join_in_any_order),
+      cmocka_unit_test(rows_by_type_are_the_sums_of_their_blocks),
+      cmocka_unit_test(thinned_rows_keep_their_types),
+      cmocka_unit_test(a_trace_without_types_has_none),
       cmocka_unit_test(functions_that_always_call_each_other_are_a_chain),
       cmocka_unit_test(equal_sums_are_no_chain),
       cmocka_unit_test(the_curve_is_what_was_live_at_its_moments),

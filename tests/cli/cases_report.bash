@@ -423,6 +423,63 @@ threads_have_rows() {
   grep -aq 'main (thread 1)' answer || fail "the page has no threads: $(cat answer)"
 }
 
+# A program in the example Lisp, whose trace has a record of the type of each block.
+types_have_rows() {
+  local lisp=$build/examples/lisp/lisp
+  [ -x "$lisp" ] || skip "there is no lisp"
+  need jq
+  cat >types.lisp <<'PROGRAM'
+(define kept '())
+(define (keep n)
+  (if (> n 0)
+      (begin
+        (set! kept (cons (make-vector 20 (list n (* n 1.5) (lambda (x) (+ x n)) (string-append "a" "b"))) kept))
+        (keep (- n 1)))))
+(keep 2000)
+(snapshot "now.heap")
+PROGRAM
+  WINNOW_TRACE=t WINNOW_RATE=1 "$lisp" types.lisp || fail "lisp"
+  succeeds report --json --by type --at end --top 1000 t
+  cp out by.json
+  # The program keeps 2000 of each, and the snapshot has what lives under the same names.
+  succeeds heap --json now.heap
+  local name blocks
+  for name in vector float closure string pair table symbol macro builtin; do
+    blocks=$(jq --arg name "$name" '.types[] | select(.name == $name) | .blocks' out)
+    jq -e --arg name "$name" --argjson blocks "${blocks:-0}" '.sites[] | select(.name == $name) | .self_blocks.estimate - $blocks | . >= 0 and . <= 20' by.json >/dev/null ||
+      fail "$name: $blocks in the snapshot, $(jq -c --arg name "$name" '[.sites[] | select(.name == $name) | .self_blocks.estimate]' by.json) in the profile"
+  done
+  jq -e '.sites[] | select(.name == "float") | .self_blocks.estimate >= 2000 and .self_bytes.estimate == .self_blocks.estimate * 8' by.json >/dev/null || fail "floats: $(jq -c .sites by.json)"
+  jq -e '[.sites[].name] | index("lisp body") and index("weak block") and (index("(type not recorded)") | not)' by.json >/dev/null || fail "types: $(jq -c '[.sites[].name]' by.json)"
+  # A row has what the query for its type selects, and the rows are all there is.
+  while read -r name; do
+    succeeds report --json --where "type = \"$name\"" t
+    [ "$(jq .totals.allocated_bytes.estimate out)" = "$(jq --arg name "$name" '.allocated[] | select(.name == $name) | .self_bytes.estimate' by.json)" ] ||
+      fail "$name has not what the query selects"
+  done < <(jq -r '.allocated[].name' by.json)
+  [ "$(jq '[.allocated[].self_bytes.estimate] | add' by.json)" = "$(jq .totals.allocated_bytes.estimate by.json)" ] || fail "the rows are not the total"
+  succeeds report --by type t
+  says 'blocks +trend +type.* float'
+  succeeds report --by type --tree t
+  says 'Types by what their blocks held.* samples +type.* closure'
+  local format
+  for format in folded csv json speedscope; do
+    succeeds export -f $format --by type t
+    grep -q closure out || fail "$format has no types"
+  done
+  WINNOW_TRACE=other WINNOW_RATE=0.05 WINNOW_SEED=2 "$lisp" types.lisp || fail "lisp"
+  succeeds diff --all --by type t other
+  says 'types within noise.* pair'
+  printf 'view=table\nby=type\n\n' | "$build/tests/page/page_ask" t >answer
+  grep -aq closure answer || fail "the page has no types: $(cat answer)"
+  make exact malloc
+  for name in report 'export -f csv' 'diff t' 'html -o page.html'; do
+    # shellcheck disable=SC2086
+    refused 2 '--by type: malloc does not tell of which types its blocks are' ${name%% *} --by type ${name#"${name%% *}"} malloc
+  done
+  refused 2 "'type': such a file does not tell this of its blocks" report --where 'type = string' malloc
+}
+
 functions_too_short_to_do_more_are_passed_over() {
   need_recording
   need_many_blocks

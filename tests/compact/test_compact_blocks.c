@@ -55,6 +55,8 @@ static void make_block(struct random *random, uint64_t number) {
   }
   struct trace_promote promote = {.time_ns = time, .block = number};
   struct trace_free death = {.time_ns = time + random_bits(random) % (50 * HOUR), .block = number};
+  struct trace_type type = {.time_ns = time, .block = number, .type = number % 7};
+  if (kind % 3 == 0) add((struct trace_event){.kind = TRACE_TYPE, .type = type}, true);
   if (kind == 3) add((struct trace_event){.kind = TRACE_PROMOTE, .promote = promote}, true);
   if (kind % 2) add((struct trace_event){.kind = TRACE_FREE, .free = death}, kind != 5);
 }

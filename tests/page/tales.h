@@ -81,6 +81,17 @@ static inline void tale_block(struct tale *tale, uint64_t block) {
     sample.previous_size = 1 + tale_draw(tale, sample.size - 1);
   }
   assert_true(tree_write_sample(tale->writer, &sample));
+  struct trace_type type = {.time_ns = tale->time, .thread = 1, .block = block, .type = block % 7};
+  if (collected && block % 5) trace_write_type(tale->writer, &type);
+}
+
+/* One of them has no name. */
+static inline void tale_types(struct tale *tale) {
+  for (uint64_t type = 0; type < 6; type++) {
+    struct trace_type_name event = {.time_ns = 1, .thread = 1, .type = type};
+    event.name = trace_text_of(tale_nodes[1 + type].function);
+    trace_write_type_name(tale->writer, &event);
+  }
 }
 
 static inline void tale_resize(struct tale *tale, uint64_t block) {
@@ -218,6 +229,7 @@ static inline struct recording *tale_tell(unsigned kind, uint64_t seed, uint64_t
   struct tale tale = {.kind = kind};
   random_seed(&tale.random, seed, kind, 0);
   tale_open(&tale);
+  if (kind & TALE_COLLECTED && !(kind & TALE_EMPTY)) tale_types(&tale);
   for (uint64_t block = 1; block <= blocks && !(kind & TALE_EMPTY); block++) tale_step(&tale, block);
   if (!(kind & TALE_KILLED))
     trace_write_end(tale.writer, &(struct trace_end){.time_ns = tale.time + 1000,

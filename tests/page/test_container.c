@@ -28,6 +28,10 @@ static void assert_same_rows(const struct samples *one, const struct samples *ot
     assert_true(a->thread == b->thread && a->promoted_ns == b->promoted_ns && a->source == b->source);
     assert_true(a->area == b->area && a->next_cycle == b->next_cycle);
     assert_true(a->first == b->first && a->last == b->last);
+    assert_int_equal(one->types != NULL, other->types != NULL);
+    if (one->types)
+      assert_string_equal(strings_text(one->types, samples_type(one, a)),
+                          strings_text(other->types, samples_type(other, b)));
   }
 }
 
@@ -71,6 +75,8 @@ static void assert_same_answers(const struct recording *one, const struct record
     question.at_ns = one->samples->end_ns / (i + 1);
     assert_same_answer(one, other, &question, (enum grouping)((i + 2) % GROUPINGS));
   }
+  struct question of_type = {.where = "type = parse or type ~ lost"};
+  if (one->samples->types) assert_same_answer(one, other, &of_type, BY_TYPE);
 }
 
 static void check_tale(unsigned kind, uint64_t seed, uint64_t blocks) {
@@ -372,6 +378,7 @@ static void ask_everything(const struct recording *recording) {
   const struct source_limits *limits = source_limits(recording->samples->source);
   const char *where = limits->totals || limits->no_threads ? "fn ~ parse" : "fn ~ parse and thread = 1";
   free(json_of(recording, &(struct question){.where = where, .at = AT_END}, BY_STACK));
+  free(json_of(recording, &(struct question){.where = NULL}, BY_TYPE));
 }
 
 static void try_to_read(const struct packed *packed, size_t *good) {
