@@ -97,6 +97,39 @@ static void an_amount_beyond_all_memory_is_damage(void **state) {
 }
 
 /* A program that follows a heap of its own can pass any number. */
+/* A record with a length, after a sound sample. Returns how many events there are; a record that is
+ * shorter than its fields is damage. */
+static int events_with(unsigned record, const void *fields, size_t count) {
+  unsigned char records[RECORDS_MOST];
+  struct byte_sink sink = {.at = records, .end = records + sizeof records};
+  struct trace_reader *reader;
+  struct trace_event event;
+  int events = 0;
+  put_sample(&sink, 0, 8, 0, 1);
+  put_byte(&sink, record | 128);
+  put_varint(&sink, count);
+  put_bytes(&sink, fields, count);
+  write_chunk(fixture_path(), 1e-3, records, (uint32_t)(sink.at - records));
+  assert_int_equal(trace_reader_open(fixture_path(), &reader), WN_OK);
+  while (trace_reader_next(reader, &event)) events++;
+  assert_int_equal(trace_reader_damage(reader)->chunks_damaged, events < 2);
+  assert_true(events < 2 || event.kind != TRACE_TYPE_NAME || !strcmp(event.type_name.name.bytes, "pair"));
+  trace_reader_close(reader);
+  unlink(fixture_path());
+  return events;
+}
+
+static void a_type_record_that_is_cut_is_damage(void **state) {
+  static const char type[] = "\0\0\220\3",
+                    name[] = "\0\220\3\4pair"; /* time, block, type; time, type, text */
+  (void)state;
+  assert_int_equal(events_with(TRACE_RECORD_TYPE, type, 4), 2);
+  assert_int_equal(events_with(TRACE_RECORD_TYPE_NAME, name, 8), 2);
+  for (size_t count = 0; count < 4; count++) assert_int_equal(events_with(TRACE_RECORD_TYPE, type, count), 1);
+  for (size_t count = 0; count < 8; count++)
+    assert_int_equal(events_with(TRACE_RECORD_TYPE_NAME, name, count), 1);
+}
+
 static void a_writer_writes_no_such_amount(void **state) {
   (void)state;
   const char *path = fixture_path();
@@ -122,6 +155,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_rate_that_is_none_is_refused),
       cmocka_unit_test(an_amount_beyond_all_memory_is_damage),
+      cmocka_unit_test(a_type_record_that_is_cut_is_damage),
       cmocka_unit_test(a_writer_writes_no_such_amount),
   };
   return RUN_TESTS(tests);
