@@ -3,12 +3,18 @@
 
 #include <stdio.h>
 
-/* True for the first call since the names were forgotten. */
-static bool first_use(struct block_types *types, uint64_t number) {
-  _Atomic(uint8_t) *byte = &types->named[number / 8];
-  uint8_t bit = (uint8_t)(1u << number % 8);
-  if (atomic_load_explicit(byte, memory_order_relaxed) & bit) return false;
-  return !(atomic_fetch_or_explicit(byte, bit, memory_order_relaxed) & bit);
+/* The number of the type at a place. `*first`: its name is not written; the caller writes it. */
+static uint32_t number_at(struct block_types *types, unsigned place, bool *first) {
+  _Atomic(uint32_t) *at = &types->number[place];
+  uint32_t number = atomic_load_explicit(at, memory_order_relaxed);
+  if (!number) {
+    uint32_t fresh = 2 * (atomic_fetch_add_explicit(&types->numbers, 1, memory_order_relaxed) + 1);
+    if (atomic_compare_exchange_strong_explicit(at, &number, fresh, memory_order_relaxed,
+                                                memory_order_relaxed))
+      number = fresh;
+  }
+  *first = !(number & 1) && !(atomic_fetch_or_explicit(at, 1, memory_order_relaxed) & 1);
+  return number / 2;
 }
 
 static void write_name(struct trace_writer *writer, const struct trace_type *event, const char *name) {
@@ -48,23 +54,24 @@ const char *type_text_of_number(unsigned type, char text[32]) {
 void block_types_write_born(struct block_types *types, struct trace_writer *writer, struct trace_type event,
                             unsigned tag, const char *custom_name) {
   char text[32];
-  event.type = tag;
   const char *name = NULL;
+  unsigned place = tag;
+  bool first;
   if (custom_name && *custom_name) {
-    unsigned place = custom_place(types, custom_name);
-    event.type = TYPE_CUSTOM + place;
-    name = place < TYPE_CUSTOM_MOST - 1 ? custom_name : "other custom blocks";
+    place = TYPE_CUSTOM + custom_place(types, custom_name);
+    name = place < TYPE_LANGUAGE - 1 ? custom_name : "other custom blocks";
   }
-  if (first_use(types, event.type)) write_name(writer, &event, name ? name : type_text_of_tag(tag, text));
+  event.type = number_at(types, place, &first);
+  if (first) write_name(writer, &event, name ? name : type_text_of_tag(tag, text));
   trace_write_type(writer, &event);
 }
 
 void block_types_write_language(struct block_types *types, struct trace_writer *writer,
                                 struct trace_type event, unsigned type, block_types_name *name,
                                 void *context) {
-  bool in_range = type < WN_TYPES_MOST;
-  event.type = TYPE_LANGUAGE + (in_range ? type : WN_TYPES_MOST);
-  if (first_use(types, event.type)) {
+  bool in_range = type < WN_TYPES_MOST, first;
+  event.type = number_at(types, TYPE_LANGUAGE + (in_range ? type : WN_TYPES_MOST), &first);
+  if (first) {
     char text[32];
     const char *found = name && in_range ? name(type, context) : NULL;
     write_name(writer, &event, found && *found ? found : type_text_of_number(type, text));
@@ -73,7 +80,7 @@ void block_types_write_language(struct block_types *types, struct trace_writer *
 }
 
 void block_types_forget_names(struct block_types *types) {
-  for (size_t i = 0; i < sizeof types->named / sizeof *types->named; i++)
-    atomic_store_explicit(&types->named[i], 0, memory_order_relaxed);
+  for (size_t i = 0; i < TYPE_PLACES; i++)
+    atomic_fetch_and_explicit(&types->number[i], ~UINT32_C(1), memory_order_relaxed);
 }
 /* SPDX-License-Identifier: MIT */

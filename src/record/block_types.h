@@ -1,8 +1,10 @@
 /* What the sampled blocks of a collected heap are: the numbers and names of types in a trace.
  *
  * The type of a custom block is the name of its operations, that of another block what the language
- * says of it, or else its tag. The recorder gives a type its number, writes its name before the
- * number is first used, and again once chunks were dropped, which may have had it. */
+ * says of it, or else its tag. A type gets its number in the trace when it is first used, so that
+ * the frequent ones have small numbers, which take one byte. Its name is written before, and again
+ * once chunks were dropped, which may have had it.
+ */
 #ifndef RECORD_BLOCK_TYPES_H
 #define RECORD_BLOCK_TYPES_H
 
@@ -10,19 +12,21 @@
 #include <stdatomic.h>
 #include <winnow/heap.h>
 
-/* The numbers: of tags, then of custom blocks, the last of which stands for all that are too many,
- * then of the language's types, the last of which stands for all that are out of range. */
+/* The places of types: of tags, then of custom blocks, the last of which stands for all that are too
+ * many, then of the language's types, the last of which stands for all that are out of range. */
 enum {
   TYPE_CUSTOM_MOST = 256,
   TYPE_CUSTOM = 256,
   TYPE_LANGUAGE = TYPE_CUSTOM + TYPE_CUSTOM_MOST,
-  TYPE_NUMBERS = TYPE_LANGUAGE + WN_TYPES_MOST + 1,
+  TYPE_PLACES = TYPE_LANGUAGE + WN_TYPES_MOST + 1,
 };
 
 /* Written by any thread. */
 struct block_types {
   _Atomic(const char *) customs[TYPE_CUSTOM_MOST - 1];
-  _Atomic(uint8_t) named[TYPE_NUMBERS / 8 + 1]; /* bits of the types whose names are written */
+  _Atomic(uint32_t) numbers; /* that were given, or a few more */
+  /* By place: twice the number; one more if its name is written. 0: it has none yet. */
+  _Atomic(uint32_t) number[TYPE_PLACES];
 };
 
 /* The words for a tag without a language's type, and for a type to which the language gives no name;

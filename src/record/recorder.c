@@ -186,11 +186,12 @@ static double trial_rate(const struct recorder *recorder) {
   return recorder->trial_rate ? recorder->trial_rate() : recorder->rate;
 }
 
-/* A block of which the heap tells the type later has no such record yet. */
+/* Of a block of which the language tells the type later there is no such record yet. */
 static void write_type(struct recorder *recorder, const struct trace_sample *sample,
                        const wn_allocation *allocation) {
-  bool later = recorder->tells_types && allocation->tag != WN_TAG_CUSTOM && allocation->tag != WN_TAG_WEAK;
-  if (!recorder->generations || later) return;
+  bool by_tag = recorder->told_types == RECORDER_TYPES_OF_TAGS || allocation->tag == WN_TAG_CUSTOM ||
+                allocation->tag == WN_TAG_WEAK;
+  if (recorder->told_types == RECORDER_NO_TYPES || !by_tag) return;
   struct trace_type event = {.time_ns = sample->time_ns, .thread = sample->thread, .block = sample->block};
   block_types_write_born(&recorder->types, recorder->writer, event, allocation->tag, allocation->custom_name);
 }
@@ -412,7 +413,7 @@ wn_status recorder_open(const struct recorder_options *options, struct recorder 
   recorder->rate = options->rate;
   recorder->ours = mark;
   recorder->generations = options->generations;
-  recorder->tells_types = options->tells_types;
+  recorder->told_types = options->types;
   recorder->measure = options->measure;
   recorder->spent = options->spent;
   recorder->ask = options->ask;
@@ -473,13 +474,13 @@ bool recorder_is_worth_a_file(const struct recorder *recorder, double least_hits
 
 uint64_t recorder_block_of(void *metadata) { return (uint64_t)(uintptr_t)metadata; }
 
-void recorder_type(struct recorder *recorder, void *metadata, unsigned type,
+void recorder_type(struct recorder *recorder, const struct recorder_type *type,
                    const char *(*name)(unsigned type, void *context), void *context) {
   if (!recorder_is_ours(recorder)) return;
-  struct trace_type event = {.time_ns = recorder_now(recorder),
+  struct trace_type event = {.time_ns = type->ns - recorder->start_ns,
                              .thread = recorder->thread(NULL),
-                             .block = recorder_block_of(metadata)};
-  block_types_write_language(&recorder->types, recorder->writer, event, type, name, context);
+                             .block = recorder_block_of(type->metadata)};
+  block_types_write_language(&recorder->types, recorder->writer, event, type->type, name, context);
 }
 
 const char *recorder_path(const struct recorder *recorder) { return trace_writer_path(recorder->writer); }

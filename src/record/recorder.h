@@ -22,6 +22,10 @@ struct recorder_answer {
   uint64_t in_use_bytes, free_bytes;
 };
 
+/* Where the types of blocks come from: there are none; from the tag and the name of custom blocks; or,
+ * of blocks that are neither custom nor weak, from the language, by recorder_type. */
+enum recorder_types { RECORDER_NO_TYPES, RECORDER_TYPES_OF_TAGS, RECORDER_TYPES_OF_LANGUAGE };
+
 struct recorder_options {
   const char *path;    /* a file, or with a slash at its end a folder (FOLDER in trace/chunk_file.h) */
   const char *heap;    /* what kind of heap: "malloc" or "winnow" */
@@ -31,8 +35,7 @@ struct recorder_options {
   uint32_t stack_depth;
   uint64_t bound_bytes; /* most disk space of the trace's file; 0: no bound */
   bool generations;     /* the heap has a minor and a major heap */
-  bool
-      tells_types; /* with generations: the heap calls recorder_type for blocks that are not custom or weak */
+  enum recorder_types types;
 
   /* The heap's table of code addresses, and a function that returns the calling thread's number in
    * the trace; no other thread ever has that number. */
@@ -103,9 +106,15 @@ bool recorder_is_worth_a_file(const struct recorder *recorder, double least_hits
 /* The number in the trace of a block with this metadata; 0: its birth is not recorded. */
 uint64_t recorder_block_of(void *metadata);
 
-/* Writes the type of a block, by its metadata, that the language has told. `name` returns what the
- * language calls the type, or NULL; it is called only if the trace does not have that name yet. */
-void recorder_type(struct recorder *recorder, void *metadata, unsigned type,
+/* Writes the type of a block that the language has told, at a time of the monotonic clock. `name`
+ * returns what the language calls the type, or NULL; it is called only if the trace does not have
+ * that name yet. */
+struct recorder_type {
+  void *metadata; /* of the block */
+  unsigned type;
+  uint64_t ns;
+};
+void recorder_type(struct recorder *recorder, const struct recorder_type *type,
                    const char *(*name)(unsigned type, void *context), void *context);
 
 /* The whole path of the trace; constant, the recorder's. */

@@ -35,7 +35,8 @@ struct recorder {
   uint64_t start_ns;
   uint32_t pid;
   const _Atomic(bool) *ours; /* OURS */
-  bool generations, tells_types;
+  bool generations;
+  enum recorder_types told_types;
   bool (*measure)(uint64_t rss_bytes, bool last);
   void (*spent)(uint64_t *cost_ns, uint64_t *processor_ns);
   void (*ask)(struct recorder_answer *answer, bool last);

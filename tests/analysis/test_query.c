@@ -68,7 +68,7 @@ static const struct case_of of_collected[] = {
     {"source = external", ""},
     {"type = 'pair of 2'", "13"},
     {"type != 'pair of 2'", "24"},
-    {"type ~ ^(pair|str)", "123"},
+    {"type ~ '^(pair|str)'", "123"},
     {"type !~ pair", "24"},
     {"type = pair or size < 0", ""},
     {"not type = string and type ~ .", "13"},

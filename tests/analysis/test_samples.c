@@ -311,7 +311,7 @@ static void rows_by_type_are_the_sums_of_their_blocks(void **state) {
 static void thinned_rows_keep_their_types(void **state) {
   static const char *const type_names[] = {"even", "odd"};
   (void)state;
-  struct trace_writer *writer = story_begin(0.5, 0);
+  struct trace_writer *writer = story_begin(0.01, 0);
   for (uint64_t block = 1; block <= 300; block++) {
     story_alloc(writer, block, 10 * block, 100, 1);
     write_type(writer, block, 10 * block, block % 2);

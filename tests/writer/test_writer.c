@@ -62,6 +62,7 @@ static void a_blocks_life_is_what_was_told(void **state) {
   struct recording *recording = end(writer);
   const struct samples *samples = recording->samples;
   assert_true(samples->collected);
+  assert_null(samples->types); /* such a runtime does not say what its blocks are */
   assert_int_equal(samples->row_count, 2);
   const struct row *row = samples->rows[0].block == first ? &samples->rows[0] : &samples->rows[1],
                    *other = row == samples->rows ? row + 1 : row - 1;

@@ -60,15 +60,24 @@ static void record_pause(struct recorder *recorder, const struct event *event) {
                  event->ns - event->began_ns);
 }
 
+/* Of all blocks at once, so that their records need no time of their own. */
+struct telling {
+  const struct heap_trace *trace;
+  uint64_t ns;
+};
+
 static void tell_type(void *context, void *metadata, unsigned type) {
-  const struct heap_trace *trace = context;
-  recorder_type(trace->recorder, metadata, type, trace->hooks->type_name, trace->hooks->context);
+  const struct telling *telling = context;
+  const wn_heap_hooks *hooks = telling->trace->hooks;
+  const struct recorder_type told = {metadata, type, telling->ns};
+  recorder_type(telling->trace->recorder, &told, hooks->type_name, hooks->context);
 }
 
 /* TYPES of host.h. A child of a fork asks no more. */
-static void record_types(struct heap_trace *trace, struct wn_heap *heap) {
+static void record_types(const struct heap_trace *trace, struct wn_heap *heap) {
   const wn_profile *profile = (const wn_profile *)atomic_load(&trace->profile);
-  if (recorder_is_ours(trace->recorder)) host_ask_types(heap, profile, tell_type, trace);
+  struct telling telling = {trace, os_monotonic_ns()};
+  if (recorder_is_ours(trace->recorder)) host_ask_types(heap, profile, tell_type, &telling);
 }
 
 static void hear(struct listener *listener, const struct event *event) {
@@ -77,7 +86,7 @@ static void hear(struct listener *listener, const struct event *event) {
   uint64_t ns = event->ns - event->began_ns;
   switch (event->kind) {
   case EVENT_PAUSE_ENDS: record_pause(recorder, event); break;
-  case EVENT_MINOR_BEGINS: record_types((struct heap_trace *)listener, domain->heap); break;
+  case EVENT_MINOR_BEGINS: record_types((const struct heap_trace *)listener, domain->heap); break;
   case EVENT_MINOR_ENDS:
     record_lost((struct heap_trace *)listener);
     recorder_collection(recorder, domain, RECORDER_MINOR, ns, describe_heap, domain->heap);
@@ -168,7 +177,8 @@ static wn_status open_recorder(wn_domain *domain, const char *path, const wn_mem
                                 .seed = options->seed,
                                 .stack_depth = depth < UINT32_MAX ? (uint32_t)depth : UINT32_MAX,
                                 .generations = true,
-                                .tells_types = domain->heap->hooks.type_of != NULL,
+                                .types = domain->heap->hooks.type_of ? RECORDER_TYPES_OF_LANGUAGE
+                                                                     : RECORDER_TYPES_OF_TAGS,
                                 .callstacks = callstacks,
                                 .thread = thread_number};
   return recorder_open(&of, recorder);
