@@ -17,7 +17,19 @@ enum { RECORDS = TINY ? 4000 : 40000 };
 static char path[64], history[80], older[80];
 static uint64_t now;
 
+/* Each block has a type, which is found again where its sample is. */
+enum { TYPES = 3 };
+
+static void write_types(struct trace_writer *writer) {
+  static const char *const names[TYPES] = {"pair", "closure", "string"};
+  for (uint64_t type = 0; type < TYPES; type++)
+    trace_write_type_name(writer,
+                          &(struct trace_type_name){
+                              .time_ns = now, .thread = 1, .type = type, .name = trace_text_of(names[type])});
+}
+
 static void write_more(struct trace_writer *writer) {
+  write_types(writer);
   for (int i = 0; i < RECORDS; i++) {
     uint32_t frame = 1 + (uint32_t)i % 5;
     now++;
@@ -29,6 +41,8 @@ static void write_more(struct trace_writer *writer) {
                                   .n_samples = 1,
                                   .rate = 0.01};
     assert_true(trace_write_sample(writer, &sample, (struct trace_stack){&frame, 1}));
+    struct trace_type type = {.time_ns = now, .thread = 1, .block = now, .type = now % TYPES};
+    assert_true(trace_write_type(writer, &type));
   }
 }
 
@@ -36,15 +50,18 @@ static void write_more(struct trace_writer *writer) {
 static uint64_t read_with(const char *with, struct trace_damage *damage, uint64_t *samples) {
   struct trace_reader *reader;
   struct trace_event event;
-  uint64_t first = UINT64_MAX, chunk;
+  uint64_t first = UINT64_MAX, chunk, types = 0, names = 0;
   *samples = 0;
   assert_int_equal(trace_reader_open_with(path, with, &reader), WN_OK);
   while (trace_reader_next(reader, &event)) {
     *samples += event.kind == TRACE_SAMPLE;
+    types += event.kind == TRACE_TYPE && event.type.type == event.type.block % TYPES;
+    names += event.kind == TRACE_TYPE_NAME;
     if (event.kind == TRACE_SAMPLE && trace_reader_chunk(reader, &chunk) && chunk && event.at.time_ns < first)
       first = event.at.time_ns;
   }
   *damage = *trace_reader_damage(reader);
+  if (!damage->lacks_history) assert_true(types == *samples && names >= TYPES);
   trace_reader_close(reader);
   return first;
 }

@@ -443,6 +443,18 @@ static void damaged_bytes_are_refused_or_read(void **state) {
   assert_true(good > 0 && good < 5 * DAMAGES);
 }
 
+static void a_type_that_is_not_there_is_refused(void **state) {
+  (void)state;
+  struct recording *recording = tale_tell(TALE_COLLECTED, 1, 50), *read;
+  struct samples *samples = recording->samples;
+  samples->row_types[samples->row_count - 1] = samples->types->count;
+  struct packed packed = pack(recording, 0);
+  assert_int_equal(container_read(packed.sections, packed.count, &read), WN_EINVAL);
+  assert_string_equal(wn_last_error(), "section TYPE: a row has a type that is not there");
+  recording_free(recording);
+  packed_free(&packed);
+}
+
 static void a_missing_section_is_named(void **state) {
   (void)state;
   struct recording *recording = tale_tell(TALE_MAPPED, 1, 50), *read;
@@ -488,6 +500,7 @@ int main(void) {
                                      cmocka_unit_test(processes_can_be_stored),
                                      cmocka_unit_test(a_profile_of_totals_keeps_what_it_does_not_tell),
                                      cmocka_unit_test(damaged_bytes_are_refused_or_read),
+                                     cmocka_unit_test(a_type_that_is_not_there_is_refused),
                                      cmocka_unit_test(a_missing_section_is_named),
                                      cmocka_unit_test(an_error_of_the_sink_ends_the_writing)};
   return RUN_TESTS(tests);
