@@ -97,9 +97,9 @@ struct memprof_ops {
    * callback of this one slept. NULL: always true. */
   bool (*raised)(const struct memprof_thread *thread);
 
-  /* IMMEDIATE. The alloc callback of a block has returned this metadata: from now on it belongs to the
-   * block at the address. Not called for memory outside of blocks. Called inside the report of the
-   * birth, also with a guard of young.h held. NULL: the host does not ask. */
+  /* IMMEDIATE. The alloc callback of a block has returned this metadata: from now on it belongs to
+   * the block at the address. Not called for memory outside of blocks. Called inside the report of
+   * the birth, also with a guard of young.h held. NULL: the host does not ask. */
   void (*told)(struct memprof_thread *thread, uintptr_t address, void *metadata);
 
   /* The calling thread, or NULL if it is not attached to this engine. The engine uses it to suspend
