@@ -394,7 +394,7 @@ static void types_without_a_name_have_their_number(void **state) {
 static void many_kinds_of_custom_blocks_have_a_name_in_common(void **state) {
   enum { KINDS = 300, APART = 255 };
   static wn_custom_ops kinds[KINDS];
-  static char names[KINDS][16];
+  static char names[KINDS][24];
   (void)state;
   wn_domain *domain = open_heap(true);
   wn_trace *trace = start_trace(domain, 1);
