@@ -1,4 +1,5 @@
-/* The names of Lisp's types, fields and variables, for heap snapshots. Nothing here allocates. */
+/* The names of Lisp's types, fields and variables, for heap snapshots and traces. Nothing here
+ * allocates. */
 #include "lisp.h"
 
 enum { TYPE_FLOAT = 300, TYPE_STRING };

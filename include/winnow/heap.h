@@ -78,16 +78,17 @@ typedef struct wn_heap_hooks {
    * it may read blocks, but may call no functions of the heap other than wn_domain_data,
    * wn_place_of and those that read fields. See wn_language_frame. */
   size_t (*callstack)(wn_domain *domain, wn_language_frame *frames, size_t most, void *context);
-  /* Names for heap snapshots (snapshot.h), of blocks that are neither custom nor weak, and the first
-   * two for traces (trace.h) as well. type_of returns the number of a block's type, less than
-   * WN_TYPES_MOST; without this hook it is the block's tag. type_name returns the name of such a type,
-   * field_name that of a field of its blocks, describe what tells a block from others of its type,
-   * such as the name of a variable; NULL: nothing. Texts are copied. They are called in a copy of the
-   * process that has no other thread, or while the world is stopped. For a trace type_of is asked for
-   * each sampled block once, at the beginning of the first minor collection after its birth, or at
-   * the end of the trace: where the type is a field, that must be set by then. type_of and describe
-   * may read the block and what it leads to, unless that is weak. They may call only functions that
-   * are async-signal-safe, and none of the heap but those that read fields. */
+  /* Names for heap snapshots (snapshot.h), of blocks that are neither custom nor weak, and the
+   * first two for traces (trace.h) as well. type_of returns the number of a block's type, less than
+   * WN_TYPES_MOST; without this hook it is the block's tag. type_name returns the name of such a
+   * type, field_name that of a field of its blocks, describe what tells a block from others of its
+   * type, such as the name of a variable; NULL: nothing. Texts are copied. They are called in a
+   * copy of the process that has no other thread, or while the world is stopped. For a trace
+   * type_of is asked for each sampled block once, at the beginning of the first minor collection
+   * after its birth, or at the end of the trace: where the type is a field, that must be set by
+   * then. type_of and describe may read the block and what it leads to, unless that is weak. They
+   * may call only functions that are async-signal-safe, and none of the heap but those that read
+   * fields. */
   unsigned (*type_of)(wn_value block, void *context);
   const char *(*type_name)(unsigned type, void *context);
   const char *(*field_name)(unsigned type, size_t field, void *context);

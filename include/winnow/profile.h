@@ -41,8 +41,8 @@ typedef struct wn_allocation {
   /* The tag of a block of Winnow's collected heap (value.h); else 0. The language's own types
    * (wn_heap_hooks.type_of) are in traces alone: a new block's fields are not set yet. */
   unsigned tag;
-  /* The name in the wn_custom_ops of a custom block, also of memory outside that it stands for; NULL
-   * of other blocks. */
+  /* The name in the wn_custom_ops of a custom block, also of memory outside that it stands for;
+   * NULL of other blocks. */
   const char *custom_name;
 } wn_allocation;
 

@@ -22,8 +22,8 @@
  *   PROC  the processes, if there are several; else absent
  *   HEAP  collections, pauses and domains of a collected heap, as heap_life_complete left them
  *   MAPS  the program's own mappings as rows, and their touches
- *   TYPE  the names of types, and for each row the number of its block's, if the trace has types; else
- *         absent
+ *   TYPE  the names of types, and for each row the number of its block's, if the trace has types;
+ *         else absent
  *   SRCS  source lines (analysis/load/listing.h): the files and the excerpts; absent unless asked for
  *
  * NODES. Only nodes that rows use, and their callers, are stored. They and the strings get new

@@ -12,8 +12,8 @@
 #include <stdatomic.h>
 #include <winnow/heap.h>
 
-/* The places of types: of tags, then of custom blocks, the last of which stands for all that are too
- * many, then of the language's types, the last of which stands for all that are out of range. */
+/* The places of types: of tags, then of custom blocks, the last of which stands for all that are
+ * too many, then of the language's types, the last of which stands for all out of range. */
 enum {
   TYPE_CUSTOM_MOST = 256,
   TYPE_CUSTOM = 256,
@@ -29,8 +29,8 @@ struct block_types {
   _Atomic(uint32_t) number[TYPE_PLACES];
 };
 
-/* The words for a tag without a language's type, and for a type to which the language gives no name;
- * in `text` unless they are constant. Snapshots use the same ones. */
+/* The words for a tag without a language's type, and for a type to which the language gives no
+ * name; in `text` unless they are constant. Snapshots use the same ones. */
 const char *type_text_of_tag(unsigned tag, char text[32]);
 const char *type_text_of_number(unsigned type, char text[32]);
 

@@ -22,8 +22,8 @@ struct recorder_answer {
   uint64_t in_use_bytes, free_bytes;
 };
 
-/* Where the types of blocks come from: there are none; from the tag and the name of custom blocks; or,
- * of blocks that are neither custom nor weak, from the language, by recorder_type. */
+/* Where the types of blocks come from: there are none; from the tag and the name of custom blocks;
+ * or, of blocks that are neither custom nor weak, from the language, by recorder_type. */
 enum recorder_types { RECORDER_NO_TYPES, RECORDER_TYPES_OF_TAGS, RECORDER_TYPES_OF_LANGUAGE };
 
 struct recorder_options {

@@ -1,5 +1,5 @@
-/* What sampled blocks are: the tag and the name of custom blocks in callbacks, and in a trace the type
- * that the language gives a block, against what the program made. */
+/* What sampled blocks are: the tag and the name of custom blocks in callbacks, and in a trace the
+ * type that the language gives a block, against what the program made. */
 #include "base/check.h"
 #include "base/random.h"
 #include "support/runs.h"
@@ -48,8 +48,8 @@ static const char *type_name(unsigned type, void *context) {
   return type % 3 ? name : NULL;
 }
 
-/* What a block of this size and source must be called: sizes of raw blocks are 1 modulo 4, of doubles
- * 2, of custom blocks 3; of classes and weak blocks there is one size each. */
+/* What a block of this size and source must be called: sizes of raw blocks are 1 modulo 4, of
+ * doubles 2, of custom blocks 3; of classes and weak blocks there is one size each. */
 enum { WEAK_WORDS = 44, DOUBLE_WORDS = 1, OUTSIDE_WORDS = 16000 /* a multiple of 8 */ };
 static bool is_raw(size_t words) { return words > 4 && words % 4 == 1; }
 static bool is_doubles(size_t words) { return words > 4 && words % 4 == 2; }
@@ -204,8 +204,8 @@ static void take_event(const struct trace_event *event, size_t *types) {
   }
 }
 
-/* All samples of the trace, and what they are. The records of a block may be in several chunks: so all
- * samples are read first. */
+/* All samples of the trace, and what they are. The records of a block may be in several chunks: so
+ * all samples are read first. */
 static size_t read_trace(void) {
   size_t types = 0;
   memset(traced, 0, sizeof traced);
@@ -319,8 +319,8 @@ static void domains_share_a_trace(void **state) {
   }
 }
 
-/* The child leaves the trace to its parent, and asks the language for nothing. ThreadSanitizer lets it
- * have no other threads. */
+/* The child leaves the trace to its parent, and asks the language for nothing. ThreadSanitizer lets
+ * it have no other threads. */
 static void a_child_of_a_fork_asks_nothing(void **state) {
   (void)state;
   helper_threads = 0;

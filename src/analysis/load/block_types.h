@@ -27,8 +27,8 @@ struct block_types {
 
 /* All of these return false without memory. block_types_name: a type has a name. block_types_add: a
  * block has a type; blocks come in ascending order, and the last type of a block counts.
- * block_types_find: `*name` becomes the number of the name of a block's type among the strings; 0: it
- * has none. */
+ * block_types_find: `*name` becomes the number of the name of a block's type among the strings; 0:
+ * it has none. */
 bool block_types_name(struct block_types *types, const struct trace_type_name *event);
 bool block_types_add(struct block_types *types, uint64_t block, uint64_t type);
 bool block_types_find(struct block_types *types, uint64_t block, uint32_t *name);

@@ -115,7 +115,7 @@ struct samples {
   double asleep_share; /* of the time of all processes: in which they sampled nothing */
   struct grown_rows grown;
   struct strings *types; /* the names of what blocks are; NULL: the trace does not say */
-  uint32_t *row_types;   /* by row: the number of its block's, 0 if it has none; NULL without `types` */
+  uint32_t *row_types;   /* by row: that of its block, 0 if it has none; NULL without `types` */
   double *life_words; /* by row: words that were allocated during the block's life (WORDS CLOCK); or NULL */
   /* Of a loaded trace; NULL if rows are not from a trace. `spans`: by row. `steps`: every birth and end
    * of a row, in order of time, at one time the ends first. `by_life`: the last rows of blocks, by
@@ -140,10 +140,10 @@ struct samples {
   uint64_t sampled_blocks; /* sampled when they were allocated or grew */
   uint64_t cut;            /* of them so many have a callstack that was cut (CUT in trace/event.h) */
   uint64_t promotions;     /* promotions of sampled blocks */
-  uint64_t unmatched; /* frees, resizes, promotions and types without their block's sample, which was lost */
-  bool ended;         /* the trace has an end record, that of each process */
-  struct trace_end end; /* that record; of several processes zeros */
-  char *became;         /* path of the last program that the process tried to exec; NULL: none or unknown */
+  uint64_t unmatched;      /* frees, resizes, promotions, types of blocks whose sample was lost */
+  bool ended;              /* the trace has an end record, that of each process */
+  struct trace_end end;    /* that record; of several processes zeros */
+  char *became; /* path of the last program that the process tried to exec; NULL: none or unknown */
 };
 
 /* Bytes allocated at the start of a row. */

@@ -21,7 +21,9 @@ struct condition {
   enum when when;  /* MOMENT */
   regex_t pattern; /* of names, with ~ or !~ */
   bool has_pattern;
-  bool *matches; /* FRAME_TEXT, FROM: by node; THREAD_NAME: by names_thread_place; TYPE_NAME: by samples_type; PROCESS: by process */
+  /* FRAME_TEXT, FROM: by node; THREAD_NAME: by names_thread_place; TYPE_NAME: by samples_type;
+   * PROCESS: by process. */
+  bool *matches;
 };
 
 struct query {

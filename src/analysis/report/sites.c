@@ -38,8 +38,8 @@ static int compare(const void *a, const void *b, void *context) {
 /* Whether a function allocates nothing itself and is on every stack, as main or an event loop is:
  * in a table by totals it distinguishes nothing. */
 static bool is_above(const struct call_tree *tree, const struct group *group) {
-  return tree->grouping != BY_STACK && grouping_is_code(tree->grouping) && !group->self.bytes.samples && group->label &&
-         group->total.bytes.samples == tree->nodes[0].total.bytes.samples;
+  return tree->grouping != BY_STACK && grouping_is_code(tree->grouping) && !group->self.bytes.samples &&
+         group->label && group->total.bytes.samples == tree->nodes[0].total.bytes.samples;
 }
 
 /* Lists all groups that may have a row. In the order by totals, functions that always call each

@@ -128,8 +128,7 @@ wn_status report_print_tree(const struct view *view) {
       : grouping == BY_THREAD ? "Threads by what they held; those below 1 % are left out"
       : grouping == BY_TYPE   ? "Types by what their blocks held; those below 1 % are left out"
                               : "Call tree of what was held, callers first; paths below 1 % are left out");
-  columns_print_header(&columns, false,
-                       grouping_is_code(grouping) ? "function" : grouping_name(grouping));
+  columns_print_header(&columns, false, grouping_is_code(grouping) ? "function" : grouping_name(grouping));
   error = print_children(&(struct printing){&table.tree, &columns}, 0, 0);
   if (!error) print_bare(&table.tree, &columns);
   table_destroy(&table);

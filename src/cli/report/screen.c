@@ -406,8 +406,9 @@ static void print_names_hint(const struct view *view) {
   struct paragraph text = {.length = 0};
   struct lacking held, allocated;
   char package[256], where[320];
-  if (!view->options->recording.names.symbols || view->options->grouping == BY_THREAD || view->options->grouping == BY_TYPE ||
-      place_lacking(view, MEASURE_HELD, &held) || place_lacking(view, MEASURE_ALLOCATED, &allocated))
+  if (!view->options->recording.names.symbols || view->options->grouping == BY_THREAD ||
+      view->options->grouping == BY_TYPE || place_lacking(view, MEASURE_HELD, &held) ||
+      place_lacking(view, MEASURE_ALLOCATED, &allocated))
     return;
   bool names = held.names >= LACKING || allocated.names >= LACKING;
   if (!names && held.lines < LACKING_LINES && allocated.lines < LACKING_LINES) return;

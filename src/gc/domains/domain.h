@@ -55,11 +55,10 @@ struct wn_domain {
   char *young_floor;             /* the lowest address that has memory, in its slot of the reservation */
   const char *stale, *stale_end; /* where its blocks were before they moved (nursery_move) */
   const void *frame;             /* of the allocation that may be sampled (allocate.h) */
-  const wn_custom_ops
-      *custom;          /* likewise: those that the block will have, if its tag is that of custom blocks */
-  intptr_t sample_at;   /* a young block at a lower address has sampled words (host.h) */
-  size_t slice_words;   /* the part of the major collector's debt that one piece pays */
-  unsigned slices_owed; /* pieces begun since its last slice */
+  const wn_custom_ops *custom;   /* likewise: those that a custom block will have */
+  intptr_t sample_at;            /* a young block at a lower address has sampled words (host.h) */
+  size_t slice_words;            /* the part of the major collector's debt that one piece pays */
+  unsigned slices_owed;          /* pieces begun since its last slice */
   struct remembered remembered;
   struct pool_run runs[CLASSES];
   struct untyped {

@@ -24,7 +24,7 @@
  * the births that a trace is told of are noted, and the hook is asked at the beginning of the next
  * minor collection, while the world is stopped: every domain has come to a safepoint, where all
  * fields are set, and no block has moved or died since. For a cycle begins only at the end of a
- * minor collection, and frees nothing that was reachable then or is younger (SNAPSHOT of major.h). */
+ * minor collection, and frees nothing that is reachable then or younger (SNAPSHOT of major.h). */
 #ifndef GC_DOMAINS_HOST_H
 #define GC_DOMAINS_HOST_H
 
@@ -87,8 +87,8 @@ void host_found_dead(struct wn_heap *heap, wn_value block);
 void host_tell(struct wn_heap *heap);
 
 /* TYPES. Asks the language for the type of each noted block of a profile, and tells `tell` its
- * metadata (memprof/host.h) and the type. The notes are gone then. The world is stopped, and the minor
- * heaps are not being evacuated. */
+ * metadata (memprof/host.h) and the type. The notes are gone then. The world is stopped, and the
+ * minor heaps are not being evacuated. */
 typedef void host_tell_type(void *context, void *metadata, unsigned type);
 void host_ask_types(struct wn_heap *heap, const wn_profile *profile, host_tell_type *tell, void *context);
 
