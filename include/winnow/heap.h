@@ -241,6 +241,7 @@ WN_API void wn_check_domain(const wn_domain *domain, const char *function);
 WN_API void wn_check_value(const wn_domain *domain, wn_value value, const char *function);
 WN_API void wn_check_store(const wn_domain *domain, wn_value block, size_t i, wn_value value,
                            const char *function);
+WN_API void wn_check_bytes(wn_value block, const char *function);
 WN_API wn_value *wn_bump_checked(wn_domain *domain, size_t words, unsigned tag);
 WN_API void wn_scope_note(wn_domain *domain);
 WN_API void wn_scope_poison(wn_domain *domain, const wn_value *mark);
@@ -251,12 +252,14 @@ WN_API void wn_scope_poison(wn_domain *domain, const wn_value *mark);
 #define WN_CHECK_DOMAIN(domain)                 wn_check_domain(domain, __func__)
 #define WN_CHECK_VALUE(domain, value)           wn_check_value(domain, value, __func__)
 #define WN_CHECK_STORE(domain, block, i, value) wn_check_store(domain, block, i, value, __func__)
+#define WN_CHECK_BYTES(block)                   wn_check_bytes(block, __func__)
 #else
 #define WN_CHECK_HANDLE(domain, ref)            ((void)0)
 #define WN_CHECK_FIELD(block, i)                ((void)0)
 #define WN_CHECK_DOMAIN(domain)                 ((void)0)
 #define WN_CHECK_VALUE(domain, value)           ((void)0)
 #define WN_CHECK_STORE(domain, block, i, value) ((void)0)
+#define WN_CHECK_BYTES(block)                   ((void)0)
 #endif
 
 /* A safepoint, for loops that do not allocate. Pending finalisers, alarms and profile callbacks run
@@ -283,13 +286,18 @@ static inline bool wn_above_limit(const struct wn_mutator_context *context, cons
 #endif
 }
 
-/* The raw tier, for generated code and hot C code: a young block of 1 to WN_MAX_YOUNG_WORDS words,
- * without a handle. The caller must set every field before it calls any other function of this
- * header. NULL if memory is exhausted. May collect. */
+/* The raw tier, for generated code and hot C code: a block of 1 to WN_MAX_WORDS words, with the tags
+ * of wn_alloc, without a handle. Its fields are not set. The caller sets every field, by plain
+ * stores whatever the block's size, before it calls any other function of this header. NULL if
+ * memory is exhausted, or if there are more words; wn_last_error says which. May collect.
+ *
+ * Where `words` is a constant up to WN_MAX_YOUNG_WORDS, the fast path is seven instructions; for
+ * other numbers it has a comparison more. */
 WN_TRANSPARENT wn_value *wn_bump(wn_domain *domain, size_t words, unsigned tag) {
 #ifdef WN_DEBUG
   return wn_bump_checked(domain, words, tag);
 #endif
+  if (__builtin_expect(words > WN_MAX_YOUNG_WORDS, 0)) return wn_bump_slow(domain, words, tag);
   struct wn_mutator_context *context = wn_context(domain);
   char *at = context->young_ptr - (words + 1) * sizeof(wn_value);
   if (__builtin_expect(!wn_above_limit(context, at), 0)) return wn_bump_slow(domain, words, tag);
@@ -490,8 +498,21 @@ static inline void wn_set_int(wn_domain *domain, wn_ref block, size_t i, intptr_
  * Sequentially consistent. */
 WN_API bool wn_cas(wn_domain *domain, wn_ref block, size_t i, wn_ref expected, wn_ref desired);
 
-/* The bytes of a raw or custom block, valid until the next call that may collect. The block can move
- * while the calling thread is in a blocking section, unless it is pinned. */
+/* The raw tier: stores one value into `n` fields, from `i` on. Copies `n` fields, from `i` of one
+ * scanned block to `j` of another, or of the same, which may overlap. Both do what wn_store does for
+ * each field, in less time, and each field changes at once; do not collect; and may be called with
+ * what wn_value_of returns. WN_EINVAL: a value has no fields, or not so many; nothing is stored. */
+WN_API wn_status wn_fill(wn_domain *domain, wn_value block, size_t i, size_t n, wn_value value);
+WN_API wn_status wn_blit(wn_domain *domain, wn_value from, size_t i, wn_value to, size_t j, size_t n);
+
+/* The bytes of a raw or custom block. The address is valid until the next call that may collect, and
+ * no longer: the block can move then. It can move while the calling thread is in a blocking section,
+ * too. The address of a pinned block is valid until it is unpinned. */
+static inline void *wn_bytes_of(wn_value block) {
+  WN_CHECK_BYTES(block);
+  return (wn_value *)block + (wn_tag(block) == WN_TAG_CUSTOM ? 2 : 0);
+}
+/* The same with a handle. NULL if the handle is null, or of no block. */
 WN_API void *wn_bytes(wn_ref raw);
 
 /* ---- pins ---- */

@@ -394,6 +394,7 @@ static const struct {
     {make_garbage, 6},
     {link_one, 30},
     {overwrite, 12},
+    {overwrite_many, 8},
     {exchange, 14},
     {walk, 20},
     {drop, 25},

@@ -168,17 +168,19 @@ void make_group(struct worker *worker) {
 
 void make_by_raw_tier(struct worker *worker) {
   wn_domain *domain = worker->actor->domain;
-  struct node *node = node_new(worker->actor, NODE_SCANNED, 3, (unsigned)below(worker, 240));
+  size_t words = any_size(worker);
+  if (!words) return;
+  struct node *node = node_new(worker->actor, NODE_SCANNED, words, (unsigned)below(worker, 240));
   node_place_fields(node, worker);
   wn_scope scope = wn_scope_enter(domain);
-  wn_value *fields = wn_bump(domain, 3, node->tag);
-  if (!fields && is_stress()) fields = wn_bump(domain, 3, node->tag);
+  wn_value *fields = wn_bump(domain, words, node->tag);
+  if (!fields && is_stress()) fields = wn_bump(domain, words, node->tag);
   if (!fields) broken("wn_bump gave nothing");
-  fields[0] = wn_int((intptr_t)node->id);
-  for (size_t i = 0; i < 2; i++) {
+  for (size_t i = 0; i < words; i++) fields[i] = wn_int(i ? 0 : (intptr_t)node->id);
+  for (size_t i = 0; i < node->tracked; i++) {
     struct root *to = any_root(worker);
     node->fields[i].to = to ? to->node : NULL;
-    fields[1 + i] = to ? wn_value_of(to->ref) : wn_int(0);
+    fields[node->fields[i].at] = to ? wn_value_of(to->ref) : wn_int(0);
   }
   keep(worker, &scope, must(wn_root(domain, (wn_value)fields), "wn_root"), node);
 }
@@ -233,6 +235,35 @@ void overwrite(struct worker *worker) {
   wn_set_int(worker->actor->domain, from->ref, from->node->fields[i].at, number);
   from->node->fields[i].to = NULL;
   from->node->fields[i].number = number;
+}
+
+/* A root whose tracked fields are all its fields but the first. */
+static struct root *any_full(struct worker *worker) {
+  struct root *root = root_of(worker, NODE_SCANNED);
+  return root && root->node->tracked && root->node->words == root->node->tracked + 1 ? root : NULL;
+}
+
+/* Many fields at once: copies them within a block or from another, or fills them. */
+void overwrite_many(struct worker *worker) {
+  wn_domain *domain = worker->actor->domain;
+  struct root *to = any_full(worker), *from = draw(worker) % 2 ? to : any_full(worker),
+              *value = any_root(worker);
+  if (!to || !from) return;
+  size_t i = below(worker, from->node->tracked), j = below(worker, to->node->tracked);
+  size_t from_most = from->node->tracked - i, most = to->node->tracked - j;
+  if (draw(worker) % 2) {
+    size_t n = below(worker, most + 1);
+    check_status(wn_fill(domain, wn_value_of(to->ref), 1 + j, n, wn_value_of(value->ref)), "wn_fill");
+    for (size_t k = j; k < j + n; k++) to->node->fields[k].to = value->node, to->node->fields[k].number = 0;
+    return;
+  }
+  struct node copy = *from->node;
+  size_t n = below(worker, (most < from_most ? most : from_most) + 1);
+  check_status(wn_blit(domain, wn_value_of(from->ref), 1 + i, wn_value_of(to->ref), 1 + j, n), "wn_blit");
+  for (size_t k = 0; k < n; k++) {
+    to->node->fields[j + k].to = copy.fields[i + k].to;
+    to->node->fields[j + k].number = copy.fields[i + k].number;
+  }
 }
 
 /* Exchanges with what is expected, or with something that may be. */

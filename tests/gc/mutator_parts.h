@@ -39,6 +39,7 @@ void make_pair(struct worker *worker);
 void make_garbage(struct worker *worker);
 void link_one(struct worker *worker);
 void overwrite(struct worker *worker);
+void overwrite_many(struct worker *worker);
 void exchange(struct worker *worker);
 void walk(struct worker *worker);
 void drop(struct worker *worker);

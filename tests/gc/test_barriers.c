@@ -102,11 +102,33 @@ static void by_cas(wn_domain *domain, wn_ref block, size_t i) {
   assert_true(wn_cas(domain, block, i, wn_get(domain, block, i), none));
 }
 
+static void by_fill(wn_domain *domain, wn_ref block, size_t i) {
+  assert_int_equal(wn_fill(domain, wn_value_of(block), i, 1, wn_int(OTHER)), WN_OK);
+}
+
+static void by_blit(wn_domain *domain, wn_ref block, size_t i) {
+  WN_SCOPE(domain);
+  wn_ref from = block_of(domain, OTHER);
+  assert_int_equal(wn_blit(domain, wn_value_of(from), 0, wn_value_of(block), i, 1), WN_OK);
+}
+
+/* Moves all fields up by one, over the last. */
+static void by_blit_of_all(wn_domain *domain, wn_ref block, size_t i) {
+  if (!i) return by_blit(domain, block, i);
+  assert_int_equal(wn_blit(domain, wn_value_of(block), 0, wn_value_of(block), 1, i), WN_OK);
+}
+
 static const struct {
   const char *name;
   overwriting *run;
-} overwritings[] = {
-    {"wn_set", by_set}, {"wn_set_int", by_set_int}, {"wn_store", by_store}, {"wn_cas", by_cas}};
+} overwritings[] = {{"wn_set", by_set},
+                    {"wn_set_int", by_set_int},
+                    {"wn_store", by_store},
+                    {"wn_cas", by_cas},
+                    {"wn_fill", by_fill},
+
+                    {"wn_blit of a field", by_blit},
+                    {"wn_blit of all fields", by_blit_of_all}};
 enum { OVERWRITINGS = sizeof overwritings / sizeof *overwritings };
 
 /* ---- ways to keep a value that marking has passed ---- */

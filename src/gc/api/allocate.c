@@ -195,11 +195,22 @@ wn_value *allocate_young_slow(struct wn_domain *domain, size_t words, unsigned t
   return allocate_cut(domain, words, tag, WN_SOURCE_NORMAL);
 }
 
+/* A block whose fields its caller sets by plain stores: an old block enters the remembered set as a
+ * whole, since what is stored may be young. */
+static wn_value *allocate_unset(struct wn_domain *domain, size_t words, unsigned tag, const void *frame) {
+  bool zeroed;
+  if (words <= WN_MAX_YOUNG_WORDS) return allocate_young_slow(domain, words, tag, frame);
+  if (words > WN_MAX_WORDS) return error_set(WN_EINVAL, "bump: more than WN_MAX_WORDS words"), NULL;
+  wn_value *fields = allocate_old(domain, words, tag, frame, &zeroed);
+  if (fields && tag <= WN_TAG_SCANNED_MAX) remembered_add_block(&domain->remembered, fields);
+  return fields;
+}
+
 /* ---- public ---- */
 
 OWN_FRAME wn_value *wn_bump_slow(wn_domain *domain, size_t words, unsigned tag) {
   if (!caller_may(domain, "bump")) return NULL;
-  wn_value *fields = allocate_young_slow(domain, words, tag, __builtin_frame_address(0));
+  wn_value *fields = allocate_unset(domain, words, tag, __builtin_frame_address(0));
   FRAME_ENDS;
   return fields;
 }
@@ -297,8 +308,7 @@ void *wn_bytes(wn_ref raw) {
   if (CHECKS) debug_check_bytes(raw, __func__);
   if (wn_is_null(raw) || (*raw.slot & 1))
     return error_set(WN_EINVAL, "bytes: the handle is null, or of no block"), NULL;
-  wn_value *fields = (wn_value *)*raw.slot;
-  return wn_tag(*raw.slot) == WN_TAG_CUSTOM ? fields + CUSTOM_WORDS : fields;
+  return wn_bytes_of(*raw.slot);
 }
 
 void wn_poll_slow(wn_domain *domain) {
@@ -322,10 +332,9 @@ void wn_thread_yield(wn_domain *domain) {
 /* Verification finds the fields that the caller does not fill. */
 OWN_FRAME wn_value *wn_bump_checked(wn_domain *domain, size_t words, unsigned tag) {
   debug_check_domain(domain, "wn_bump");
-  if (!words || words > WN_MAX_YOUNG_WORDS)
-    debug_complain("wn_bump", "blocks of the raw tier have 1 to WN_MAX_YOUNG_WORDS words");
+  if (!words) debug_complain("wn_bump", "blocks of the raw tier have 1 to WN_MAX_WORDS words");
   if (!is_tag(tag)) debug_complain("wn_bump", "the tag is none for blocks");
-  wn_value *fields = allocate_young_slow(domain, words, tag, __builtin_frame_address(0));
+  wn_value *fields = allocate_unset(domain, words, tag, __builtin_frame_address(0));
   for (size_t i = 0; fields && i < words; i++) fields[i] = POISON_FIELD;
   return fields;
 }

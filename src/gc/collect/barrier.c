@@ -16,6 +16,76 @@ void wn_set_slow(wn_domain *domain, wn_value block, size_t i, wn_value value) {
   barrier_store(domain, (wn_value *)block + i, value);
 }
 
+/* ---- many fields ---- */
+
+/* Stores into fields of one block. Those of a young block need no barrier. If the stores are to more
+ * than half of an old block, it enters the remembered set as a whole. */
+struct stores {
+  struct wn_domain *domain;
+  wn_value *fields;
+  bool marks, whole, remembers;
+};
+
+static struct stores stores_begin(struct wn_domain *domain, wn_value block, size_t n) {
+  const struct wn_heap *heap = domain->heap;
+  bool old = !heap_is_young(heap, block);
+  return (struct stores){.domain = domain,
+                         .fields = (wn_value *)block,
+                         .marks = old && heap_phase(heap) == PHASE_MARK,
+                         .whole = n > wn_words(block) / 2,
+                         .remembers = old};
+}
+
+static void remember(struct stores *stores, wn_value *field) {
+  if (stores->whole) {
+    remembered_add_block(&stores->domain->remembered, stores->fields);
+    stores->remembers = false;
+  } else {
+    remembered_add(&stores->domain->remembered, field);
+  }
+}
+
+static inline void stores_put(struct stores *stores, size_t i, wn_value value) {
+  struct wn_heap *heap = stores->domain->heap;
+  wn_value *field = stores->fields + i, old = field_load(field);
+  if (stores->marks && !(old & 1)) mark_value(heap, domain_marker(stores->domain), old);
+  if (stores->remembers && heap_is_young(heap, value) && !heap_is_young(heap, old)) remember(stores, field);
+  field_store(field, value);
+}
+
+static wn_status check_fields(struct wn_domain *domain, wn_value block, size_t i, size_t n,
+                              const char *what) {
+  if (CHECKS) debug_check_value(domain, block, what);
+  size_t words = wn_is_int(block) || wn_tag(block) > WN_TAG_SCANNED_MAX ? 0 : wn_words(block);
+  if (i <= words && n <= words - i) return WN_OK;
+  return error_set(WN_EINVAL, "%s: %zu fields from %zu on, and there are %zu", what, n, i, words);
+}
+
+wn_status wn_fill(wn_domain *domain, wn_value block, size_t i, size_t n, wn_value value) {
+  wn_status status = caller_check(domain, "fill");
+  if (!status) status = check_fields(domain, block, i, n, "fill");
+  if (status || !n) return status;
+  if (CHECKS) debug_check_value(domain, value, "fill");
+  struct stores stores = stores_begin(domain, block, n);
+  for (size_t k = 0; k < n; k++) stores_put(&stores, i + k, value);
+  return WN_OK;
+}
+
+wn_status wn_blit(wn_domain *domain, wn_value from, size_t i, wn_value to, size_t j, size_t n) {
+  wn_status status = caller_check(domain, "blit");
+  if (!status) status = check_fields(domain, from, i, n, "blit");
+  if (!status) status = check_fields(domain, to, j, n, "blit");
+  if (status || !n) return status;
+  struct stores stores = stores_begin(domain, to, n);
+  if (from == to && i < j)
+    for (size_t k = n; k--;) stores_put(&stores, j + k, wn_field_of(from, i + k));
+  else
+    for (size_t k = 0; k < n; k++) stores_put(&stores, j + k, wn_field_of(from, i + k));
+  return WN_OK;
+}
+
+/* ---- compare and swap ---- */
+
 /* Does what the barrier must do before the exchange. Two domains can exchange the same field: then
  * the remembered set can get the field twice, or get it although the exchange fails. Both are
  * harmless. */

@@ -16,8 +16,7 @@ struct verification {
   struct wn_heap *heap;
   FILE *report;
   unsigned long complaints;
-  /* Addresses of medium and large blocks, and of the fields in remembered sets: open hash
-   * tables. */
+  /* Addresses of medium and large blocks, and the entries of remembered sets: open hash tables. */
   struct address_set {
     uintptr_t *slots;
     size_t capacity, count;
@@ -160,6 +159,11 @@ static const char *describe(const struct wn_heap *heap, const struct holder *hol
   return text;
 }
 
+static bool is_remembered(const struct verification *of, const struct holder *holder) {
+  return of->remembers_all || set_has(&of->remembered, (uintptr_t)holder->place) ||
+         (holder->header && set_has(&of->remembered, (uintptr_t)(holder->header + 1) | REMEMBERED_BLOCK));
+}
+
 static void check_value(struct verification *of, wn_value value, const struct holder *holder) {
   struct wn_heap *heap = of->heap;
   const char *wrong = NULL;
@@ -167,7 +171,7 @@ static void check_value(struct verification *of, wn_value value, const struct ho
   if (heap_is_young(heap, value)) {
     if (!is_young_block(heap, value))
       wrong = "which is no block of a minor heap";
-    else if (holder->remembered && !of->remembers_all && !set_has(&of->remembered, (uintptr_t)holder->place))
+    else if (holder->remembered && !is_remembered(of, holder))
       wrong = "a young block, and is in no remembered set";
   } else if (!is_old_block(of, value)) {
     wrong = "which is no block";

@@ -138,16 +138,19 @@ void wn_check_field(wn_ref block, size_t i, const char *function) {
   check_field(*block.slot, i, function);
 }
 
-void debug_check_bytes(wn_ref raw, const char *function) {
-  check_slot(raw.slot ? thread_with(raw.slot) : NULL, raw.slot, function);
-  if (wn_is_int(*raw.slot)) debug_complain(function, "the value is an integer and has no bytes");
-  if (wn_tag(*raw.slot) <= WN_TAG_SCANNED_MAX) debug_complain(function, "the block has fields and no bytes");
+void wn_check_bytes(wn_value block, const char *function) {
+  if (wn_is_int(block)) debug_complain(function, "the value is an integer and has no bytes");
+  if (block % 8 || !block) debug_complain(function, "the value is no block");
+  if (wn_tag(block) <= WN_TAG_SCANNED_MAX) debug_complain(function, "the block has fields and no bytes");
 }
 
-/* Checks a raw value that becomes a handle. Values in other domains' minor heaps are not checked,
- * since those domains may be allocating. */
-void wn_check_value(const wn_domain *domain, wn_value value, const char *function) {
-  check_by_program(domain, function);
+void debug_check_bytes(wn_ref raw, const char *function) {
+  check_slot(raw.slot ? thread_with(raw.slot) : NULL, raw.slot, function);
+  wn_check_bytes(*raw.slot, function);
+}
+
+/* Values in other domains' minor heaps are not checked, since those domains may be allocating. */
+void debug_check_value(const wn_domain *domain, wn_value value, const char *function) {
   if (wn_is_int(value)) return;
   if (value % 8 || value < 4096) debug_complain(function, "the value is neither a block nor an integer");
   const struct wn_heap *heap = domain->heap;
@@ -161,6 +164,11 @@ void wn_check_value(const wn_domain *domain, wn_value value, const char *functio
   if (value <= (uintptr_t)domain->context.young_ptr || value > (uintptr_t)domain->young_end ||
       header_colour(header_of(value)))
     debug_complain(function, "a stale value: it was kept over a call that may collect");
+}
+
+void wn_check_value(const wn_domain *domain, wn_value value, const char *function) {
+  check_by_program(domain, function);
+  debug_check_value(domain, value, function);
 }
 
 void wn_check_store(const wn_domain *domain, wn_value block, size_t i, wn_value value, const char *function) {

@@ -46,6 +46,9 @@ void debug_forget_slots(const struct domain_thread *thread);
 void debug_before_fork(void);
 void debug_after_fork(void);
 
+/* Complains if a raw value is neither an integer nor a block where a block can be. */
+void debug_check_value(const wn_domain *domain, wn_value value, const char *function);
+
 /* Complains if the handle is not of a block of bytes. */
 void debug_check_bytes(wn_ref raw, const char *function);
 

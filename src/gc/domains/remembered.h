@@ -1,8 +1,10 @@
 /* The remembered set: the addresses of fields of old blocks, and of global roots, that may have
- * young values.
+ * young values, and those of whole blocks, with the bit REMEMBERED_BLOCK.
  *
  * Each domain has one: its running thread fills it, and a minor collection empties it. A field is
- * added when a young value replaces an old one, so most fields are added once.
+ * added when a young value replaces an old one, so most fields are added once. A block is added
+ * where it is born and the program will fill it without a barrier, and where most of its fields
+ * change at once.
  *
  * ALL. If the set cannot grow, `all` is set: the next minor collection scans the whole major heap
  * instead. */
@@ -10,6 +12,8 @@
 #define GC_DOMAINS_REMEMBERED_H
 
 #include "gc/store/layout.h"
+
+enum { REMEMBERED_BLOCK = 1 };
 
 struct remembered {
   wn_value **at, **end, **begin;
@@ -24,6 +28,15 @@ static inline void remembered_add(struct remembered *set, wn_value *field) {
     remembered_grow(set, field);
   else
     *set->at++ = field;
+}
+
+static inline void remembered_add_block(struct remembered *set, wn_value *fields) {
+  remembered_add(set, (wn_value *)((uintptr_t)fields | REMEMBERED_BLOCK));
+}
+static inline bool remembered_is_block(const wn_value *entry) { return (uintptr_t)entry & REMEMBERED_BLOCK; }
+/* The field, or the first field of the block. */
+static inline wn_value *remembered_fields(const wn_value *entry) {
+  return (wn_value *)((uintptr_t)entry & ~(uintptr_t)REMEMBERED_BLOCK);
 }
 
 static inline void remembered_clear(struct remembered *set) {
