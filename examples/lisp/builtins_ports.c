@@ -23,11 +23,9 @@ static const wn_custom_ops port_ops = {.name = "lisp port", .release = release};
 
 static bool is_port(wn_value v) { return is_block(v) && wn_tag(v) == WN_TAG_CUSTOM; }
 
-/* wn_bytes needs a handle. */
-static struct output *output_of(struct vm *vm, wn_value port) {
-  WN_SCOPE(vm->domain);
+static struct output *output_of(wn_value port) {
   struct output *output;
-  memcpy(&output, wn_bytes(wn_root(vm->domain, port)), sizeof output);
+  memcpy(&output, wn_bytes_of(port), sizeof output);
   return output;
 }
 
@@ -36,7 +34,7 @@ static struct output *output_of(struct vm *vm, wn_value port) {
 static struct output *where(struct vm *vm, const char *procedure, const wn_value *args, size_t count,
                             size_t full) {
   if (count < full) return &vm->out;
-  if (is_port(args[full - 1])) return output_of(vm, args[full - 1]);
+  if (is_port(args[full - 1])) return output_of(args[full - 1]);
   vm_fail_type(vm, procedure, "a port", args[full - 1]);
   return NULL;
 }
@@ -86,7 +84,7 @@ static wn_value open_port(struct vm *vm, wn_value *args, size_t count) {
 static wn_value port_string(struct vm *vm, wn_value *args, size_t count) {
   (void)count;
   if (!is_port(args[0])) return vm_fail_type(vm, "get-output-string", "a port", args[0]);
-  const struct output *output = output_of(vm, args[0]);
+  const struct output *output = output_of(args[0]);
   return make_string(vm, output->data ? output->data : "", output->used);
 }
 

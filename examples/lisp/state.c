@@ -161,9 +161,8 @@ wn_value make_block(struct vm *vm, size_t words, enum tag tag, wn_value fill) {
   wn_ref fill_ref = wn_root(vm->domain, fill);
   wn_ref block = wn_alloc(vm->domain, words, tag);
   if (wn_is_null(block)) return vm_fail_memory(vm);
-  wn_value *fields = (wn_value *)wn_value_of(block);
-  for (size_t i = 0; i < words; i++) wn_set(vm->domain, block, i, fill_ref);
-  return (wn_value)fields;
+  wn_fill(vm->domain, wn_value_of(block), 0, words, wn_value_of(fill_ref));
+  return wn_value_of(block);
 }
 
 /* A string has two words at least: one is a float. */
