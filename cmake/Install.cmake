@@ -8,7 +8,7 @@ if(WINNOW_COMMAND)
   install(FILES completions/_winnow DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions COMPONENT winnow)
 endif()
 install(DIRECTORY include/winnow DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT winnow_dev)
-install(FILES README.md LICENSE CHANGES.md docs/trace-format.md docs/report-json.md docs/exports.md docs/profiles.md docs/queries.md docs/report.md docs/faq.md docs/coming-from.md docs/how-it-works.md docs/library.md docs/sampling.md docs/use.md
+install(FILES README.md LICENSE CHANGES.md docs/trace-format.md docs/report-json.md docs/exports.md docs/profiles.md docs/queries.md docs/report.md docs/faq.md docs/coming-from.md docs/embedding.md docs/how-it-works.md docs/library.md docs/sampling.md docs/use.md
   DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT winnow)
 # The sources of the binding for OCaml: a compiled one would fit one version of OCaml only.
 set(binding ${CMAKE_INSTALL_DATADIR}/winnow/ocaml)
