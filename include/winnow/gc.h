@@ -93,6 +93,26 @@ WN_API wn_status wn_gc_print_stat(wn_domain *domain, FILE *out);
  * be NULL). WN_EFORMAT if there are any. */
 WN_API wn_status wn_gc_verify(wn_domain *domain, FILE *report);
 
+/* A block as wn_gc_walk finds it. */
+typedef struct wn_gc_block {
+  wn_value value;
+  size_t words; /* without the header */
+  unsigned tag;
+  const wn_custom_ops *ops; /* of a custom block, else NULL */
+  size_t outside;           /* bytes that a custom block keeps outside the heap */
+} wn_gc_block;
+
+/* Reads the block, which is valid during the call. Unless the block is weak or custom, it may read
+ * the fields or bytes, and the blocks that these lead to. It must call no function of the heap but
+ * those that read fields, and must return. */
+typedef void wn_gc_visit(const wn_gc_block *block, void *context);
+
+/* Calls `visit` once for each block of the heap that is not known to be dead: after
+ * wn_gc_full_major, for what is reachable. All domains stand still meanwhile, after a minor
+ * collection. May collect; runs no finaliser. WN_EINVAL: `visit` is NULL. WN_ESTATE: called in a
+ * hook. */
+WN_API wn_status wn_gc_walk(wn_domain *domain, wn_gc_visit *visit, void *context);
+
 /* ---- finalisers ---- */
 
 /* Called with the value that has become unreachable for the first time; may make it reachable

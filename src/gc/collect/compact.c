@@ -118,25 +118,16 @@ static void drain(struct updater *updater) {
 }
 
 /* A weak block's EMPTY is no value that may have moved. */
-static inline void update_block(struct updater *updater, wn_value *at) {
+static inline void update_block(wn_value *at, void *updater) {
   wn_value header = *at;
   unsigned tag = header_tag(header);
-  if (tag > WN_TAG_SCANNED_MAX && tag != WN_TAG_WEAK) return;
+  if (header_is_moved(header) || (tag > WN_TAG_SCANNED_MAX && tag != WN_TAG_WEAK)) return;
   for (size_t i = 1; i <= header_words(header); i++) update_field(updater, at + i);
-}
-
-static void update_pool(struct updater *updater, struct pool *pool) {
-  size_t words = class_words[pool->class];
-  for (wn_value *at = pool_first(pool); at < pool_end(pool);) {
-    bool free = header_colour(*at) == COLOUR_FREE;
-    if (!free && !header_is_moved(*at)) update_block(updater, at);
-    at += free ? header_extent(*at) : words;
-  }
 }
 
 static void update_medium(struct updater *updater, const struct chunk *chunk) {
   for (wn_value *at = medium_first(chunk); at < medium_end(chunk); at += medium_extent_at(at))
-    if (header_colour(*at) != COLOUR_FREE && !header_is_moved(*at)) update_block(updater, at);
+    if (header_colour(*at) != COLOUR_FREE) update_block(at, updater);
 }
 
 static void update_chunk(struct updater *updater, const struct chunk *chunk) {
@@ -144,11 +135,11 @@ static void update_chunk(struct updater *updater, const struct chunk *chunk) {
   if (chunk->use != CHUNK_POOLS) return;
   for (unsigned unit = 0; unit < CHUNK_UNITS; unit++)
     if (chunk->used >> unit & 1)
-      update_pool(updater, (struct pool *)(chunk->base + (size_t)unit * UNIT_BYTES));
+      pool_each_block((struct pool *)(chunk->base + (size_t)unit * UNIT_BYTES), update_block, updater);
 }
 
 static void update_large(struct updater *updater, const struct medium *medium) {
-  for (struct large *large = medium->large; large; large = large->next) update_block(updater, &large->header);
+  for (struct large *large = medium->large; large; large = large->next) update_block(&large->header, updater);
 }
 
 /* The first task is all large blocks. */

@@ -104,6 +104,12 @@ void major_full(struct wn_domain *domain, enum stop_cause cause);
 /* Compacts the major heap (compact.h). Calls nothing of the program. */
 void major_compact(struct wn_domain *domain, enum stop_cause cause);
 
+/* Whether a block with this header is dead, as the last marking found: what its fields lead to may
+ * have been freed. */
+static inline bool major_knows_dead(const struct wn_heap *heap, wn_value header) {
+  return heap_phase(heap) == PHASE_SWEEP && header_colour(header) != heap_live_colour(heap);
+}
+
 /* Marks or sweeps about `words` words. Returns how many; less if this domain finds no more work at
  * the moment. */
 size_t major_work(struct wn_domain *domain, size_t words);

@@ -269,23 +269,11 @@ static void again_block(wn_value *at, void *context) {
   mark_some(again->heap, again->marker, SIZE_MAX);
 }
 
-static void again_large(struct large *large, void *context) { again_block(&large->header, context); }
-
-static void again_pool(struct pool *pool, void *context) {
-  size_t words = class_words[pool->class];
-  for (wn_value *at = pool_first(pool); at < pool_end(pool);) {
-    bool free = header_colour(*at) == COLOUR_FREE;
-    if (!free) again_block(at, context);
-    at += free ? header_extent(*at) : words;
-  }
-}
-
 void mark_again(struct wn_heap *heap, struct marker *marker) {
   struct again again = {heap, marker};
   do {
     atomic_store(&heap->collector->marking.overflowed, false);
-    pools_each(&heap->store, again_pool, &again);
-    medium_each(&heap->store, again_block, again_large, &again);
+    store_each_block(&heap->store, again_block, &again);
   } while (atomic_load(&heap->collector->marking.overflowed));
 }
 

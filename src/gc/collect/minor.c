@@ -246,7 +246,7 @@ static void scan_old_block(wn_value *at, void *context) {
   wn_value header = *at;
   if (header_colour(header) == COLOUR_FREE || !header_is_scanned(header)) return;
   /* A block that is not swept yet may be dead, and its fields hold anything. */
-  if (heap_phase(worker->heap) == PHASE_SWEEP && header_colour(header) != worker->colour) return;
+  if (major_knows_dead(worker->heap, header)) return;
   for (size_t i = 1; i <= header_words(header); i++) move(worker, at + i);
 }
 

@@ -73,10 +73,6 @@ static bool set_has(const struct address_set *set, uintptr_t address) {
 
 /* ---- values ---- */
 
-static bool is_known_dead(const struct wn_heap *heap, wn_value header) {
-  return heap_phase(heap) == PHASE_SWEEP && header_colour(header) != heap_live_colour(heap);
-}
-
 static const struct wn_domain *owner_of(const struct wn_heap *heap, wn_value young) {
   unsigned index = heap_young_index(heap, young);
   return index < heap->domains_most ? heap->domains[index] : NULL;
@@ -175,7 +171,7 @@ static void check_value(struct verification *of, wn_value value, const struct ho
       wrong = "a young block, and is in no remembered set";
   } else if (!is_old_block(of, value)) {
     wrong = "which is no block";
-  } else if (is_known_dead(heap, header_of(value))) {
+  } else if (major_knows_dead(heap, header_of(value))) {
     wrong = "which marking has missed";
   }
   char text[TEXT];
@@ -205,7 +201,7 @@ static void add_external(struct verification *of, wn_value *at) {
 static void check_block(struct verification *of, wn_value *at, bool swept) {
   check_colour(of, at, swept);
   add_external(of, at);
-  if (!header_is_scanned(*at) || is_known_dead(of->heap, *at)) return;
+  if (!header_is_scanned(*at) || major_knows_dead(of->heap, *at)) return;
   check_fields(of, at, true);
 }
 

@@ -59,12 +59,12 @@ static void write_custom(struct snapshot *of, wn_value block, size_t words) {
                                           .outside = custom_external(custom)});
 }
 
-static void write_block(struct snapshot *of, const wn_value *at) {
+static void write_block(wn_value *at, void *context) {
+  struct snapshot *of = context;
   const struct wn_heap *heap = of->heap;
   wn_value header = *at, block = (wn_value)(at + 1);
   size_t words = header_words(header);
-  if (header_colour(header) == COLOUR_FREE) return;
-  if (heap_phase(heap) == PHASE_SWEEP && header_colour(header) != heap_live_colour(heap)) return; /* DEAD */
+  if (header_colour(header) == COLOUR_FREE || major_knows_dead(heap, header)) return; /* DEAD */
   if (header_tag(header) == WN_TAG_CUSTOM) {
     write_custom(of, block, words);
     return;
@@ -81,22 +81,14 @@ static void write_block(struct snapshot *of, const wn_value *at) {
   if (weak || scanned) write_edges(of, type, block, words);
 }
 
-static void write_pool(struct snapshot *of, struct pool *pool) {
-  size_t words = class_words[pool->class];
-  for (wn_value *at = pool_first(pool); at < pool_end(pool);) {
-    bool free = header_colour(*at) == COLOUR_FREE;
-    if (!free) write_block(of, at);
-    at += free ? header_extent(*at) : words;
-  }
-}
-
 static void write_chunk(struct snapshot *of, const struct chunk *chunk) {
   if (chunk->use == CHUNK_MEDIUM)
     for (wn_value *at = medium_first(chunk); at < medium_end(chunk); at += medium_extent_at(at))
-      write_block(of, at);
+      write_block(at, of);
   else
     for (unsigned unit = 0; unit < CHUNK_UNITS; unit++)
-      if (chunk->used >> unit & 1) write_pool(of, (struct pool *)(chunk->base + (size_t)unit * UNIT_BYTES));
+      if (chunk->used >> unit & 1)
+        pool_each_block((struct pool *)(chunk->base + (size_t)unit * UNIT_BYTES), write_block, of);
 }
 
 static void write_blocks(void *context) {
@@ -105,7 +97,7 @@ static void write_blocks(void *context) {
     if (of->extents[i].chunk)
       write_chunk(of, of->extents[i].chunk);
     else
-      write_block(of, &((struct large *)of->extents[i].at)->header);
+      write_block(&((struct large *)of->extents[i].at)->header, of);
   types_write(&of->types, &of->file.writer);
   snapshot_end(&of->file.writer);
 }

@@ -117,9 +117,22 @@ static inline size_t pool_capacity(unsigned class) {
   return (POOL_WORDS - POOL_HEADER_WORDS) / class_words[class];
 }
 
+typedef void block_function(wn_value *at, void *context);
+
 static inline wn_value *pool_first(struct pool *pool) { return (wn_value *)pool + POOL_HEADER_WORDS; }
 static inline wn_value *pool_end(struct pool *pool) {
   return pool_first(pool) + pool_capacity(pool->class) * class_words[pool->class];
+}
+
+/* Calls `f` for the header of each block of a pool that is not current, moved ones included. */
+static inline __attribute__((always_inline)) void pool_each_block(struct pool *pool, block_function *f,
+                                                                  void *context) {
+  size_t words = class_words[pool->class];
+  for (wn_value *at = pool_first(pool); at < pool_end(pool);) {
+    bool free = header_colour(*at) == COLOUR_FREE;
+    if (!free) f(at, context);
+    at += free ? header_extent(*at) : words;
+  }
 }
 
 #endif

@@ -33,22 +33,36 @@ void store_bury_slow(struct store *store, wn_value block) {
   if (header_tag(header_of(block)) == WN_TAG_CUSTOM) store_release_custom(store, block);
 }
 
+/* ---- the walk ---- */
+
+struct walk {
+  block_function *f;
+  void *context;
+};
+
+static void visit_block(wn_value *at, void *context) {
+  const struct walk *walk = context;
+  if (header_colour(*at) != COLOUR_FREE) walk->f(at, walk->context);
+}
+
+static void visit_large(struct large *large, void *context) { visit_block(&large->header, context); }
+
+static void visit_pool(struct pool *pool, void *context) {
+  const struct walk *walk = context;
+  pool_each_block(pool, walk->f, walk->context);
+}
+
+void store_each_block(struct store *store, block_function *f, void *context) {
+  struct walk walk = {f, context};
+  pools_each(store, visit_pool, &walk);
+  medium_each(store, visit_block, visit_large, &walk);
+}
+
+/* ---- closing ---- */
+
 static void release_block(wn_value *at, void *context) {
-  if (header_colour(*at) != COLOUR_FREE && header_tag(*at) == WN_TAG_CUSTOM)
-    store_release_custom(context, (wn_value)(at + 1));
+  if (header_tag(*at) == WN_TAG_CUSTOM) store_release_custom(context, (wn_value)(at + 1));
 }
 
-static void release_large(struct large *large, void *context) { release_block(&large->header, context); }
-
-static void release_pool(struct pool *pool, void *context) {
-  for (wn_value *at = pool_first(pool); at < pool_end(pool);) {
-    release_block(at, context);
-    at += header_colour(*at) == COLOUR_FREE ? header_extent(*at) : class_words[pool->class];
-  }
-}
-
-void store_release_customs(struct store *store) {
-  pools_each(store, release_pool, store);
-  medium_each(store, release_block, release_large, store);
-}
+void store_release_customs(struct store *store) { store_each_block(store, release_block, store); }
 /* SPDX-License-Identifier: MIT */

@@ -47,6 +47,10 @@ static inline void store_bury(struct store *store, wn_value *at, wn_value header
   if (__builtin_expect(store_has_burial(header), 0)) store_bury_slow(store, (wn_value)(at + 1));
 }
 
+/* Calls `f` for the header of each block, dead ones included. The world is stopped, helpers are
+ * paused, and current pools are flushed. */
+void store_each_block(struct store *store, block_function *f, void *context);
+
 /* Called while the heap is being closed: releases all custom blocks. */
 void store_release_customs(struct store *store);
 
