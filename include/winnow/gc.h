@@ -125,6 +125,16 @@ WN_API wn_status wn_gc_finalise(wn_domain *domain, wn_finaliser *f, void *contex
 typedef void wn_last_finaliser(wn_domain *domain, void *context);
 WN_API wn_status wn_gc_finalise_last(wn_domain *domain, wn_last_finaliser *f, void *context, wn_ref value);
 
+/* The same with a value of the language in place of the pointer, such as a closure, or an integer.
+ * The heap keeps the closure alive, and updates it, until it was called. If the closure leads to
+ * the value, a finaliser never runs, and neither goes. WN_EINVAL: a handle is null, or the value is
+ * an integer. */
+typedef void wn_finaliser_with(wn_domain *domain, wn_ref value, wn_ref closure);
+WN_API wn_status wn_gc_finalise_with(wn_domain *domain, wn_finaliser_with *f, wn_ref closure, wn_ref value);
+typedef void wn_last_finaliser_with(wn_domain *domain, wn_ref closure);
+WN_API wn_status wn_gc_finalise_last_with(wn_domain *domain, wn_last_finaliser_with *f, wn_ref closure,
+                                          wn_ref value);
+
 /* Called by a finaliser: the next finaliser may start before this one returns. */
 WN_API void wn_gc_finalise_release(wn_domain *domain);
 

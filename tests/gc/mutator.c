@@ -36,61 +36,6 @@ static void use_global(struct worker *worker) {
   }
 }
 
-/* ---- finalisers ---- */
-
-/* The model may be looked at only where the domain is the node's. */
-static struct actor *owner_in(const struct node *node, const wn_domain *domain) {
-  struct actor *actor = atomic_load(&((struct node *)node)->owner);
-  return __atomic_load_n(&actor->domain, __ATOMIC_ACQUIRE) == domain ? actor : NULL;
-}
-
-static void check_unreachable(struct actor *actor, const struct node *node, const char *what) {
-  actor_mark(actor);
-  if (node->seen == actor->epoch && !node->resurrected)
-    broken("%s of block %llu, which is reachable", what, (unsigned long long)node->id);
-}
-
-static void called_first(wn_domain *domain, wn_ref value, void *context) {
-  struct node *node = context;
-  struct actor *actor = owner_in(node, domain);
-  node_check_block(node, wn_value_of(value));
-  if (actor) check_unreachable(actor, node, "finaliser");
-  atomic_fetch_add(&node->called_first, 1);
-  if (!actor || atomic_load(&actor->world->ending) || mix(node->id, 77) % 4) return;
-  actor_excuse(actor, node);
-  actor->keep = node;
-  wn_global_set(domain, actor->kept, value);
-}
-
-static void called_last(wn_domain *domain, void *context) {
-  struct node *node = context;
-  struct actor *actor = owner_in(node, domain);
-  if (actor) check_unreachable(actor, node, "last finaliser");
-  atomic_fetch_add(&node->called_last, 1);
-}
-
-static void finalise(struct worker *worker) {
-  struct root *root = any_root(worker);
-  if (!root || !root->node || root->node->kind == NODE_MESSAGE) return;
-  if (draw(worker) % 2) {
-    check_status(wn_gc_finalise(worker->actor->domain, called_first, root->node, root->ref),
-                 "wn_gc_finalise");
-    root->node->registered_first++;
-    root->node->resurrected |= atomic_load(&root->node->called_first) != 0;
-  } else {
-    check_status(wn_gc_finalise_last(worker->actor->domain, called_last, root->node, root->ref),
-                 "wn_gc_finalise_last");
-    root->node->registered_last++;
-  }
-}
-
-static void forget_kept(struct worker *worker) {
-  struct actor *actor = worker->actor;
-  WN_SCOPE(actor->domain);
-  actor->keep = NULL;
-  wn_global_set(actor->domain, actor->kept, wn_root(actor->domain, wn_int(0)));
-}
-
 /* ---- messages ---- */
 
 static void keep_message(struct worker *worker, wn_scope *scope, wn_ref message) {

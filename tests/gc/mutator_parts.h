@@ -44,6 +44,9 @@ void exchange(struct worker *worker);
 void walk(struct worker *worker);
 void drop(struct worker *worker);
 
+void finalise(struct worker *worker);
+void forget_kept(struct worker *worker);
+
 /* Weak blocks of an actor. */
 void use_weak(struct worker *worker);
 void weak_begin(struct actor *actor);

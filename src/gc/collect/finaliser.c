@@ -11,14 +11,18 @@
 
 enum { FIRST = TINY ? 2 : 128, RESERVED_CYCLES = 2, AHEAD = 16 };
 
-/* A registration, or a pending call. The value of a pending `finalise_last` is 0. */
+/* A registration, or a pending call. The value of a pending `finalise_last` is 0. A call gets the
+ * closure, or the context if that is 0. */
 struct finaliser {
   wn_value value;
   union {
     wn_finaliser *finalise;
     wn_last_finaliser *finalise_last;
+    wn_finaliser_with *finalise_with;
+    wn_last_finaliser_with *finalise_last_with;
   } function;
   void *context;
+  wn_value closure;
 };
 
 struct registrations {
@@ -116,7 +120,9 @@ static size_t queue_dead(struct wn_heap *heap, struct registry *registry, struct
     struct finaliser *at = &list->entries[i];
     if (i >= AHEAD) fetch_header(at - AHEAD);
     if (!is_dead(heap, at)) continue;
-    queue(registry, (struct finaliser){keeps_value ? at->value : 0, at->function, at->context});
+    struct finaliser call = *at;
+    if (!keeps_value) call.value = 0;
+    queue(registry, call);
     at->value = 0;
   }
   if (registry->pending.count == before) return 0;
@@ -209,12 +215,22 @@ struct visitation {
   void *visitor;
 };
 
-static void visit_pending(struct wn_heap *heap, struct wn_domain *domain, struct registry *registry,
-                          void *argument) {
-  const struct visitation *of = argument;
+static void visit_call(struct finaliser *call, const struct visitation *of) {
+  if (call->value) of->visit(of->visitor, &call->value);
+  if (call->closure) of->visit(of->visitor, &call->closure);
+}
+
+static void visit_closures(struct registrations *list, size_t from, const struct visitation *of) {
+  for (size_t i = from; i < list->count; i++)
+    if (list->entries[i].closure) of->visit(of->visitor, &list->entries[i].closure);
+}
+
+static void visit_roots(struct wn_heap *heap, struct wn_domain *domain, struct registry *registry,
+                        void *argument) {
   (void)heap, (void)domain;
-  for (size_t i = 0; i < registry->pending.count; i++)
-    if (pending_at(registry, i)->value) of->visit(of->visitor, &pending_at(registry, i)->value);
+  for (size_t i = 0; i < registry->pending.count; i++) visit_call(pending_at(registry, i), argument);
+  visit_closures(&registry->first, 0, argument);
+  visit_closures(&registry->last, 0, argument);
 }
 
 static void visit_list(struct registrations *list, size_t from, const struct visitation *of) {
@@ -312,28 +328,43 @@ static void merge_inherited(struct domain_finalisers *finalisers) {
 
 /* ---- running ---- */
 
-/* Makes one pending call. The value gets a handle before its call leaves the queue. False if no
+/* True if the value, if there is one, has a handle. */
+static bool has_handle(struct wn_domain *domain, wn_value value, wn_ref *ref) {
+  if (!value) return true;
+  if (!roots_have_slot(domain)) return false;
+  *ref = wn_root(domain, value);
+  return true;
+}
+
+static void make_call(struct wn_domain *domain, const struct finaliser *call, wn_ref value, wn_ref closure) {
+  if (call->value && call->closure)
+    call->function.finalise_with(domain, value, closure);
+  else if (call->value)
+    call->function.finalise(domain, value, call->context);
+  else if (call->closure)
+    call->function.finalise_last_with(domain, closure);
+  else
+    call->function.finalise_last(domain, call->context);
+}
+
+/* Makes one pending call. The values get handles before their call leaves the queue. False if no
  * call is pending, or if there is no slot for a handle. WN_SCOPE is not used: if the thread ends in
  * a blocking section of the callback, the scope would end by itself while the domain's handles are
  * another thread's. */
 static bool run_one(struct wn_domain *domain) {
   struct registry *own = domain->collector->finalisers.own;
-  wn_ref value = {NULL};
+  wn_ref value = {NULL}, closure = {NULL};
   if (!own || !own->pending.count) return false;
-  struct finaliser finaliser = *pending_at(own, 0);
+  struct finaliser call = *pending_at(own, 0);
   wn_scope scope = wn_scope_enter(domain);
-  if (finaliser.value) {
-    if (!roots_have_slot(domain)) return false;
-    value = wn_root(domain, finaliser.value);
+  bool has_handles = has_handle(domain, call.value, &value) && has_handle(domain, call.closure, &closure);
+  if (has_handles) {
+    own->pending.begin++;
+    own->pending.count--;
+    make_call(domain, &call, value, closure);
   }
-  own->pending.begin++;
-  own->pending.count--;
-  if (finaliser.value)
-    finaliser.function.finalise(domain, value, finaliser.context);
-  else
-    finaliser.function.finalise_last(domain, finaliser.context);
   wn_scope_leave(&scope);
-  return true;
+  return has_handles;
 }
 
 typedef bool runner(struct wn_domain *domain);
@@ -377,7 +408,10 @@ static void run_all(struct wn_domain *domain) {
 void finalisers_each_young_root(struct wn_domain *domain, wn_visit *visit, void *visitor) {
   const struct visitation of = {visit, visitor};
   struct registry *own = domain->collector->finalisers.own;
-  if (own) visit_list(&own->first, own->first.young, &of);
+  if (!own) return;
+  visit_list(&own->first, own->first.young, &of);
+  visit_closures(&own->first, own->first.young, &of);
+  visit_closures(&own->last, own->last.young, &of);
 }
 
 void finalisers_after_minor(struct wn_heap *heap, struct wn_domain *leader) {
@@ -386,7 +420,7 @@ void finalisers_after_minor(struct wn_heap *heap, struct wn_domain *leader) {
 }
 
 void finalisers_each_root(struct wn_heap *heap, wn_visit *visit, void *visitor) {
-  each_registry(heap, visit_pending, &(struct visitation){visit, visitor});
+  each_registry(heap, visit_roots, &(struct visitation){visit, visitor});
 }
 
 /* Finds all values that died before it marks any of them. */
@@ -516,6 +550,10 @@ static struct registrations *make_room(struct wn_domain *domain, bool last) {
 }
 
 static wn_status add(struct wn_domain *domain, wn_ref value, struct finaliser finaliser, bool last) {
+  if (!finaliser.function.finalise || wn_is_null(value))
+    return error_set(WN_EINVAL, "finalise: an argument is NULL");
+  wn_status status = caller_check(domain, "finalise");
+  if (status) return status;
   if (wn_is_int(*value.slot)) return error_set(WN_EINVAL, "finalise: the value is an integer");
   struct registrations *list = make_room(domain, last);
   if (!list) return error_set(WN_ENOMEM, "finalise: no memory for a registration");
@@ -525,17 +563,23 @@ static wn_status add(struct wn_domain *domain, wn_ref value, struct finaliser fi
 }
 
 wn_status wn_gc_finalise(wn_domain *domain, wn_finaliser *f, void *context, wn_ref value) {
-  if (!f || wn_is_null(value)) return error_set(WN_EINVAL, "finalise: an argument is NULL");
-  wn_status status = caller_check(domain, "finalise");
-  if (status) return status;
   return add(domain, value, (struct finaliser){.function.finalise = f, .context = context}, false);
 }
 
 wn_status wn_gc_finalise_last(wn_domain *domain, wn_last_finaliser *f, void *context, wn_ref value) {
-  if (!f || wn_is_null(value)) return error_set(WN_EINVAL, "finalise: an argument is NULL");
-  wn_status status = caller_check(domain, "finalise");
-  if (status) return status;
   return add(domain, value, (struct finaliser){.function.finalise_last = f, .context = context}, true);
+}
+
+wn_status wn_gc_finalise_with(wn_domain *domain, wn_finaliser_with *f, wn_ref closure, wn_ref value) {
+  if (wn_is_null(closure)) return error_set(WN_EINVAL, "finalise: the closure is a null handle");
+  return add(domain, value, (struct finaliser){.function.finalise_with = f, .closure = *closure.slot}, false);
+}
+
+wn_status wn_gc_finalise_last_with(wn_domain *domain, wn_last_finaliser_with *f, wn_ref closure,
+                                   wn_ref value) {
+  if (wn_is_null(closure)) return error_set(WN_EINVAL, "finalise: the closure is a null handle");
+  return add(domain, value, (struct finaliser){.function.finalise_last_with = f, .closure = *closure.slot},
+             true);
 }
 
 void wn_gc_finalise_release(wn_domain *domain) {

@@ -9,7 +9,7 @@
  * Registered values are weak: only collections read them, and update their addresses when they
  * move. The values of pending calls are roots. They are old, since minor heaps are empty where
  * marking ends. A pending call of `finalise_last` has no value any more, only the function and its
- * context.
+ * context or closure. Closures are roots from their registration to the call.
  *
  * ORDER. The values of a registry that one stop of the world finds dead are queued last registered
  * first. The queue is first in, first out. So `finalise` comes before `finalise_last` of the same
@@ -55,13 +55,14 @@ struct domain_finalisers {
 
 /* ---- for collections: the world is stopped ---- */
 
-/* Visits young values with `finalise`, which are roots of a minor collection. */
+/* Visits young values with `finalise`, and closures that may be young: roots of a minor
+ * collection. */
 void finalisers_each_young_root(struct wn_domain *domain, wn_visit *visit, void *visitor);
 /* Called after the evacuation, before minor heaps are emptied. Of the young values with
  * `finalise_last`, makes the calls for dead ones pending, and updates the addresses of moved ones.
  * Gives orphans to their heir. */
 void finalisers_after_minor(struct wn_heap *heap, struct wn_domain *leader);
-/* Visits the values of pending calls, which are roots of a cycle. */
+/* Visits the values of pending calls, and all closures: roots of a cycle. */
 void finalisers_each_root(struct wn_heap *heap, wn_visit *visit, void *visitor);
 /* Called when marking ended: makes the calls for unmarked values with `finalise` pending, and marks
  * these values. True if there was one. */

@@ -13,7 +13,7 @@ static void each_handle(struct wn_heap *heap, wn_visit *visit, void *visitor) {
 const struct visitor_row visitor_rows[VISITOR_ROWS] = {
     {"a root of the hook walk_roots, or a pending exception,", each_handle, .keeps = true},
     {"global root", globals_each, .keeps = true, .remembered = true},
-    {"call of a finaliser", finalisers_each_root, .keeps = true},
+    {"finaliser's closure, or call of a finaliser,", finalisers_each_root, .keeps = true},
     {"pin", pins_each, .keeps = true},
     {"finalised value", finalisers_each_registered, .keeps = false},
     {"weak block", weak_each_block, .keeps = false},
