@@ -536,6 +536,16 @@ WN_API wn_status wn_pin(wn_domain *domain, wn_ref block);
 /* WN_EINVAL: the block is not pinned. */
 WN_API wn_status wn_unpin(wn_domain *domain, wn_ref block);
 
+/* ---- identity ---- */
+
+/* A number of a block, never 0, that stays the same while the block lives and moves, and that no
+ * other block of the heap ever has: for hash tables by identity. The first call for a block puts
+ * it into a table of the heap, which has 24 to 48 bytes for each such block that lives; a block
+ * that is never asked for costs nothing. Equal seeds (wn_heap_options) give the same numbers in the
+ * same order. Does not collect. 0: the value is an integer, or there is no memory; wn_last_error
+ * says which. */
+WN_API uint64_t wn_identity_hash(wn_domain *domain, wn_value block);
+
 /* ---- global roots ---- */
 
 /* A root of the whole heap, which lives until it is freed; any thread of a domain may use it. */

@@ -18,6 +18,7 @@ enum lock_rank {
   LOCK_RANK_GLOBALS,     /* gc: global roots */
   LOCK_RANK_WEAK,        /* gc: weak blocks */
   LOCK_RANK_PINS,        /* gc: pinned blocks */
+  LOCK_RANK_IDENTITIES,  /* gc: identity hashes */
   LOCK_RANK_MARK,        /* gc: mark work that is shared */
   LOCK_RANK_POOLS,       /* gc: the lists of pools */
   LOCK_RANK_MEDIUM,      /* gc: medium and large blocks */

@@ -342,6 +342,7 @@ static const struct {
     {overwrite_many, 8},
     {exchange, 14},
     {walk, 20},
+    {identify, 8},
     {drop, 25},
     {use_global, 14},
     {finalise, 8},

@@ -302,6 +302,18 @@ void walk(struct worker *worker) {
   keep(worker, &scope, at, node);
 }
 
+/* The hash of a block is what it was when it was first asked. */
+void identify(struct worker *worker) {
+  struct root *root = any_root(worker);
+  if (!root || !root->node || root->node->kind == NODE_MESSAGE) return;
+  wn_domain *domain = worker->actor->domain;
+  uint64_t hash = wn_identity_hash(domain, wn_value_of(root->ref));
+  if (!hash) broken("wn_identity_hash: %s", wn_last_error());
+  if (root->node->hash && root->node->hash != hash)
+    broken("block %llu has another identity hash", (unsigned long long)root->node->id);
+  root->node->hash = hash;
+}
+
 void drop(struct worker *worker) {
   for (size_t n = 1 + below(worker, 6); n--;) {
     struct root *root = any_root(worker);

@@ -42,6 +42,7 @@ void overwrite(struct worker *worker);
 void overwrite_many(struct worker *worker);
 void exchange(struct worker *worker);
 void walk(struct worker *worker);
+void identify(struct worker *worker);
 void drop(struct worker *worker);
 
 void finalise(struct worker *worker);

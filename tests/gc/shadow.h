@@ -60,6 +60,7 @@ struct node {
   _Atomic(struct actor *) owner;
   _Atomic(unsigned) called_first, called_last, released;
   bool resurrected;
+  uint64_t hash; /* its identity hash; 0: it was not asked */
   struct life *lives;
 };
 

@@ -118,9 +118,11 @@ static void use_registries(wn_domain *domain, wn_ref block) {
   if (wn_is_null(block)) return;
   wn_global *global = wn_global_new(domain, block);
   bool pinned = !wn_pin(domain, block);
+  uint64_t hash = wn_identity_hash(domain, wn_value_of(block));
   check_status(wn_gc_finalise(domain, finalise, NULL, block));
   check_status(wn_gc_finalise_last(domain, finalise_last, NULL, block));
   check_status(wn_gc_compact(domain));
+  if (hash) assert_true(wn_identity_hash(domain, wn_value_of(block)) == hash);
   if (pinned) assert_int_equal(wn_unpin(domain, block), WN_OK);
   wn_global_free(domain, global);
 }

@@ -233,6 +233,7 @@ static void make_blocks(wn_domain *domain, struct holders *holders) {
   wn_ref custom = wn_alloc_custom(domain, &custom_ops, 64, 1000), value = block_of(domain, 9);
   wn_ref pinned = block_of(domain, 3);
   assert_int_equal(wn_pin(domain, pinned), WN_OK);
+  assert_true(wn_identity_hash(domain, wn_value_of(medium)) && wn_identity_hash(domain, wn_value_of(list)));
   wn_set(domain, medium, 0, block);
   wn_set(domain, large, 199999, medium);
   wn_set(domain, list, 0, custom);

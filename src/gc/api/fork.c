@@ -34,6 +34,7 @@ static void find_locks(struct wn_heap *heap, struct ranked locks[HEAP_LOCKS]) {
       {LOCK_RANK_GLOBALS, &collector->globals.lock},
       {LOCK_RANK_WEAK, &collector->weak.lock},
       {LOCK_RANK_PINS, &collector->pins.lock},
+      {LOCK_RANK_IDENTITIES, &collector->identities.lock},
       {LOCK_RANK_MARK, &collector->marking.lock},
       {LOCK_RANK_POOLS, &heap->store.pools.lock},
       {LOCK_RANK_MEDIUM, &heap->store.medium.lock},

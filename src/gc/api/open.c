@@ -77,6 +77,7 @@ static void destroy(wn_heap *heap) {
   mark_destroy(heap);
   globals_destroy(heap);
   pins_destroy(heap);
+  identities_destroy(heap);
   weak_destroy(heap);
   finalisers_destroy(heap);
   nursery_release(heap);

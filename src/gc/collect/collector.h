@@ -8,6 +8,7 @@
 #include "gc/collect/finaliser.h"
 #include "gc/collect/globals.h"
 #include "gc/collect/helpers.h"
+#include "gc/collect/identity.h"
 #include "gc/collect/limit.h"
 #include "gc/collect/major.h"
 #include "gc/collect/mark.h"
@@ -26,6 +27,7 @@ struct collector {
   struct alarms alarms;
   struct weak weak;
   struct pins pins;
+  struct identities identities;
   struct compaction compaction;
   struct limit limit;
   _Atomic(struct wn_domain *) reaped; /* LOST of ending.h: a list of ended domains to be freed */

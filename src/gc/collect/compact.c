@@ -211,6 +211,7 @@ static void move_all(struct wn_heap *heap, struct wn_domain *leader) {
   of->workers = (unsigned)(heap->store.chunks.used_count / CHUNKS_PER_WORKER);
   do_step(leader, STEP_UPDATE);
   visitors_each(heap, false, update_place, &of->evacuation);
+  identities_rehash(heap);
   evacuation_end(&heap->store, &of->evacuation);
 }
 

@@ -172,6 +172,7 @@ static void end_mark(struct wn_heap *heap, struct wn_domain *leader) {
   if (ephemerons_mark(heap, domain_marker(leader))) return;
   if (finalisers_mark_dead(heap, domain_marker(leader))) return;
   weak_clean(heap);
+  identities_clean(heap);
   finalisers_clean(heap);
   host_tell(heap); /* of the values whose finalisers are now pending */
   start_sweep(heap);

@@ -482,6 +482,7 @@ void minor_collect(struct wn_heap *heap, struct wn_domain *leader) {
   if (parallel) lead(&worker);
   atomic_fetch_sub(&heap->collector->minor.active, 1);
   weak_after_minor(heap);
+  identities_after_minor(heap);
   finalisers_after_minor(heap, leader);
   host_after_minor(heap);
   count_copied(&worker);

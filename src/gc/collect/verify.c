@@ -389,6 +389,7 @@ unsigned long verify_heap(struct wn_heap *heap, FILE *report) {
   check_visitors(&of);
   check_weak(&of);
   if (!finalisers_check(heap)) complain(&of, "a registry of finalisers breaks ROOM or YOUNG");
+  if (!identities_check(heap)) complain(&of, "a table of identity hashes is wrong");
   check_counts(&of);
   helpers_resume(heap);
   free(of.blocks.slots);

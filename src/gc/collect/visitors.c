@@ -17,6 +17,7 @@ const struct visitor_row visitor_rows[VISITOR_ROWS] = {
     {"pin", pins_each, .keeps = true},
     {"finalised value", finalisers_each_registered, .keeps = false},
     {"weak block", weak_each_block, .keeps = false},
+    {"identity of a block", identities_each, .keeps = false},
     {"entry of a tracked block", host_visit_old, .keeps = false, .tracked = true},
 };
 
@@ -36,6 +37,6 @@ void visitors_each(struct wn_heap *heap, bool only_keeping, wn_visit *visit, voi
 bool visitors_have_all(const struct wn_heap *heap) {
   for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
     if (has_young(domain) || !mark_is_empty(domain_marker(domain))) return false;
-  return !heap->collector->weak.ephemerons.table;
+  return !heap->collector->weak.ephemerons.table && !heap->collector->identities.young.count;
 }
 /* SPDX-License-Identifier: MIT */

@@ -4,7 +4,7 @@
  * compaction updates what all rows visit, and the verifier checks it. The fields of blocks are found
  * by walks of the store: those of scanned blocks, and those of weak ones.
  *
- * Remembered sets, lists of young keys and of young custom blocks hold addresses too, but nothing
+ * Remembered sets, lists of young keys, custom blocks and identities hold addresses too, but nothing
  * after a minor collection; mark stacks and ephemeron.h's table hold none while the phase is
  * IDLE. tests/gc/test_holders.c looks for all else in all memory of the heap. */
 #ifndef GC_COLLECT_VISITORS_H
@@ -21,7 +21,7 @@ struct visitor_row {
   bool tracked;    /* it has tracked blocks (TRACKED of layout.h), dead ones until they are swept */
 };
 
-enum { VISITOR_ROWS = 7 };
+enum { VISITOR_ROWS = 8 };
 extern const struct visitor_row visitor_rows[VISITOR_ROWS];
 
 /* Calls `visit` for each place of the rows, or of those that keep. The world is stopped. */

@@ -17,7 +17,7 @@ struct wn_gc_listener;
 
 enum {
   DOMAINS_MOST = TINY ? 16 : 128,
-  HEAP_LOCKS = 9 + MEMPROF_LOCKS /* besides `world` */
+  HEAP_LOCKS = 10 + MEMPROF_LOCKS /* besides `world` */
 };
 
 /* The major collector's cycle (major.h). */
