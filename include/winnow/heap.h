@@ -287,7 +287,7 @@ static inline bool wn_above_limit(const struct wn_mutator_context *context, cons
 }
 
 /* The raw tier, for generated code and hot C code: a block of 1 to WN_MAX_WORDS words, with the tags
- * of wn_alloc, without a handle. Its fields are not set. The caller sets every field, by plain
+ * of wn_alloc or WN_TAG_MIXED, without a handle. Its fields are not set. The caller sets every field, by plain
  * stores whatever the block's size, before it calls any other function of this header. NULL if
  * memory is exhausted, or if there are more words; wn_last_error says which. May collect.
  *
@@ -371,12 +371,16 @@ static inline void wn_assign_int(wn_ref ref, intptr_t n) { *ref.slot = wn_int(n)
  * unless wn_heap_hooks decide otherwise ---- */
 
 /* A block whose fields are wn_int(0), or whose bytes are 0. `words` may be up to WN_MAX_WORDS,
- * `tag` up to WN_TAG_SCANNED_MAX, or WN_TAG_RAW, WN_TAG_DOUBLE or WN_TAG_DOUBLE_ARRAY. For other
+ * `tag` up to WN_TAG_SCANNED_MAX but not WN_TAG_MIXED, or WN_TAG_RAW, WN_TAG_DOUBLE or WN_TAG_DOUBLE_ARRAY. For other
  * arguments the handle is null, and wn_last_error says why. */
 WN_API wn_ref wn_alloc(wn_domain *domain, size_t words, unsigned tag);
 
 /* Zeroed bytes that are not scanned; at least one word. */
 WN_API wn_ref wn_alloc_bytes(wn_domain *domain, size_t bytes);
+
+/* A mixed block (WN_TAG_MIXED): its fields 1 to `values` are wn_int(0), and `bytes` zeroed bytes
+ * follow (wn_bytes). It cannot be marshalled. wn_bump makes one, too, if its caller sets field 0. */
+WN_API wn_ref wn_alloc_mixed(wn_domain *domain, size_t values, size_t bytes);
 
 /* A block of two fields. */
 WN_TRANSPARENT wn_ref wn_pair(wn_domain *domain, unsigned tag, wn_ref first, wn_ref second) {
@@ -505,12 +509,12 @@ WN_API bool wn_cas(wn_domain *domain, wn_ref block, size_t i, wn_ref expected, w
 WN_API wn_status wn_fill(wn_domain *domain, wn_value block, size_t i, size_t n, wn_value value);
 WN_API wn_status wn_blit(wn_domain *domain, wn_value from, size_t i, wn_value to, size_t j, size_t n);
 
-/* The bytes of a raw or custom block. The address is valid until the next call that may collect, and
+/* The bytes of a raw, custom or mixed block. The address is valid until the next call that may collect, and
  * no longer: the block can move then. It can move while the calling thread is in a blocking section,
  * too. The address of a pinned block is valid until it is unpinned. */
 static inline void *wn_bytes_of(wn_value block) {
   WN_CHECK_BYTES(block);
-  return (wn_value *)block + (wn_tag(block) == WN_TAG_CUSTOM ? 2 : 0);
+  return (wn_value *)block + (wn_tag(block) == WN_TAG_CUSTOM ? 2 : wn_scanned_words(block));
 }
 /* The same with a handle. NULL if the handle is null, or of no block. */
 WN_API void *wn_bytes(wn_ref raw);

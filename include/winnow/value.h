@@ -23,8 +23,10 @@ extern "C" {
 
 /* Tags, which are those of OCaml. Blocks with a tag up to WN_TAG_SCANNED_MAX hold values; the
  * others hold bytes that the collector does not look into, except the first two words of a custom
- * block. */
+ * block. A mixed block holds both: its field 0 is wn_int(n), its fields 1 to n are values, and bytes
+ * follow, such as the code and the constants of a closure. Field 0 never changes. */
 enum {
+  WN_TAG_MIXED = 247, /* that of OCaml's closures */
   WN_TAG_SCANNED_MAX = 250,
   WN_TAG_WEAK = 251, /* of weak.h; functions of that header alone look into such blocks */
   WN_TAG_RAW = 252,
@@ -58,6 +60,13 @@ static inline size_t wn_words(wn_value block) {
 }
 static inline unsigned wn_tag(wn_value block) {
   return (unsigned)(__atomic_load_n(wn_header_of(block), __ATOMIC_RELAXED) >> 2) & 255u;
+}
+
+/* How many of the block's first words are values: 0 for bytes. */
+static inline size_t wn_scanned_words(wn_value block) {
+  unsigned tag = wn_tag(block);
+  if (tag > WN_TAG_SCANNED_MAX) return 0;
+  return tag == WN_TAG_MIXED ? (size_t)wn_to_int(*(const wn_value *)block) + 1 : wn_words(block);
 }
 
 /* A field of a scanned block, for code that needs no handles because it calls nothing that may

@@ -37,6 +37,7 @@ static unsigned custom_place(struct block_types *types, const char *name) {
 const char *type_text_of_tag(unsigned tag, char text[32]) {
   switch (tag) {
   case WN_TAG_WEAK: return "weak block";
+  case WN_TAG_MIXED: return "values and bytes";
   case WN_TAG_RAW: return "bytes";
   case WN_TAG_DOUBLE: return "double";
   case WN_TAG_DOUBLE_ARRAY: return "array of doubles";

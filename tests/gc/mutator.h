@@ -4,7 +4,7 @@
 
 #include "gc/shadow.h"
 
-enum { OPERATIONS = 37 };
+enum { OPERATIONS = 38 };
 
 /* Runs `steps` random operations in the first domain, and more in those that it spawns.
  * `operations`: a bit for each that is allowed. Aborts on the first thing that is wrong. */

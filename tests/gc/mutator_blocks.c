@@ -29,11 +29,12 @@ struct root *any_root(struct worker *worker) {
   return worker->count ? &worker->roots[below(worker, worker->count)] : NULL;
 }
 
-/* One whose node is of that kind, if chance finds it. */
+/* One whose node is of that kind, if chance finds it. Mixed blocks have fields, as scanned ones. */
 static struct root *root_of(struct worker *worker, enum node_kind kind) {
   for (int i = 0; i < 8; i++) {
     struct root *root = any_root(worker);
-    if (root && root->node && root->node->kind == kind) return root;
+    bool mixed = kind == NODE_SCANNED && root && root->node && root->node->kind == NODE_MIXED;
+    if (mixed || (root && root->node && root->node->kind == kind)) return root;
   }
   return NULL;
 }
@@ -76,8 +77,8 @@ void link_fields(struct worker *worker, struct node *node, wn_ref block) {
 
 void make_scanned(struct worker *worker) {
   wn_domain *domain = worker->actor->domain;
-  struct node *node = node_new(worker->actor, NODE_SCANNED, any_size(worker),
-                               (unsigned)below(worker, WN_TAG_SCANNED_MAX + 1));
+  unsigned tag = (unsigned)below(worker, WN_TAG_SCANNED_MAX + 1);
+  struct node *node = node_new(worker->actor, NODE_SCANNED, any_size(worker), tag == WN_TAG_MIXED ? 0 : tag);
   wn_scope scope = wn_scope_enter(domain);
   profile_before(worker);
   wn_ref block = must(allocate(domain, node->words, node->tag), "wn_alloc");
@@ -107,6 +108,30 @@ void make_raw(struct worker *worker) {
   struct node *node = node_new(worker->actor, NODE_RAW, words, WN_TAG_RAW);
   profile_after(worker, node);
   node_write(node, domain, block);
+  keep(worker, &scope, block, node);
+}
+
+/* Values and then bytes, by either tier. */
+void make_mixed(struct worker *worker) {
+  wn_domain *domain = worker->actor->domain;
+  size_t values = below(worker, TRACKED + 1), bytes = 1 + any_size(worker);
+  struct node *node = node_new(worker->actor, NODE_MIXED, 1 + values + bytes, WN_TAG_MIXED);
+  node->tracked = values;
+  for (size_t i = 0; i < values; i++) node->fields[i].at = 1 + i;
+  wn_scope scope = wn_scope_enter(domain);
+  wn_ref block = {NULL};
+  if (draw(worker) % 2) {
+    block = wn_alloc_mixed(domain, values, 8 * bytes);
+    if (wn_is_null(block) && is_stress()) block = wn_alloc_mixed(domain, values, 8 * bytes);
+  } else {
+    wn_value *fields = wn_bump(domain, node->words, WN_TAG_MIXED);
+    if (!fields && is_stress()) fields = wn_bump(domain, node->words, WN_TAG_MIXED);
+    if (!fields) broken("wn_bump gave nothing");
+    for (size_t i = 0; i < node->words; i++) fields[i] = wn_int(i ? 0 : (intptr_t)values);
+    block = wn_root(domain, (wn_value)fields);
+  }
+  node_write(node, domain, must(block, "wn_alloc_mixed"));
+  link_fields(worker, node, block);
   keep(worker, &scope, block, node);
 }
 

@@ -146,6 +146,7 @@ static bool is_written(const struct drawn *drawn, unsigned flags) {
   switch (node->kind) {
   case NODE_SCANNED: return is_scanned_written(drawn, flags);
   case NODE_RAW: return true;
+  case NODE_MIXED: return false;
   case NODE_CUSTOM: return is_custom_written(node);
   case NODE_MESSAGE: return !is_short || has_31_bits(wn_to_int(wn_int((intptr_t)(node->id >> 1))));
   }

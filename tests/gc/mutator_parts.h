@@ -31,6 +31,7 @@ extern const wn_custom_ops node_ops;
 /* Operations. */
 void make_scanned(struct worker *worker);
 void make_raw(struct worker *worker);
+void make_mixed(struct worker *worker);
 void make_custom(struct worker *worker);
 void adjust_custom(struct worker *worker);
 void make_group(struct worker *worker);

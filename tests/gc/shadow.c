@@ -66,6 +66,9 @@ void node_write(struct node *node, wn_domain *domain, wn_ref block) {
     if (node->words) wn_set_int(domain, block, 0, (intptr_t)node->id);
     break;
   case NODE_RAW: write_bytes(node->id, 0, node->words, wn_bytes(block)); break;
+  case NODE_MIXED:
+    write_bytes(node->id, 1 + node->tracked, node->words, (wn_value *)wn_value_of(block));
+    break;
   case NODE_CUSTOM:
     write_bytes(node->id, 1, node->words, wn_bytes(block));
     *(struct node **)wn_bytes(block) = node;
@@ -109,6 +112,11 @@ void node_check_block(struct node *node, wn_value block) {
   switch (node->kind) {
   case NODE_SCANNED: check_numbers(node, fields); break;
   case NODE_RAW: check_bytes(node, fields, 0); break;
+  case NODE_MIXED:
+    if (fields[0] != wn_int((intptr_t)node->tracked))
+      broken("mixed block %llu has another boundary", (unsigned long long)node->id);
+    check_bytes(node, fields, 1 + node->tracked);
+    break;
   case NODE_CUSTOM:
     check_bytes(node, fields + 2, 1);
     if (*(struct node *const *)(fields + 2) != node)

@@ -40,7 +40,7 @@ struct life {
   _Atomic(bool) dead;
 };
 
-enum node_kind { NODE_SCANNED, NODE_RAW, NODE_CUSTOM, NODE_MESSAGE };
+enum node_kind { NODE_SCANNED, NODE_RAW, NODE_MIXED, NODE_CUSTOM, NODE_MESSAGE };
 
 struct node {
   uint64_t id;

@@ -238,7 +238,8 @@ static inline wn_value *allocate(wn_domain *domain, size_t words, unsigned tag, 
 }
 
 static bool is_tag(unsigned tag) {
-  return tag <= WN_TAG_SCANNED_MAX || (tag >= WN_TAG_RAW && tag <= WN_TAG_DOUBLE_ARRAY);
+  return (tag <= WN_TAG_SCANNED_MAX && tag != WN_TAG_MIXED) ||
+         (tag >= WN_TAG_RAW && tag <= WN_TAG_DOUBLE_ARRAY);
 }
 
 wn_ref allocate_block(wn_domain *domain, size_t words, unsigned tag, const void *frame) {
@@ -264,6 +265,27 @@ OWN_FRAME wn_ref wn_alloc_bytes(wn_domain *domain, size_t bytes) {
   DEBUG_DOMAIN(domain);
   size_t words = bytes ? bytes / 8 + (bytes % 8 != 0) : 1;
   wn_ref made = allocate_block(domain, words, WN_TAG_RAW, __builtin_frame_address(0));
+  FRAME_ENDS;
+  return made;
+}
+
+wn_ref allocate_mixed(wn_domain *domain, size_t values, size_t bytes, const void *frame) {
+  size_t byte_words = bytes / 8 + (bytes % 8 != 0);
+  if (!caller_may(domain, "alloc mixed")) return null_handle();
+  if (values >= WN_MAX_WORDS || byte_words > WN_MAX_WORDS - 1 - values) {
+    error_set(WN_EINVAL, "alloc mixed: more than WN_MAX_WORDS words");
+    return null_handle();
+  }
+  wn_value *fields = allocate(domain, 1 + values + byte_words, WN_TAG_MIXED, frame);
+  if (!fields) return null_handle();
+  fields[0] = wn_int((intptr_t)values);
+  memset(fields + 1 + values, 0, byte_words * 8);
+  return wn_root(domain, (wn_value)fields);
+}
+
+OWN_FRAME wn_ref wn_alloc_mixed(wn_domain *domain, size_t values, size_t bytes) {
+  DEBUG_DOMAIN(domain);
+  wn_ref made = allocate_mixed(domain, values, bytes, __builtin_frame_address(0));
   FRAME_ENDS;
   return made;
 }
@@ -333,7 +355,7 @@ void wn_thread_yield(wn_domain *domain) {
 OWN_FRAME wn_value *wn_bump_checked(wn_domain *domain, size_t words, unsigned tag) {
   debug_check_domain(domain, "wn_bump");
   if (!words) debug_complain("wn_bump", "blocks of the raw tier have 1 to WN_MAX_WORDS words");
-  if (!is_tag(tag)) debug_complain("wn_bump", "the tag is none for blocks");
+  if (!is_tag(tag) && tag != WN_TAG_MIXED) debug_complain("wn_bump", "the tag is none for blocks");
   wn_value *fields = allocate_unset(domain, words, tag, __builtin_frame_address(0));
   for (size_t i = 0; fields && i < words; i++) fields[i] = POISON_FIELD;
   return fields;

@@ -49,8 +49,9 @@ wn_value *allocate_old(struct wn_domain *domain, size_t words, unsigned tag, con
 wn_value *allocate_old_custom(struct wn_domain *domain, size_t words, const wn_custom_ops *ops,
                               const void *frame);
 
-/* wn_alloc and wn_alloc_custom, for other public functions that allocate: with their frame. */
+/* wn_alloc, wn_alloc_mixed and wn_alloc_custom, for other public functions that allocate: with their frame. */
 wn_ref allocate_block(struct wn_domain *domain, size_t words, unsigned tag, const void *frame);
+wn_ref allocate_mixed(struct wn_domain *domain, size_t values, size_t bytes, const void *frame);
 wn_ref allocate_custom(struct wn_domain *domain, const wn_custom_ops *ops, size_t bytes,
                        size_t external_bytes, const void *frame);
 

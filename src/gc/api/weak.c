@@ -76,10 +76,13 @@ static wn_ref copy(wn_domain *domain, wn_ref value) {
   size_t words = wn_words(*value.slot);
   unsigned tag = wn_tag(*value.slot);
   if (tag == WN_TAG_CUSTOM || tag == WN_TAG_WEAK) return value;
-  wn_ref made = wn_alloc(domain, words, tag);
-  for (size_t i = 0; !wn_is_null(made) && i < words; i++) {
+  size_t scanned = wn_scanned_words(*value.slot);
+  bool mixed = tag == WN_TAG_MIXED;
+  wn_ref made =
+      mixed ? wn_alloc_mixed(domain, scanned - 1, 8 * (words - scanned)) : wn_alloc(domain, words, tag);
+  for (size_t i = mixed; !wn_is_null(made) && i < words; i++) {
     wn_value field = field_load((wn_value *)*value.slot + i);
-    if (tag <= WN_TAG_SCANNED_MAX)
+    if (i < scanned)
       wn_store(domain, *made.slot, i, field);
     else
       ((wn_value *)*made.slot)[i] = field;

@@ -56,8 +56,9 @@ static inline void stores_put(struct stores *stores, size_t i, wn_value value) {
 static wn_status check_fields(struct wn_domain *domain, wn_value block, size_t i, size_t n,
                               const char *what) {
   if (CHECKS) debug_check_value(domain, block, what);
-  size_t words = wn_is_int(block) || wn_tag(block) > WN_TAG_SCANNED_MAX ? 0 : wn_words(block);
-  if (i <= words && n <= words - i) return WN_OK;
+  size_t words = wn_is_int(block) ? 0 : wn_scanned_words(block);
+  bool begins = i || !words || wn_tag(block) != WN_TAG_MIXED; /* whose field 0 is no program's */
+  if (begins && i <= words && n <= words - i) return WN_OK;
   return error_set(WN_EINVAL, "%s: %zu fields from %zu on, and there are %zu", what, n, i, words);
 }
 

@@ -120,9 +120,9 @@ static void drain(struct updater *updater) {
 /* A weak block's EMPTY is no value that may have moved. */
 static inline void update_block(wn_value *at, void *updater) {
   wn_value header = *at;
-  unsigned tag = header_tag(header);
-  if (header_is_moved(header) || (tag > WN_TAG_SCANNED_MAX && tag != WN_TAG_WEAK)) return;
-  for (size_t i = 1; i <= header_words(header); i++) update_field(updater, at + i);
+  if (header_is_moved(header)) return;
+  size_t words = header_tag(header) == WN_TAG_WEAK ? header_words(header) : block_scanned(header, at + 1);
+  for (size_t i = 1; i <= words; i++) update_field(updater, at + i);
 }
 
 static void update_medium(struct updater *updater, const struct chunk *chunk) {

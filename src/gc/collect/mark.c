@@ -81,10 +81,10 @@ static inline __attribute__((always_inline)) void visit(struct wn_heap *heap, st
   wn_value header = header_of(block), *fields = (wn_value *)block;
   if (header_colour(header) != white) return;
   atomic_store_explicit(header_at(block), header ^ COLOUR_BITS, memory_order_relaxed);
-  size_t words = header_words(header);
-  bool pushed = header_is_scanned(header) && may_lead_on(heap, fields, words);
+  size_t words = header_words(header), scanned = block_scanned(header, fields);
+  bool pushed = scanned && may_lead_on(heap, fields, scanned);
   marker->words += pushed ? 1 : words + 1; /* the fields of a span count when they are scanned */
-  if (pushed) push(heap, marker, fields, fields + words);
+  if (pushed) push(heap, marker, fields, fields + scanned);
   if (watching) ephemerons_marked(heap, marker, block);
 }
 
@@ -263,8 +263,8 @@ struct again {
 static void again_block(wn_value *at, void *context) {
   struct again *again = context;
   wn_value header = *at;
-  if (header_colour(header) != heap_live_colour(again->heap) || !header_is_scanned(header)) return;
-  for (size_t i = 1; i <= header_words(header); i++)
+  if (header_colour(header) != heap_live_colour(again->heap)) return;
+  for (size_t i = 1; i <= block_scanned(header, at + 1); i++)
     mark_value(again->heap, again->marker, field_load(at + i));
   mark_some(again->heap, again->marker, SIZE_MAX);
 }

@@ -125,13 +125,13 @@ static inline wn_value field_peek(const wn_value *slot) {
   return atomic_load_explicit((_Atomic(wn_value) *)slot, memory_order_relaxed);
 }
 
-/* Copies the scanned fields of a block to to[1] and on. Returns the last young field, NULL if none
+/* Copies the scanned words of a block to to[1] and on. Returns the last young field, NULL if none
  * is young. `*more` becomes true if other fields are young, too. */
 static inline wn_value *copy_fields(const struct wn_heap *heap, wn_value *to, const wn_value *from,
-                                    size_t extent, bool *more) {
+                                    size_t scanned, bool *more) {
   uintptr_t base = heap->young_base, span = heap->young_span;
   wn_value *last = NULL;
-  for (size_t i = 1; i < extent; i++) {
+  for (size_t i = 1; i <= scanned; i++) {
     wn_value value = from[i - 1];
     to[i] = value;
     if (value & 1 || value - base >= span) continue;
@@ -141,8 +141,8 @@ static inline wn_value *copy_fields(const struct wn_heap *heap, wn_value *to, co
   return last;
 }
 
-static inline void copy_bytes(wn_value *to, const wn_value *from, size_t extent) {
-  for (size_t i = 1; i < extent; i++) to[i] = from[i - 1];
+static inline void copy_bytes(wn_value *to, const wn_value *from, size_t scanned, size_t extent) {
+  for (size_t i = scanned + 1; i < extent; i++) to[i] = from[i - 1];
 }
 
 /* Copies the block, unless it was copied already. Returns its new address. `*next` becomes the last
@@ -160,10 +160,9 @@ static inline wn_value copy(struct gc_worker *worker, wn_value original, wn_valu
   ASSERT(to); /* RESERVE of chunk.h */
   *to = header | worker->colour;
   bool more = false;
-  if (header_is_scanned(header))
-    *next = copy_fields(worker->heap, to, (const wn_value *)original, extent, &more);
-  else
-    copy_bytes(to, (const wn_value *)original, extent);
+  size_t scanned = block_scanned(header, (const wn_value *)original);
+  *next = copy_fields(worker->heap, to, (const wn_value *)original, scanned, &more);
+  copy_bytes(to, (const wn_value *)original, scanned, extent);
   worker->words[index] += extent;
   wn_value moved = (wn_value)(to + 1);
   atomic_store_explicit(at, moved | FORWARD_BIT, memory_order_release);
@@ -231,7 +230,7 @@ static void scan_grey(struct gc_worker *worker) {
     wn_value original = worker->grey;
     worker->grey = *(wn_value *)original;
     wn_value *fields = (wn_value *)(header_of(original) - FORWARD_BIT);
-    size_t words = header_words(fields[-1]);
+    size_t words = block_scanned(fields[-1], fields);
     for (size_t i = 0; i < words; i++) move(worker, &fields[i]);
   }
 }
@@ -244,10 +243,10 @@ static void visit_root(void *visitor, wn_value *slot) { move(visitor, slot); }
 static void scan_old_block(wn_value *at, void *context) {
   struct gc_worker *worker = context;
   wn_value header = *at;
-  if (header_colour(header) == COLOUR_FREE || !header_is_scanned(header)) return;
+  if (header_colour(header) == COLOUR_FREE) return;
   /* A block that is not swept yet may be dead, and its fields hold anything. */
   if (major_knows_dead(worker->heap, header)) return;
-  for (size_t i = 1; i <= header_words(header); i++) move(worker, at + i);
+  for (size_t i = 1; i <= block_scanned(header, at + 1); i++) move(worker, at + i);
 }
 
 static void scan_old_large(struct large *large, void *context) { scan_old_block(&large->header, context); }
@@ -280,7 +279,7 @@ static void scan_everything(struct gc_worker *worker) {
 /* At once what a field leads to, so that blocks which are reached together lie together. */
 static inline void scan_entry(struct gc_worker *worker, const wn_value *entry) {
   wn_value *fields = remembered_fields(entry);
-  size_t count = __builtin_expect(remembered_is_block(entry), 0) ? header_words(fields[-1]) : 1;
+  size_t count = __builtin_expect(remembered_is_block(entry), 0) ? block_scanned(fields[-1], fields) : 1;
   for (size_t i = 0; i < count; i++) {
     move(worker, &fields[i]);
     scan_grey(worker);

@@ -180,7 +180,13 @@ static void check_value(struct verification *of, wn_value value, const struct ho
 
 /* The fields of a block at `at`, its header. */
 static void check_fields(struct verification *of, const wn_value *at, bool old) {
-  for (size_t i = 1; i <= header_words(*at); i++)
+  size_t scanned = block_scanned(*at, at + 1);
+  if (scanned > header_words(*at)) {
+    complain(of, "the mixed block %p of %zu words says that it has %zu values", (const void *)(at + 1),
+             header_words(*at), scanned - 1);
+    return;
+  }
+  for (size_t i = 1; i <= scanned; i++)
     check_value(of, at[i], &(struct holder){.header = at, .field = i, .place = at + i, .remembered = old});
 }
 
@@ -201,8 +207,7 @@ static void add_external(struct verification *of, wn_value *at) {
 static void check_block(struct verification *of, wn_value *at, bool swept) {
   check_colour(of, at, swept);
   add_external(of, at);
-  if (!header_is_scanned(*at) || major_knows_dead(of->heap, *at)) return;
-  check_fields(of, at, true);
+  if (!major_knows_dead(of->heap, *at)) check_fields(of, at, true);
 }
 
 /* While nothing is marked or swept, only one colour is left. */
@@ -262,7 +267,7 @@ static void check_minor_heap(struct verification *of, const struct wn_domain *do
       return;
     }
     add_external(of, at);
-    if (header_is_scanned(*at)) check_fields(of, at, false);
+    check_fields(of, at, false);
     at += header_extent(*at);
   }
 }

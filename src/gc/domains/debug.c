@@ -130,7 +130,7 @@ static void check_field(wn_value block, size_t i, const char *function) {
   if (wn_is_int(block)) debug_complain(function, "the value is an integer and has no fields");
   if (block % 8 || !block) debug_complain(function, "the value is no block");
   if (wn_tag(block) > WN_TAG_SCANNED_MAX) debug_complain(function, "the block has bytes and no fields");
-  if (i >= wn_words(block)) debug_complain(function, "the block has fewer fields");
+  if (i >= wn_scanned_words(block)) debug_complain(function, "the block has fewer fields");
 }
 
 void wn_check_field(wn_ref block, size_t i, const char *function) {
@@ -141,7 +141,8 @@ void wn_check_field(wn_ref block, size_t i, const char *function) {
 void wn_check_bytes(wn_value block, const char *function) {
   if (wn_is_int(block)) debug_complain(function, "the value is an integer and has no bytes");
   if (block % 8 || !block) debug_complain(function, "the value is no block");
-  if (wn_tag(block) <= WN_TAG_SCANNED_MAX) debug_complain(function, "the block has fields and no bytes");
+  if (wn_tag(block) <= WN_TAG_SCANNED_MAX && wn_tag(block) != WN_TAG_MIXED)
+    debug_complain(function, "the block has fields and no bytes");
 }
 
 void debug_check_bytes(wn_ref raw, const char *function) {
@@ -174,6 +175,8 @@ void wn_check_value(const wn_domain *domain, wn_value value, const char *functio
 void wn_check_store(const wn_domain *domain, wn_value block, size_t i, wn_value value, const char *function) {
   wn_check_value(domain, block, function);
   check_field(block, i, function);
+  if (!i && wn_tag(block) == WN_TAG_MIXED)
+    debug_complain(function, "field 0 of a mixed block says where its bytes begin, and never changes");
   wn_check_value(domain, value, function);
 }
 

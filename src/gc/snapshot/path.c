@@ -69,8 +69,7 @@ static void visit_fields(struct search *search, uint32_t at) {
     search->no_memory |= !ARRAY_ADD(search->waiting, search->waiting_count, search->waiting_capacity, at);
     return;
   }
-  if (!header_is_scanned(header)) return;
-  for (size_t i = 0; i < header_words(header) && wants_more(search); i++) {
+  for (size_t i = 0; i < block_scanned(header, (const wn_value *)block) && wants_more(search); i++) {
     wn_value value = field_load((const wn_value *)block + i);
     if (!(value & 1)) meet(search, value, at, i);
   }

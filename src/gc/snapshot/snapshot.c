@@ -78,7 +78,7 @@ static void write_block(wn_value *at, void *context) {
                                   .words = words};
   if (heap->hooks.describe && !weak) record.description = heap->hooks.describe(block, heap->hooks.context);
   snapshot_block(&of->file.writer, block, &record);
-  if (weak || scanned) write_edges(of, type, block, words);
+  write_edges(of, type, block, weak ? words : block_scanned(header, at + 1));
 }
 
 static void write_chunk(struct snapshot *of, const struct chunk *chunk) {

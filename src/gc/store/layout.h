@@ -64,15 +64,24 @@ static inline wn_value header_make(size_t words, unsigned tag, unsigned colour) 
 }
 static inline bool header_is_scanned(wn_value header) { return header_tag(header) <= WN_TAG_SCANNED_MAX; }
 
+static inline wn_value field_load(const wn_value *field) {
+  return atomic_load_explicit((_Atomic(wn_value) *)field, memory_order_acquire);
+}
+
+/* How many of the block's first words are values, which a collection follows: `fields` are its own,
+ * or those of its copy. */
+static inline size_t block_scanned(wn_value header, const wn_value *fields) {
+  if (!header_is_scanned(header)) return 0;
+  if (__builtin_expect(header_tag(header) != WN_TAG_MIXED, 1)) return header_words(header);
+  return (size_t)(field_load(fields) >> 1) + 1;
+}
+
 static inline bool header_is_moved(wn_value header) { return (header & MOVED) == MOVED; }
 static inline wn_value header_moved_to(wn_value header) { return header & ~(wn_value)MOVED; }
 
 /* Words that a block takes, with its header. */
 static inline size_t header_extent(wn_value header) { return header_words(header) + 1; }
 
-static inline wn_value field_load(const wn_value *field) {
-  return atomic_load_explicit((_Atomic(wn_value) *)field, memory_order_acquire);
-}
 static inline void field_store(wn_value *field, wn_value value) {
   atomic_store_explicit((_Atomic(wn_value) *)field, value, memory_order_release);
 }

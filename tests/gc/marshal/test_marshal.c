@@ -283,7 +283,7 @@ static void what_c_cannot_mean_is_not_written(void **state) { /* V8 */
     wn_ref null = {NULL}, one = wn_root(of.domain, wn_int(1));
     size_t size;
     void *bytes;
-    assert_refused(of.domain, wn_alloc(of.domain, 2, 247), 0, "closure");
+    assert_refused(of.domain, wn_alloc_mixed(of.domain, 1, 8), 0, "closure");
     assert_refused(of.domain, wn_alloc(of.domain, 2, 249), 0, "closure");
     assert_refused(of.domain, wn_alloc(of.domain, 1, 248), 0, "objects");
     there_and_back(of.domain, wn_alloc(of.domain, 2, 248), 0);
