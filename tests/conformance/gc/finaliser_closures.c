@@ -1,6 +1,6 @@
 /* Finalisers that get a closure: the heap keeps it, and updates it, until the call. */
-#include "gc/compacting.h"
 #include "gc/collect/major.h"
+#include "gc/compacting.h"
 #include "gc/domains/domain.h"
 
 enum { MARK = 4711 };
