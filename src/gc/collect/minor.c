@@ -145,6 +145,14 @@ static inline void copy_bytes(wn_value *to, const wn_value *from, size_t scanned
   for (size_t i = scanned + 1; i < extent; i++) to[i] = from[i - 1];
 }
 
+/* A block of tag WN_TAG_MIXED or above, up to WN_TAG_SCANNED_MAX. Apart, so that others pay nothing. */
+static __attribute__((noinline)) wn_value *copy_rare(const struct wn_heap *heap, wn_value *to,
+                                                     const wn_value *from, wn_value header, bool *more) {
+  size_t scanned = block_scanned(header, from);
+  copy_bytes(to, from, scanned, header_extent(header));
+  return copy_fields(heap, to, from, scanned, more);
+}
+
 /* Copies the block, unless it was copied already. Returns its new address. `*next` becomes the last
  * young field of the copy, which the caller follows; NULL if there is none. If the copy has other
  * young fields, the block becomes grey. */
@@ -160,9 +168,12 @@ static inline wn_value copy(struct gc_worker *worker, wn_value original, wn_valu
   ASSERT(to); /* RESERVE of chunk.h */
   *to = header | worker->colour;
   bool more = false;
-  size_t scanned = block_scanned(header, (const wn_value *)original);
-  *next = copy_fields(worker->heap, to, (const wn_value *)original, scanned, &more);
-  copy_bytes(to, (const wn_value *)original, scanned, extent);
+  if (header_tag(header) < WN_TAG_MIXED)
+    *next = copy_fields(worker->heap, to, (const wn_value *)original, extent - 1, &more);
+  else if (header_is_scanned(header))
+    *next = copy_rare(worker->heap, to, (const wn_value *)original, header, &more);
+  else
+    copy_bytes(to, (const wn_value *)original, 0, extent);
   worker->words[index] += extent;
   wn_value moved = (wn_value)(to + 1);
   atomic_store_explicit(at, moved | FORWARD_BIT, memory_order_release);
@@ -276,14 +287,20 @@ static void scan_everything(struct gc_worker *worker) {
   weak_each_data(heap, visit_root, worker);
 }
 
-/* At once what a field leads to, so that blocks which are reached together lie together. */
-static inline void scan_entry(struct gc_worker *worker, const wn_value *entry) {
-  wn_value *fields = remembered_fields(entry);
-  size_t count = __builtin_expect(remembered_is_block(entry), 0) ? block_scanned(fields[-1], fields) : 1;
-  for (size_t i = 0; i < count; i++) {
+static __attribute__((noinline)) void scan_whole(struct gc_worker *worker, wn_value *fields) {
+  for (size_t i = 0, words = block_scanned(fields[-1], fields); i < words; i++) {
     move(worker, &fields[i]);
     scan_grey(worker);
   }
+}
+
+static inline void scan_entry(struct gc_worker *worker, wn_value *entry) {
+  if (__builtin_expect(remembered_is_block(entry), 0)) {
+    scan_whole(worker, remembered_fields(entry));
+    return;
+  }
+  move(worker, entry);
+  scan_grey(worker); /* at once, so that blocks which are reached together lie together */
 }
 
 static void scan_remembered(struct gc_worker *worker, struct wn_domain *domain) {

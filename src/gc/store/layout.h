@@ -71,9 +71,9 @@ static inline wn_value field_load(const wn_value *field) {
 /* How many of the block's first words are values, which a collection follows: `fields` are its own,
  * or those of its copy. */
 static inline size_t block_scanned(wn_value header, const wn_value *fields) {
+  if (header_tag(header) < WN_TAG_MIXED) return header_words(header); /* one comparison for most */
   if (!header_is_scanned(header)) return 0;
-  if (__builtin_expect(header_tag(header) != WN_TAG_MIXED, 1)) return header_words(header);
-  return (size_t)(field_load(fields) >> 1) + 1;
+  return header_tag(header) == WN_TAG_MIXED ? (size_t)(field_load(fields) >> 1) + 1 : header_words(header);
 }
 
 static inline bool header_is_moved(wn_value header) { return (header & MOVED) == MOVED; }
