@@ -228,7 +228,9 @@ struct telling {
 static void tell_entry(void *context, struct memprof_entry *entry) {
   const struct telling *of = context;
   const struct profile *profile = atomic_load(&entry->profile);
-  if (entry_stage(entry_word(entry)) != STAGE_MAJOR || profile != profile_of(of->profile)) return;
+  uint64_t word = entry_word(entry);
+  bool is_old = entry_stage(word) == STAGE_MAJOR || (entry_stage(word) == STAGE_MINOR && word & ENTRY_OLD);
+  if (!is_old || profile != profile_of(of->profile)) return;
   uintptr_t address = atomic_load_explicit(&entry->address, memory_order_relaxed);
   of->tell(of->context, &(struct memprof_tracked){address, entry->metadata});
 }
