@@ -67,7 +67,8 @@ val snapshot : string -> unit
     [winnow heap FILE] then says what the values of each module and the stacks hold, and [winnow view FILE] draws it. OCaml code has
     no names of values and types at run time: a value is ["Cache, value 3"], the third one that the module defines, and a
     block is ["2 fields"]. All domains stop until the roots are known and the process has a copy of itself, which writes the file while
-    the program goes on; the calling thread waits for it.
+    the program goes on; the calling thread waits for it. In OCaml 5 what finalisers hold is told as held by stacks, and
+    data of ephemerons whose domain has ended are left out.
     @raise Failure if the file cannot be written. *)
 
 module Memprof = Winnow_memprof

@@ -43,7 +43,13 @@
 #include <sys/mman.h>
 #include <winnow/snapshot_writer.h>
 
-enum { SIZE_MOST = 17, CUSTOMS_MOST = 256, FIRST_CUSTOM = 256 * (SIZE_MOST + 1), NAME_MOST = 200 };
+enum {
+  SIZE_MOST = 17,
+  CUSTOMS_MOST = 256,
+  SHARED_MOST = 1 << 14,
+  FIRST_CUSTOM = 256 * (SIZE_MOST + 1),
+  NAME_MOST = 200
+};
 
 /* Native code has a table of its modules, bytecode has a block of them. */
 extern value *caml_globals[] __attribute__((weak));
@@ -100,6 +106,13 @@ static void discard(struct set *set) {
 
 /* ---- the snapshot ---- */
 
+/* What bigarrays share, and the one of them that has most of it. */
+struct shared {
+  const struct caml_ba_proxy *proxy;
+  const struct caml_ba_array *array;
+  size_t bytes;
+};
+
 struct taking {
   wn_snapshot *snapshot;
   value modules; /* their names, an array of strings */
@@ -113,6 +126,7 @@ struct taking {
   bool has_type[FIRST_CUSTOM]; /* by tag and size: a block has this type */
   const struct custom_operations *customs[CUSTOMS_MOST];
   uint32_t custom_count;
+  struct shared shared[SHARED_MOST]; /* a hash table; what does not fit counts for each bigarray */
   const char *path;
   wn_status status;
 #if OCAML_VERSION_MAJOR >= 5
@@ -137,10 +151,13 @@ static bool is_in_heap(value v) {
 }
 
 /* The block that a value leads to; 0: to none of the heap. A function of a closure with several lies
- * in the middle of it. */
+ * in the middle of it, and its header there tells nothing else. */
 static value block_of(value v) {
-  if (!is_in_heap(v)) return 0;
-  return Tag_val(v) == Infix_tag ? v - (value)Infix_offset_val(v) : v;
+#if OCAML_VERSION_MAJOR < 5
+  if (!is_in_heap(v)) return 0; /* it may be no value at all */
+#endif
+  if (Is_block(v) && Tag_val(v) == Infix_tag) v -= (value)Infix_offset_val(v);
+  return is_in_heap(v) ? v : 0;
 }
 
 /* Closures begin with code. */
@@ -340,10 +357,35 @@ static uint32_t type_of_custom(struct taking *of, value block) {
   return FIRST_CUSTOM + i;
 }
 
-static size_t bytes_outside(value block) {
-  if (strncmp(Custom_ops_val(block)->identifier, "_bigarr", 7) != 0) return 0;
+static struct caml_ba_array *managed_array(value block) {
+  if (Tag_val(block) != Custom_tag || strncmp(Custom_ops_val(block)->identifier, "_bigarr", 7)) return NULL;
   struct caml_ba_array *array = Caml_ba_array_val(block);
-  return (array->flags & CAML_BA_MANAGED_MASK) == CAML_BA_MANAGED ? caml_ba_byte_size(array) : 0;
+  return (array->flags & CAML_BA_MANAGED_MASK) == CAML_BA_MANAGED ? array : NULL;
+}
+
+static struct shared *shared_by(struct taking *of, const struct caml_ba_proxy *proxy) {
+  size_t at = (uintptr_t)proxy * 0x9e3779b97f4a7c15u >> 20 & (SHARED_MOST - 1);
+  for (size_t tries = 0; tries < SHARED_MOST; tries++, at = (at + 1) & (SHARED_MOST - 1))
+    if (!of->shared[at].proxy || of->shared[at].proxy == proxy) return &of->shared[at];
+  return NULL;
+}
+
+/* Memory that several bigarrays share goes with the one of them that has most of it. */
+static void find_shared(struct taking *of) {
+  for (size_t i = 0; i < of->count; i++) {
+    struct caml_ba_array *array = managed_array((value)of->queue[i]);
+    struct shared *shared = array && array->proxy ? shared_by(of, array->proxy) : NULL;
+    size_t bytes = shared ? caml_ba_byte_size(array) : 0;
+    if (shared && (!shared->proxy || bytes > shared->bytes))
+      *shared = (struct shared){array->proxy, array, bytes};
+  }
+}
+
+static size_t bytes_outside(struct taking *of, value block) {
+  struct caml_ba_array *array = managed_array(block);
+  if (!array) return 0;
+  const struct shared *shared = array->proxy ? shared_by(of, array->proxy) : NULL;
+  return !shared || shared->array == array ? caml_ba_byte_size(array) : 0;
 }
 
 static void tell_reference(struct taking *of, size_t field, value block) {
@@ -372,7 +414,7 @@ static void tell_block(struct taking *of, value block) {
   if (weak) type++;
   wn_block_info info = {.type = (custom ? type_of_custom(of, block) : type) + 1,
                         .words = words,
-                        .outside = custom ? bytes_outside(block) : 0,
+                        .outside = custom ? bytes_outside(of, block) : 0,
                         .weak = weak};
   if (!custom) of->has_type[type] = true;
   wn_snapshot_block(of->snapshot, (uintptr_t)block, &info);
@@ -431,6 +473,7 @@ static void blocks(wn_snapshot *snapshot, void *context) {
   (void)snapshot;
   follow(of);
   if (!of->no_memory) sort_by_address(of);
+  if (!of->no_memory) find_shared(of);
   for (size_t i = 0; i < of->count && !of->no_memory; i++) tell_block(of, (value)of->queue[i]);
   if (of->no_memory)
     wn_snapshot_fail(snapshot, ENOMEM);
@@ -477,17 +520,22 @@ CAMLprim value winnow_units(value unit) {
   return caml_globals_map ? caml_input_value_from_block(caml_globals_map, INT_MAX) : Val_emptylist;
 }
 
+/* No signal handler of the program's runs before the end: it might raise. */
 CAMLprim value winnow_snapshot(value path, value modules) {
   CAMLparam2(path, modules);
-  struct taking *of = map(sizeof *of);
+  if (!caml_string_is_c_safe(path)) caml_invalid_argument("Winnow.snapshot: the path has a NUL");
   char *name = caml_stat_strdup(String_val(path));
-  if (!of) caml_raise_out_of_memory();
+  struct taking *of = map(sizeof *of);
+  if (!of) {
+    caml_stat_free(name);
+    caml_raise_out_of_memory();
+  }
   of->path = name;
   of->modules = modules;
   caml_register_generational_global_root(&of->modules);
   stop_and_begin(of);
   caml_remove_generational_global_root(&of->modules);
-  caml_enter_blocking_section();
+  caml_enter_blocking_section_no_pending();
   if (!of->status) of->status = wn_snapshot_end(of->snapshot);
   caml_leave_blocking_section();
   bool failed = of->status != WN_OK;

@@ -10,6 +10,11 @@ let visit n =
 let keys = Array.init 2 (fun i -> ref (string_of_int i))
 let data = Array.init 2 (fun _ -> Obj.Ephemeron.create 1)
 let closure = ref (fun () -> 0)
+(* Static closures, of which the second is told by a header in the middle of a block. *)
+let rec is_even n = n = 0 || is_odd (n - 1)
+and is_odd n = n <> 0 && is_even (n - 1)
+
+let odd = ref is_odd
 let bytes value = 8 * Obj.reachable_words (Obj.repr value)
 
 (* The key of the second one is dead, and old, so that no minor collection takes it out. *)
@@ -27,10 +32,24 @@ let () =
   (let kept = Array.make 3000 (String.make 4 'k') and also = List.init 100 string_of_int in
    closure := fun () -> Array.length kept + List.length also);
   let big = Bigarray.Array1.create Bigarray.char Bigarray.c_layout 300000 in
+  let parts = Array.init 10 (fun i -> Bigarray.Array1.sub big (1000 * i) 200000) in
   let on_stack = Array.make 10000 (string_of_int 1) in
   Printf.printf "%d %d %d %d\n%!" (bytes log) (bytes table) (bytes closure) (bytes on_stack);
   Winnow.snapshot Sys.argv.(1);
-  ignore (Sys.opaque_identity (big, on_stack));
+  ignore (Sys.opaque_identity (big, parts, on_stack));
+  (* A signal handler that raises does so behind the snapshot. *)
+  Sys.set_signal Sys.sigalrm (Sys.Signal_handle (fun _ -> raise Exit));
+  ignore (Unix.setitimer Unix.ITIMER_REAL { Unix.it_interval = 1e-3; it_value = 1e-3 });
+  let rec often n =
+    if n > 0 then (
+      (try Winnow.snapshot (Sys.argv.(1) ^ ".signal") with Exit -> ());
+      often (n - 1))
+  in
+  (try often 20 with Exit -> ());
+  let rec quiet () =
+    try ignore (Unix.setitimer Unix.ITIMER_REAL { Unix.it_interval = 0.; it_value = 0. }) with Exit -> quiet ()
+  in
+  quiet ();
   match Winnow.snapshot "/no/such/folder/holds.heap" with
   | () -> prerr_endline "a snapshot in no folder"
   | exception Failure reason -> print_endline reason
