@@ -45,8 +45,8 @@ typedef void wn_path_visit(void *context, const wn_path_step *step);
  * leads there, or no tracked block has the metadata, nothing is visited.
  *
  * The world stops for a minor collection, for the search, and for the visits, which may call no
- * function of the heap. Takes about 40 bytes for each block that it meets, and mostly meets those
- * that are nearer to the roots.
+ * function of the heap. Takes about 40 bytes for each block that it meets, none of which is farther
+ * from the roots than the goal.
  *
  * May collect. WN_EINVAL: the handle has no block, or an argument is NULL. WN_ENOMEM. WN_ESTATE:
  * the caller is in a hook. */

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 /* Exit statuses of the copy, besides those of errno. */
-enum { COPY_ENDED = -1, COPY_DONE = 255 };
+enum { COPY_ENDED = -1, COPY_DONE = SNAPSHOT_ERROR_MOST };
 
 /* ---- its name ---- */
 

@@ -15,7 +15,7 @@
 #include <signal.h>
 #include <winnow/status.h>
 
-enum { SNAPSHOT_PATH_MOST = 4096 };
+enum { SNAPSHOT_PATH_MOST = 4096, SNAPSHOT_ERROR_MOST = 255 /* no errno of a failure reaches it */ };
 
 /* What may happen to the calling thread meanwhile. A thread that is cancelled in a system call
  * would leave the file and the copy. A file that is too large for the process makes a signal, which

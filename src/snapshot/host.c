@@ -2,6 +2,8 @@
 #include "base/error.h"
 #include "base/metadata.h"
 #include "snapshot/file.h"
+#include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <winnow/snapshot_writer.h>
@@ -13,6 +15,7 @@ struct wn_snapshot {
   wn_snapshot_source source;
   long copy;
   uint32_t holder; /* of the last root; 0: there was none */
+  bool refers;     /* the last block may have references */
   wn_root_kind kind;
   char name[ROOT_NAME_MOST]; /* with the kind, of that holder */
 };
@@ -73,11 +76,15 @@ void wn_snapshot_root(wn_snapshot *snapshot, wn_root_kind kind, const char *name
 void wn_snapshot_block(wn_snapshot *snapshot, uintptr_t at, const wn_block_info *info) {
   enum block_shape shape = info->weak ? SHAPE_WEAK : info->outside ? SHAPE_CUSTOM : SHAPE_SCANNED;
   const struct snapshot_block block = {shape, info->type, info->words, info->outside, info->name};
+  snapshot->refers = shape != SHAPE_CUSTOM;
   snapshot_block(&snapshot->file.writer, at, &block);
 }
 
 void wn_snapshot_reference(wn_snapshot *snapshot, size_t field, uintptr_t block) {
-  snapshot_edge(&snapshot->file.writer, field, block);
+  if (snapshot->refers)
+    snapshot_edge(&snapshot->file.writer, field, block);
+  else
+    wn_snapshot_fail(snapshot, EINVAL);
 }
 
 void wn_snapshot_type(wn_snapshot *snapshot, uint32_t type, const char *name) {
@@ -89,6 +96,7 @@ void wn_snapshot_field(wn_snapshot *snapshot, uint32_t type, size_t field, const
 }
 
 void wn_snapshot_fail(wn_snapshot *snapshot, int error) {
-  if (!snapshot->file.writer.error) snapshot->file.writer.error = error;
+  bool known = error > 0 && error < SNAPSHOT_ERROR_MOST;
+  if (!snapshot->file.writer.error) snapshot->file.writer.error = known ? error : EIO;
 }
 /* SPDX-License-Identifier: MIT */

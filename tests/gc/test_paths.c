@@ -1,4 +1,5 @@
 /* Paths from a root to a block, as their steps say them. */
+#include "base/check.h"
 #include "support/test.h"
 #include <stdio.h>
 #include <string.h>
@@ -123,6 +124,34 @@ static void data_of_an_ephemeron_need_its_keys(void **state) {
   close_heap(&of);
 }
 
+/* Each one's data are the key of the next: the search is not their square. */
+static void a_chain_of_ephemerons_is_followed(void **state) {
+  enum { LENGTH = TINY ? 1000 : 100000 };
+  struct heap of;
+  (void)state;
+  open_heap(&of);
+  {
+    WN_SCOPE(of.domain);
+    wn_ref list = wn_root(of.domain, wn_int(0)), last = wn_alloc(of.domain, 1, CELL);
+    wn_global *first = wn_global_new(of.domain, last);
+    for (int i = 0; i < LENGTH; i++) {
+      WN_SCOPE(of.domain);
+      wn_ref ephemeron = wn_ephemeron_new(of.domain, 1), data = wn_alloc(of.domain, 1, CELL);
+      wn_ref cell = wn_alloc(of.domain, 2, CELL);
+      assert_int_equal(wn_ephemeron_set_key(of.domain, ephemeron, 0, last), WN_OK);
+      assert_int_equal(wn_ephemeron_set_data(of.domain, ephemeron, data), WN_OK);
+      wn_set(of.domain, cell, 0, ephemeron);
+      wn_set(of.domain, cell, 1, list);
+      *list.slot = *cell.slot;
+      *last.slot = *data.slot;
+    }
+    assert_string_equal(path_to(&of, last), "handle > .0 cell > .0 weak block > .data cell");
+    wn_global_free(of.domain, first);
+    assert_string_equal(path_to(&of, last), "");
+  }
+  close_heap(&of);
+}
+
 static void *born(wn_domain *domain, const wn_allocation *allocation, void *context) {
   (void)domain;
   return allocation->size == 77 ? context : NULL;
@@ -192,6 +221,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(steps_have_names_fields_and_runs),
       cmocka_unit_test(data_of_an_ephemeron_need_its_keys),
+      cmocka_unit_test(a_chain_of_ephemerons_is_followed),
       cmocka_unit_test(a_tracked_block_is_found_by_its_metadata),
       cmocka_unit_test(misuse_is_told),
   };

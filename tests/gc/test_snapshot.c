@@ -260,8 +260,8 @@ static uint32_t node_of(const struct graph *graph, int number) {
   return NODE_ALL;
 }
 
-/* Of a block some steps away from a root. The graph finds another path where the data of ephemerons
- * are on it. */
+/* Of a block some steps away from a root. In the graph the data of ephemerons hang on the last of
+ * their conditions, so a path with them may be longer there. */
 static void check_path(struct model *model, const struct graph *graph) {
   WN_SCOPE(model->domain);
   size_t blocks = 0, wanted = 0, data = 0;
@@ -276,7 +276,7 @@ static void check_path(struct model *model, const struct graph *graph) {
   for (; node != NODE_ALL; node = graph->parent[node])
     wanted++, data += graph->parent_field[node] == FIELD_DATA;
   assert_int_equal(wn_block_path(model->domain, at, count_blocks, &blocks), WN_OK);
-  data ? assert_true(blocks > 1) : assert_int_equal(blocks, wanted);
+  assert_true(blocks > 1 && (data || blocks <= wanted));
 }
 
 static void check(struct model *model, const char *path) {

@@ -15,6 +15,7 @@ static char path[4096];
 struct host {
   int told_by; /* the process that told the roots */
   int error;   /* to fail with; 0: none */
+  bool refers_wrongly;
 };
 
 static void roots(wn_snapshot *snapshot, void *context) {
@@ -33,6 +34,7 @@ static void blocks(wn_snapshot *snapshot, void *context) {
   if (host->error) wn_snapshot_fail(snapshot, host->error);
   wn_snapshot_block(snapshot, 0x1040, &(wn_block_info){.type = 2, .words = 5});
   wn_snapshot_block(snapshot, 0x1080, &(wn_block_info){.type = 3, .words = 2, .outside = 1000});
+  if (host->refers_wrongly) wn_snapshot_reference(snapshot, 0, 0x1000);
   wn_snapshot_type(snapshot, 2, "string");
   wn_snapshot_type(snapshot, 3, "buffer");
   wn_snapshot_field(snapshot, 1, 1, "rest");
@@ -83,6 +85,16 @@ static void what_cannot_be_told_is_no_file(void **state) {
   assert_int_equal(wn_snapshot_end(snapshot), WN_EIO);
   assert_non_null(strstr(wn_last_error(), strerror(ENOMEM)));
   assert_true(access(path, F_OK));
+  static const int errors[] = {-1, 255, 256, 100000};
+  for (int i = 0; i < 4; i++) {
+    host.error = errors[i];
+    assert_int_equal(wn_snapshot_begin(path, &source, &snapshot), WN_OK);
+    assert_int_equal(wn_snapshot_end(snapshot), WN_EIO);
+    assert_true(access(path, F_OK));
+  }
+  host = (struct host){.refers_wrongly = true};
+  assert_int_equal(wn_snapshot_begin(path, &source, &snapshot), WN_OK);
+  assert_int_equal(wn_snapshot_end(snapshot), WN_EIO);
   assert_int_equal(wn_snapshot_begin("/no/such/folder/file", &source, &snapshot), WN_EIO);
   assert_int_equal(wn_snapshot_begin(NULL, &source, &snapshot), WN_EINVAL);
   assert_int_equal(wn_snapshot_begin(path, &none, &snapshot), WN_EINVAL);

@@ -1,8 +1,8 @@
 /* One path from a root to a block.
  *
  * The search is breadth first, from all roots but the caller's handle, while the world is stopped:
- * so no shorter path leads there. A weak block leads nowhere, and waits. When nothing else is left,
- * the data of each ephemeron whose keys have been met are met, too, and the search goes on. */
+ * so no shorter path leads there. An ephemeron leads to its data once all of its keys have been met;
+ * until then it waits for the first of them that has not. */
 #include "base/array.h"
 #include "base/error.h"
 #include "base/hash.h"
@@ -35,8 +35,12 @@ struct search {
   struct met *met;
   size_t count, capacity;
   struct index by_block;
-  uint32_t *waiting; /* ephemerons */
+  struct waiter {
+    wn_value key;
+    uint32_t ephemeron; /* that waits for it */
+  } * waiting;
   size_t waiting_count, waiting_capacity;
+  struct index by_key;
   bool found, no_memory;
 };
 
@@ -63,38 +67,50 @@ static void meet(struct search *search, wn_value block, uint32_t parent, size_t 
 
 /* ---- the search ---- */
 
-static void visit_fields(struct search *search, uint32_t at) {
+/* The first key of an ephemeron that was not met; WEAK_EMPTY: all were. */
+static wn_value unmet_key(const struct search *search, wn_value ephemeron) {
+  for (size_t i = WEAK_KEYS; i < header_words(header_of(ephemeron)); i++) {
+    wn_value key = field_load((const wn_value *)ephemeron + i);
+    if (key != WEAK_EMPTY && !(key & 1) && !is_met(search, key)) return key;
+  }
+  return WEAK_EMPTY;
+}
+
+static void visit_ephemeron(struct search *search, uint32_t at) {
+  wn_value ephemeron = search->met[at].block, data = field_load((const wn_value *)ephemeron + WEAK_DATA);
+  if (data == WEAK_EMPTY || data & 1) return;
+  struct waiter waiter = {unmet_key(search, ephemeron), at};
+  if (waiter.key == WEAK_EMPTY) {
+    meet(search, data, at, WEAK_DATA);
+    return;
+  }
+  search->no_memory |= !ARRAY_ADD(search->waiting, search->waiting_count, search->waiting_capacity, waiter) ||
+                       !index_add(&search->by_key, hash_of(waiter.key), (uint32_t)search->waiting_count);
+}
+
+/* A waiter that is woken may wait for another key, behind those that the walk passes. */
+static void wake(struct search *search, wn_value key) {
+  struct index_walk walk = {.hash = hash_of(key)};
+  uint32_t *woken = NULL, number;
+  size_t count = 0, capacity = 0;
+  while ((number = index_next(&search->by_key, &walk)))
+    if (search->waiting[number - 1].key == key)
+      search->no_memory |= !ARRAY_ADD(woken, count, capacity, search->waiting[number - 1].ephemeron);
+  for (size_t i = 0; i < count && wants_more(search); i++) visit_ephemeron(search, woken[i]);
+  free(woken);
+}
+
+static void visit_block(struct search *search, uint32_t at) {
   wn_value block = search->met[at].block, header = header_of(block);
+  if (search->waiting_count) wake(search, block);
   if (header_tag(header) == WN_TAG_WEAK) {
-    search->no_memory |= !ARRAY_ADD(search->waiting, search->waiting_count, search->waiting_capacity, at);
+    visit_ephemeron(search, at);
     return;
   }
   for (size_t i = 0; i < block_scanned(header, (const wn_value *)block) && wants_more(search); i++) {
     wn_value value = field_load((const wn_value *)block + i);
     if (!(value & 1)) meet(search, value, at, i);
   }
-}
-
-static bool keys_are_met(const struct search *search, wn_value ephemeron) {
-  for (size_t i = WEAK_KEYS; i < header_words(header_of(ephemeron)); i++) {
-    wn_value key = field_load((const wn_value *)ephemeron + i);
-    if (key != WEAK_EMPTY && !(key & 1) && !is_met(search, key)) return false;
-  }
-  return true;
-}
-
-static void meet_data(struct search *search) {
-  size_t left = 0;
-  for (size_t i = 0; i < search->waiting_count; i++) {
-    uint32_t at = search->waiting[i];
-    wn_value ephemeron = search->met[at].block, data = field_load((const wn_value *)ephemeron + WEAK_DATA);
-    if (data == WEAK_EMPTY || data & 1) continue;
-    if (keys_are_met(search, ephemeron))
-      meet(search, data, at, WEAK_DATA);
-    else
-      search->waiting[left++] = at;
-  }
-  search->waiting_count = left;
 }
 
 struct roots {
@@ -109,12 +125,8 @@ static void meet_root(struct holders_walk *walk, const wn_value *slot) {
 
 static void run(struct search *search) {
   struct roots roots = {{.meet = meet_root}, search};
-  size_t at = 0;
   holders_each(search->heap, &roots.walk);
-  while (wants_more(search) && at < search->count) {
-    while (wants_more(search) && at < search->count) visit_fields(search, (uint32_t)at++);
-    if (wants_more(search)) meet_data(search);
-  }
+  for (size_t at = 0; wants_more(search) && at < search->count; at++) visit_block(search, (uint32_t)at);
 }
 
 /* ---- telling the steps ---- */
@@ -239,7 +251,7 @@ static wn_status find_path(wn_domain *domain, const struct goal *goal, wn_path_v
   hooks_running--;
   helpers_resume(domain->heap);
   world_release(domain);
-  free(search.met), free(search.by_block.slots), free(search.waiting);
+  free(search.met), free(search.by_block.slots), free(search.waiting), free(search.by_key.slots);
   domain_reset_limit(domain);
   return search.no_memory ? error_set(WN_ENOMEM, "path to a block: no memory for the blocks it met") : WN_OK;
 }
@@ -266,7 +278,8 @@ wn_status wn_sample_path(wn_domain *domain, const wn_profile *profile, const voi
   DEBUG_DOMAIN(domain);
   wn_status status = check(domain, visit);
   if (status) return status;
-  if (!profile) return error_set(WN_EINVAL, "path to a block: the profile is NULL");
+  if (!profile || !metadata)
+    return error_set(WN_EINVAL, "path to a block: the profile or the metadata are NULL");
   return find_path(domain, &(struct goal){.profile = profile, .metadata = metadata}, visit, context);
 }
 /* SPDX-License-Identifier: MIT */
