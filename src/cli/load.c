@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/text.h"
+#include "sources/files/open.h"
 #include "trace/history.h"
 #include <stdio.h>
 #include <string.h>
@@ -149,6 +150,11 @@ wn_status load_needs_lives(const struct recording *recording, const char *name, 
   if (!source_limits(recording->samples->source)->no_lives) return WN_OK;
   return error_set(WN_EINVAL, "%.100s does not tell when which block was freed, and %s needs to know that",
                    name, what);
+}
+
+int load_refuse_unlike(const char *one, const char *other) {
+  if (!other || source_is_snapshot(one) == source_is_snapshot(other)) return 0;
+  return fail_job("%s, %s: one is a heap snapshot, the other is none: they cannot be compared", one, other);
 }
 
 wn_status load_check_grouping(const struct report_options *options, const struct recording *recording,

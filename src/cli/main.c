@@ -128,9 +128,9 @@ const struct command commands[] = {
      diff_print_options},
     {"heap", command_heap, "say what holds the blocks of a collected heap",
      "heap [OPTION...] FILE [AFTER [AFTER2]]",
-     "      --path NAME        print the paths from the roots to the blocks of this type, or of a type and\n"
-     "                         name as the screen has them, such as 'variable log'\n"
-     "      --dominators       print all that large roots and blocks hold, as a tree\n"
+     "      --path NAME        print the paths from the roots to the blocks of this type or name, or of both,\n"
+     "                         such as 'variable log'\n"
+     "      --dominators       print more of what the roots hold, as a tree\n"
      "      --trace FILE       where the trace is that recorded the heap; default: where it was\n"
      "  -n, --top N            print so many rows of each table; default 10\n"
      "  -j, --json             print a JSON object\n"
@@ -142,7 +142,7 @@ const struct command commands[] = {
      "\n"
      "Examples:\n"
      "  winnow heap now.heap\n"
-     "  winnow heap --path cache now.heap\n"
+     "  winnow heap --path 'variable log' now.heap\n"
      "  winnow heap first.heap second.heap third.heap\n",
      NULL},
     {"info", command_info, "show what a trace is and how complete it is", "info [OPTION...] FILE...",

@@ -11,6 +11,10 @@ const char *holder_name(const struct graph *graph, uint32_t node, char name[NAME
       [HOLDER_GLOBALS] = "globals", [HOLDER_FINALISERS] = "finalisers that are to run",
       [HOLDER_PINS] = "pins",
   };
+  static const char *const named[HOLDER_KINDS] = {
+      [HOLDER_HANDLES] = "root",         [HOLDER_ROOTS] = "root", [HOLDER_GLOBALS] = "global",
+      [HOLDER_FINALISERS] = "finaliser", [HOLDER_PINS] = "pin",
+  };
   const struct graph_holder *holder = &graph->holders[node - NODE_HOLDERS];
   char domain[32] = "";
   if (holder->domain) snprintf(domain, sizeof domain, " of domain %llu", (unsigned long long)holder->domain);
@@ -18,8 +22,7 @@ const char *holder_name(const struct graph *graph, uint32_t node, char name[NAME
     snprintf(name, NAME_MOST, "%s%s%s", kinds[holder->kind],
              holder->kind == HOLDER_GLOBALS ? " without a name" : "", domain);
   else
-    snprintf(name, NAME_MOST, "%s \"%s\"%s", holder->kind == HOLDER_GLOBALS ? "global" : "root", holder->name,
-             domain);
+    snprintf(name, NAME_MOST, "%s \"%s\"%s", named[holder->kind], holder->name, domain);
   return name;
 }
 

@@ -117,7 +117,7 @@ size_t paths_steps(const struct graph *graph, uint32_t node, struct path_step *s
   for (uint32_t on = node, blocks = 1, last = node; on != NODE_ALL; on = graph->parent[on], blocks++) {
     if (repeats(graph, on)) continue;
     at--;
-    if (at >= left_out) steps[at - left_out] = (struct path_step){last, field_into(graph, on), blocks};
+    if (at >= left_out) steps[at - left_out] = (struct path_step){last, on, field_into(graph, on), blocks};
     last = graph->parent[on];
     blocks = 0;
   }

@@ -29,6 +29,7 @@ struct paths {
  * leads. */
 struct path_step {
   uint32_t node;  /* the last of them; a holder first */
+  uint32_t first; /* the first of them */
   uint32_t field; /* FIELD_MOST: any of an array */
   uint32_t blocks;
 };

@@ -246,7 +246,7 @@ static void tell_roots_of_runtime(struct taking *of) {
     add(&of->weak, (uintptr_t)list, &of->no_memory);
   begin_roots(of, WN_ROOT_LANGUAGE, "C");
   caml_scan_global_roots(visit_root);
-  begin_roots(of, WN_ROOT_FINALISER, "finalisers");
+  begin_roots(of, WN_ROOT_FINALISER, NULL);
   caml_final_do_roots(visit_root);
   begin_roots(of, WN_ROOT_LANGUAGE, "Gc.Memprof");
   caml_memprof_do_roots(visit_root);

@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/heap/heap_text.h"
 #include "cli/text.h"
+#include <math.h>
 #include <string.h>
 #include <time.h>
 
@@ -70,7 +71,9 @@ static void print_row(const struct growth *row) {
   int64_t blocks = (int64_t)(row->blocks[row->count - 1] - row->blocks[0]);
   printf("%11s", text_bytes(text, (double)row->bytes[0]));
   for (size_t i = 1; i < row->count; i++) printf("  %11s", text_change(text, (double)change(row, i - 1, i)));
-  printf("  %+11lld  ", (long long)blocks);
+  char count[40];
+  snprintf(count, sizeof count, "%c%s", blocks < 0 ? '-' : '+', text_count(text, fabs((double)blocks)));
+  printf("  %11s  ", count);
   heap_print_name(row->name, name_column(row->count));
   putchar('\n');
 }

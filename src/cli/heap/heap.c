@@ -2,6 +2,7 @@
 #include "cli/ascii.h"
 #include "cli/command.h"
 #include "cli/heap/heap_text.h"
+#include "cli/input.h"
 #include <getopt.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -89,6 +90,8 @@ int command_heap(int argc, char **argv) {
     return fail_usage("heap", "which snapshot? usage: winnow heap [OPTION...] FILE [AFTER [AFTER2]]");
   if (count > FILES_MOST) return fail_usage("heap", "three snapshots at most can be compared");
   code = check(&options, count);
+  if (!code && options.output && input_is_same_file(argv[optind], options.output))
+    code = fail_usage("heap", "%s is the snapshot; give the output another name", options.output);
   while (!code && opened < count) code = heap_open(&files[opened], argv[(size_t)optind + opened]), opened++;
   if (!code) code = print(&options, files, count);
   while (opened) heap_close(&files[--opened]);

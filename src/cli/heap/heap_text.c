@@ -5,6 +5,7 @@
 #include "base/open_file.h"
 #include "cli/command.h"
 #include "cli/text.h"
+#include "sources/files/open.h"
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -42,7 +43,11 @@ static int load(struct heap_file *file, int descriptor) {
   wn_status error = graph_load(&file->graph, bytes, count);
   show(file, 0.5);
   if (bytes) munmap(bytes, count);
+  if (error && source_is_trace(file->name))
+    return fail_job("%s: it is a trace, and no heap snapshot: see winnow report", file->name);
   if (error) return fail_job("%s: %s", file->name, error_text());
+  if (!file->graph.complete && file->graph.first_block == file->graph.node_count)
+    return fail_job("%s: the file ends before its first block", file->name);
   return compute(file);
 }
 

@@ -7,14 +7,16 @@
 
 enum { STEPS_MOST = 64, HOLDER_INDENT = 4, STEP_INDENT = 6 };
 
-/* The data of an ephemeron hang on one of its conditions in the graph (retention/graph.h). */
-static void print_step(const struct graph *graph, const struct path_step *step) {
-  uint32_t parent = graph->parent[step->node];
+/* `alone`: the group has this path only; else those of its other blocks are longer or shorter where
+ * there are several of a type. The data of an ephemeron hang on one of its conditions in the graph (retention/graph.h). */
+static void print_step(const struct graph *graph, const struct path_step *step, bool alone) {
+  uint32_t parent = graph->parent[step->first];
   const char *field = NULL;
   char name[NAME_MOST], text[2 * NAME_MOST + 128], number[32], count[48] = "", index[16];
   if (step->field < FIELD_MOST) field = graph_field_name(graph, graph->node_type[parent], step->field);
   snprintf(index, sizeof index, "%u", step->field);
-  if (step->blocks > 1) snprintf(count, sizeof count, " x %s", text_count(number, step->blocks));
+  if (step->blocks > 1)
+    snprintf(count, sizeof count, alone ? " x %s" : " (one or more)", text_count(number, step->blocks));
   block_name(graph, step->node, name);
   if (step->field == FIELD_DATA)
     snprintf(text, sizeof text, "(data, also needs the ephemeron and all of its keys) %s%s", name, count);
@@ -38,7 +40,7 @@ static bool holds(const struct dominators *dominators, uint32_t holder, uint32_t
   return node == holder;
 }
 
-static void print_path(const struct heap_file *file, uint32_t node) {
+static void print_path(const struct heap_file *file, uint32_t node, bool alone) {
   const struct graph *graph = &file->graph;
   struct path_step steps[STEPS_MOST];
   size_t count = paths_steps(graph, node, steps, STEPS_MOST), told = count < STEPS_MOST ? count : STEPS_MOST;
@@ -49,7 +51,7 @@ static void print_path(const struct heap_file *file, uint32_t node) {
   putchar('\n');
   if (count > told + 1)
     printf("%*s... %s\n", STEP_INDENT, "", text_number_of(number, (double)(count - told - 1), "step"));
-  for (size_t at = count == told; at < told; at++) print_step(graph, &steps[at]);
+  for (size_t at = count == told; at < told; at++) print_step(graph, &steps[at], alone);
   if (!holds(&file->dominators, holder, node)) printf("%*salso led to by others\n", HOLDER_INDENT, "");
 }
 
@@ -88,11 +90,11 @@ static void print_group(const struct heap_file *file, const struct paths *paths,
   text_style(stdout, STYLE_PLAIN);
   printf("   by %s, %s of their own\n", text_number_of(blocks, (double)group->blocks, "block"),
          text_bytes(bytes, (double)group->bytes));
-  print_path(file, group->example);
+  print_path(file, group->example, group->blocks == 1);
   print_origin(file, paths, group);
 }
 
-/* Blocks of a type, or a type and what the language says of the block. */
+/* Blocks of a type, or what the language says of the block, or both. */
 struct wanted {
   const struct graph *graph;
   const char *name;
@@ -101,12 +103,12 @@ struct wanted {
 static bool is_wanted(void *context, uint32_t node) {
   const struct wanted *wanted = context;
   const struct graph *graph = wanted->graph;
-  const char *type = graph_type_name(graph, graph->node_type[node]), *described;
+  const char *type = graph_type_name(graph, graph->node_type[node]);
+  const char *described = graph_description(graph, node), *name = wanted->name;
   size_t length = strlen(type);
-  if (strncmp(type, wanted->name, length)) return false;
-  if (!wanted->name[length]) return true;
-  return wanted->name[length] == ' ' && (described = graph_description(graph, node)) &&
-         !strcmp(described, wanted->name + length + 1);
+  if (!strcmp(type, name) || (described && !strcmp(described, name))) return true;
+  return described && !strncmp(type, name, length) && name[length] == ' ' &&
+         !strcmp(described, name + length + 1);
 }
 
 /* ---- shared ---- */

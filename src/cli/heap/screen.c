@@ -5,7 +5,11 @@
 #include "cli/text.h"
 #include <time.h>
 
-enum { TYPE_COLUMN = 42, SITE_COLUMN = 40 };
+enum {
+  TYPE_COLUMN = 42,
+  SITE_COLUMN = 40,
+  SMALL = 1000 /* a site of less than the heap / this is only counted */
+};
 
 static void print_warnings(const struct graph *graph) {
   char number[64];
@@ -63,13 +67,16 @@ static void print_sites(const struct heap_file *file, size_t top) {
     putchar('\n');
   }
   if (!file->sites.count) return;
-  snprintf(explanation, sizeof explanation, "estimates from %s, each with its own 95 %% range",
+  snprintf(explanation, sizeof explanation, "estimates from %s with headers, each with its own 95 %% range",
            text_number_of(samples, (double)file->sites.samples, "sampled block"));
   putchar('\n');
   heap_print_title("ALLOCATED IN", explanation);
   puts("      bytes          range  share  function");
-  for (size_t i = 0; i < file->sites.count && i < top; i++) print_site(file, &file->sites.rows[i]);
-  if (file->sites.count > top) printf("%*s%zu more\n", SITE_COLUMN, "", file->sites.count - top);
+  size_t told = 0;
+  while (told < file->sites.count && told < top &&
+         (!told || SMALL * file->sites.rows[told].bytes.estimate >= (double)file->graph.bytes))
+    print_site(file, &file->sites.rows[told++]);
+  if (file->sites.count > told) printf("%*s%zu more\n", SITE_COLUMN, "", file->sites.count - told);
 }
 
 /* A command, with what it prints if that fits. The words and `after` need no quotes. */
@@ -117,8 +124,8 @@ void heap_print_head(const struct heap_file *file) {
     text_name(stdout, graph->language);
   }
   uint32_t reachable = file->dominators.retained_blocks[NODE_ALL];
-  printf("\n\n  Reachable  %10s   in %s, exactly\n", text_bytes(bytes, (double)graph->bytes),
-         text_number_of(blocks, reachable, "block"));
+  printf("\n\n  Reachable  %10s   in %s%s\n", text_bytes(bytes, (double)graph->bytes),
+         text_number_of(blocks, reachable, "block"), graph->complete ? ", exactly" : " that the file has");
   uint32_t garbage = graph->node_count - graph->first_block - reachable;
   uint64_t all = 0;
   for (uint32_t node = graph->first_block; node < graph->node_count; node++) all += graph->node_bytes[node];

@@ -176,7 +176,8 @@ int command_diff(int argc, char **argv) {
   struct recording *before = NULL, *after = NULL;
   int code = parse(&options, argc, argv);
   if (code) return code;
-  if (source_is_snapshot(options.file) || (options.other && source_is_snapshot(options.other)))
+  if ((code = load_refuse_unlike(options.file, options.other))) return code;
+  if (source_is_snapshot(options.file))
     return fail_job("winnow heap compares heap snapshots, and winnow html draws the difference");
   code = load_file(&options, options.file, &before);
   if (!code && options.other) code = load_file(&options, options.other, &after);

@@ -57,7 +57,7 @@ static int parse(struct report_options *options, char name[FILENAME_MAX], int ar
   if (input_is_same_file(options->file, options->output) ||
       (options->other && input_is_same_file(options->other, options->output)))
     return fail_usage("html", "%s is the trace; give the page another name with -o FILE", options->output);
-  return 0;
+  return load_refuse_unlike(options->file, options->other);
 }
 
 /* ---- the page's text ---- */

@@ -28,7 +28,7 @@ static int parse(struct report_options *options, int argc, char **argv) {
   options->other = optind + 1 < argc ? argv[optind] : NULL;
   size_t given = options->recording.samples_most;
   options->recording.samples_most = options->full ? 0 : given ? given : USUAL_SAMPLES;
-  return 0;
+  return load_refuse_unlike(options->file, options->other);
 }
 
 /* ---- serving ---- */

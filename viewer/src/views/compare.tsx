@@ -143,6 +143,7 @@ const amountOf = ({ estimate, low, high, samples }: Change['before']) =>
 /** What is held, and at which moment of both runs. */
 function heldWhen(): string {
   const { at } = moment(view.value.where);
+  if (head.value?.limits.no_peak) return 'held';
   return at === null || at === 'peak' ? 'held at the peak' : at === 'end' ? 'held at the end' : `held ${at} after the start`;
 }
 

@@ -118,8 +118,8 @@ function Facts({ head }: { head: Head }) {
       {facts.join(' · ')}
       {before && (
         <>
-          , compared with <Name text={[baseName(before.trace.command[0] ?? 'trace'), ...before.trace.command.slice(1)].join(' ')} />, which ran {duration(before.trace.duration_ns)} ·{' '}
-          {numberOf(before.trace.samples, 'sampled block')}
+          , compared with <Name text={[baseName(before.trace.command[0] ?? 'trace'), ...before.trace.command.slice(1)].join(' ')} />
+          {!before.trace.totals && `, which ran ${duration(before.trace.duration_ns)} · ${numberOf(before.trace.samples, 'sampled block')}`}
         </>
       )}
     </p>

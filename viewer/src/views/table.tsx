@@ -50,7 +50,9 @@ const GROWTH = {
 
 /** What is alive has no life yet; it has a past. */
 const columnsOf = (of: Table | null) =>
-  of?.columns.growth ? [...COLUMNS.filter(({ sort }) => sort !== 'life' && sort !== 'blocks'), GROWTH] : COLUMNS.filter(({ sort }) => sort !== 'life' || !head.value?.limits.no_lives);
+  of?.columns.growth
+    ? [...COLUMNS.filter(({ sort }) => sort !== 'life' && sort !== 'blocks'), GROWTH]
+    : COLUMNS.filter(({ sort }) => (sort !== 'life' || !head.value?.limits.no_lives) && (sort !== 'samples' || !head.value?.trace.totals));
 
 /** Where there is no room for all of these, only that by which the rows are sorted is shown; its head has the others. */
 const isLarge = ({ sort }: { sort: Sort }) => sort === 'self' || sort === 'total' || sort === 'growth';
@@ -138,7 +140,7 @@ function Line({ of, index, place, whole, sum, nearby }: { of: Table; index: numb
       <Amount column="total" value={columns.total[index]!} low={columns.total_low[index]!} high={columns.total_high[index]!} samples={columns.samples[index]!} whole={whole} />
       <td class="share">{sum > 0 && sharedOf(of)[index]! > 0 ? share(sharedOf(of)[index]! / sum) : '–'}</td>
       {!columns.growth && <td class="blocks" title={tip(columns.blocks_low[index]!, columns.blocks_high[index]!, shortCount)}>{shortCount(columns.blocks[index]!)}</td>}
-      <td class="samples">{shortCount(samplesOf(of, view.value.sort)[index]!)}</td>
+      {!head.value?.trace.totals && <td class="samples">{shortCount(samplesOf(of, view.value.sort)[index]!)}</td>}
       {columns.growth ? <Growth of={of} index={index} /> : !head.value?.limits.no_lives && <td class="life" title={tip(columns.life_low[index]!, columns.life_high[index]!, shortDuration)}>{lifeOf(of, index)}</td>}
     </tr>
   );
