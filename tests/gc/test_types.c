@@ -319,6 +319,30 @@ static void domains_share_a_trace(void **state) {
   }
 }
 
+enum { OLD_BLOCKS = 3 };
+
+static void make_old(wn_domain *domain, void *argument) {
+  WN_SCOPE(domain);
+  (void)argument;
+  for (int i = 0; i < OLD_BLOCKS; i++) wn_alloc(domain, LARGE + 1, WN_TAG_RAW);
+}
+
+/* Such a domain would need no collection to end. */
+static void a_domain_that_made_only_old_blocks_has_their_types_asked_when_it_ends(void **state) {
+  (void)state;
+  wn_domain *domain = open_heap(true);
+  wn_trace *trace = start_trace(domain, 1);
+  wn_join *join;
+  hook_calls = 0;
+  assert_int_equal(wn_domain_spawn(domain, make_old, NULL, &join), WN_OK);
+  assert_int_equal(wn_join_wait(domain, join), WN_OK);
+  assert_int_equal(hook_calls, OLD_BLOCKS);
+  assert_int_equal(wn_trace_stop(domain, trace), WN_OK);
+  close_heap(domain);
+  assert_int_equal(read_trace(), OLD_BLOCKS);
+  forget_names();
+}
+
 /* The child leaves the trace to its parent, and asks the language for nothing. ThreadSanitizer lets
  * it have no other threads. */
 static void a_child_of_a_fork_asks_nothing(void **state) {
@@ -463,6 +487,7 @@ int main(void) {
       cmocka_unit_test(without_a_language_a_type_is_the_tag),
       cmocka_unit_test(the_end_of_a_trace_asks_for_the_types_that_are_left),
       cmocka_unit_test(domains_share_a_trace),
+      cmocka_unit_test(a_domain_that_made_only_old_blocks_has_their_types_asked_when_it_ends),
       cmocka_unit_test(a_child_of_a_fork_asks_nothing),
       cmocka_unit_test(types_without_a_name_have_their_number),
       cmocka_unit_test(many_kinds_of_custom_blocks_have_a_name_in_common),

@@ -41,7 +41,8 @@ struct wn_domain *ending_take_memory(void) {
 bool ending_has_young(const struct wn_domain *domain) {
   const struct remembered *remembered = &domain->remembered;
   return domain_young_used(domain) || domain->custom_count || remembered->all ||
-         remembered->at != remembered->begin || weak_has_young(domain) || finalisers_have_young(domain);
+         remembered->at != remembered->begin || weak_has_young(domain) || finalisers_have_young(domain) ||
+         domain->untyped.count;
 }
 
 void ending_displace(struct wn_domain *domain) {

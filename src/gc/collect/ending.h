@@ -18,7 +18,7 @@
 struct wn_domain *ending_take_memory(void);
 
 /* What the next minor collection would lose with this domain. It can have stored young blocks of
- * other domains, too. */
+ * other domains, too, and noted old blocks of which the language has not told the type. */
 bool ending_has_young(const struct wn_domain *domain);
 
 /* The heap takes over the domain's counts, pools, spans, registry and orphans. The domain is
