@@ -38,8 +38,8 @@ typedef struct wn_allocation {
   /* In resize: the size before, in bytes. In alloc: 0, unless an unsampled block grew and some of
    * its new words were sampled. */
   size_t previous_bytes;
-  /* The tag of a block of Winnow's collected heap (value.h); else 0. The language's own types
-   * (wn_heap_hooks.type_of) are in traces alone: a new block's fields are not set yet. */
+  /* The tag of a block of Winnow's collected heap (value.h); else 0. Only traces have the language's
+   * own types (wn_heap_hooks.type_of): a new block's fields are not set yet. */
   unsigned tag;
   /* The name in the wn_custom_ops of a custom block, also of memory outside that it stands for;
    * NULL of other blocks. */

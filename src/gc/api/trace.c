@@ -73,11 +73,12 @@ static void tell_type(void *context, void *metadata, unsigned type) {
   recorder_type(telling->trace->recorder, &told, hooks->type_name, hooks->context);
 }
 
-/* TYPES of host.h. A child of a fork asks no more. */
+/* TYPES of host.h. A child of a fork asks no more, and a trace without a profile has no blocks. */
 static void record_types(const struct heap_trace *trace, struct wn_heap *heap) {
   const wn_profile *profile = (const wn_profile *)atomic_load(&trace->profile);
+  if (!profile || !recorder_is_ours(trace->recorder)) return;
   struct telling telling = {trace, os_monotonic_ns()};
-  if (recorder_is_ours(trace->recorder)) host_ask_types(heap, profile, tell_type, &telling);
+  host_ask_types(heap, profile, tell_type, &telling);
 }
 
 static void hear(struct listener *listener, const struct event *event) {
