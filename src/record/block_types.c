@@ -3,24 +3,32 @@
 
 #include <stdio.h>
 
-/* The number of the type at a place. `*first`: its name is not written; the caller writes it. */
-static uint32_t number_at(struct block_types *types, unsigned place, bool *first) {
+/* The number of the type at a place. */
+static uint32_t number_at(struct block_types *types, unsigned place) {
   _Atomic(uint32_t) *at = &types->number[place];
   uint32_t number = atomic_load_explicit(at, memory_order_relaxed);
   if (!number) {
-    uint32_t fresh = 2 * (atomic_fetch_add_explicit(&types->numbers, 1, memory_order_relaxed) + 1);
+    uint32_t fresh = 2 * (atomic_fetch_add(&types->numbers, 1) + 1);
     if (atomic_compare_exchange_strong_explicit(at, &number, fresh, memory_order_relaxed,
                                                 memory_order_relaxed))
       number = fresh;
   }
-  *first = !(number & 1) && !(atomic_fetch_or_explicit(at, 1, memory_order_relaxed) & 1);
   return number / 2;
 }
 
-static void write_name(struct trace_writer *writer, const struct trace_type *event, const char *name) {
+static bool has_name(struct block_types *types, unsigned place) {
+  return atomic_load_explicit(&types->number[place], memory_order_acquire) & 1;
+}
+
+/* The place says so afterwards. The names may be forgotten meanwhile, this one too: then it does not. */
+static void write_name(struct block_types *types, unsigned place, struct trace_writer *writer,
+                       const struct trace_type *event, const char *name) {
   struct trace_type_name named = {
       .time_ns = event->time_ns, .thread = event->thread, .type = event->type, .name = trace_text_of(name)};
+  uint32_t forgotten = atomic_load(&types->forgotten);
   trace_write_type_name(writer, &named);
+  atomic_fetch_or(&types->number[place], 1);
+  if (atomic_load(&types->forgotten) != forgotten) atomic_fetch_and(&types->number[place], ~UINT32_C(1));
 }
 
 /* The place of a name among those of custom blocks. It is compared as a pointer: there are few. */
@@ -57,31 +65,34 @@ void block_types_write_born(struct block_types *types, struct trace_writer *writ
   char text[32];
   const char *name = NULL;
   unsigned place = tag;
-  bool first;
   if (custom_name && *custom_name) {
     place = TYPE_CUSTOM + custom_place(types, custom_name);
     name = place < TYPE_LANGUAGE - 1 ? custom_name : "other custom blocks";
   }
-  event.type = number_at(types, place, &first);
-  if (first) write_name(writer, &event, name ? name : type_text_of_tag(tag, text));
+  event.type = number_at(types, place);
+  if (!has_name(types, place))
+    write_name(types, place, writer, &event, name ? name : type_text_of_tag(tag, text));
   trace_write_type(writer, &event);
 }
 
 void block_types_write_language(struct block_types *types, struct trace_writer *writer,
                                 struct trace_type event, unsigned type, block_types_name *name,
                                 void *context) {
-  bool in_range = type < WN_TYPES_MOST, first;
-  event.type = number_at(types, TYPE_LANGUAGE + (in_range ? type : WN_TYPES_MOST), &first);
-  if (first) {
+  bool in_range = type < WN_TYPES_MOST;
+  unsigned place = TYPE_LANGUAGE + (in_range ? type : WN_TYPES_MOST);
+  event.type = number_at(types, place);
+  if (!has_name(types, place)) {
     char text[32];
     const char *found = name && in_range ? name(type, context) : NULL;
-    write_name(writer, &event, found && *found ? found : type_text_of_number(type, text));
+    write_name(types, place, writer, &event, found && *found ? found : type_text_of_number(type, text));
   }
   trace_write_type(writer, &event);
 }
 
 void block_types_forget_names(struct block_types *types) {
-  for (size_t i = 0; i < TYPE_PLACES; i++)
-    atomic_fetch_and_explicit(&types->number[i], ~UINT32_C(1), memory_order_relaxed);
+  atomic_fetch_add(&types->forgotten, 1);
+  if (!atomic_load(&types->numbers)) return;
+  for (unsigned place = 0; place < TYPE_PLACES; place++)
+    if (has_name(types, place)) atomic_fetch_and(&types->number[place], ~UINT32_C(1));
 }
 /* SPDX-License-Identifier: MIT */

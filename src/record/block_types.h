@@ -2,8 +2,9 @@
  *
  * The type of a custom block is the name of its operations, that of another block what the language
  * says of it, or else its tag. A type gets its number in the trace when it is first used, so that
- * the frequent ones have small numbers, which take one byte. Its name is written before, and again
- * once chunks were dropped, which may have had it.
+ * the frequent ones have small numbers, which take one byte. Its name is written before that, by each
+ * of the threads that use it first at the same time; and again once chunks were dropped, which may
+ * have had it.
  */
 #ifndef RECORD_BLOCK_TYPES_H
 #define RECORD_BLOCK_TYPES_H
@@ -24,7 +25,8 @@ enum {
 /* Written by any thread. */
 struct block_types {
   _Atomic(const char *) customs[TYPE_CUSTOM_MOST - 1];
-  _Atomic(uint32_t) numbers; /* that were given, or a few more */
+  _Atomic(uint32_t) numbers;   /* that were given, or a few more */
+  _Atomic(uint32_t) forgotten; /* how often the names were */
   /* By place: twice the number; one more if its name is written. 0: it has none yet. */
   _Atomic(uint32_t) number[TYPE_PLACES];
 };
