@@ -24,6 +24,19 @@ int __wrap_madvise(void *begin, size_t size, int advice) {
   return __real_madvise(begin, size, advice);
 }
 
+static bool watches_unmapping;
+static size_t unmapped_bytes;
+
+int __real_munmap(void *begin, size_t size);
+int __wrap_munmap(void *begin, size_t size);
+int __wrap_munmap(void *begin, size_t size) {
+  if (watches_unmapping) {
+    assert_false(lock_is_mine(&under_test.lock));
+    unmapped_bytes += size;
+  }
+  return __real_munmap(begin, size);
+}
+
 static struct chunks *many_chunks(void) {
   struct chunks *chunks = &under_test;
   struct chunk *of;
@@ -205,15 +218,29 @@ static void what_no_block_needed_goes_back_when_a_cycle_ends(void **state) { /* 
   char *mappings[COUNT];
   for (int i = 0; i < COUNT; i++) mappings[i] = map_large(chunks, LARGE, true);
   for (int i = 0; i < COUNT; i++) chunks_unmap_large(chunks, mappings[i], LARGE);
-  chunks_decay(chunks, 0);
+  chunks_decay(chunks, 0, SIZE_MAX);
   idle_bytes_are(chunks, COUNT * LARGE);
   for (int i = 0; i < COUNT - 1; i++) mappings[i] = map_large(chunks, LARGE, false);
   for (int i = 0; i < COUNT - 1; i++) chunks_unmap_large(chunks, mappings[i], LARGE);
-  chunks_decay(chunks, 0);
+  chunks_decay(chunks, 0, SIZE_MAX);
   idle_bytes_are(chunks, (COUNT - 1) * LARGE);
-  chunks_decay(chunks, 0);
+  chunks_decay(chunks, 0, SIZE_MAX);
   idle_bytes_are(chunks, 0);
   assert_int_equal(mapped_bytes(chunks), 0);
+  chunks_destroy(chunks);
+}
+
+static void what_the_limit_has_no_room_for_goes_back_when_a_cycle_ends(void **state) { /* G31b */
+  (void)state;
+  struct chunks *chunks = no_chunks();
+  char *one = map_large(chunks, LARGE, true), *other = map_large(chunks, LARGE, true);
+  chunks_unmap_large(chunks, one, LARGE);
+  chunks_unmap_large(chunks, other, LARGE);
+  chunks_decay(chunks, 0, LARGE);
+  idle_bytes_are(chunks, LARGE);
+  assert_ptr_equal(chunks->idle[0].at, other);
+  chunks_decay(chunks, 0, LARGE - 1);
+  idle_bytes_are(chunks, 0);
   chunks_destroy(chunks);
 }
 
@@ -221,14 +248,14 @@ static void idle_mappings_are_few(void **state) { /* G31b */
   (void)state;
   enum { COUNT = TINY ? 2 * IDLE_MOST : 40 };
   struct chunks *chunks = no_chunks();
-  char *mappings[COUNT], *huge = map_large(chunks, IDLE_LARGEST + 4096, true);
-  chunks_decay(chunks, 2 * IDLE_LARGEST / UNIT_BYTES); /* the allowance */
-  chunks_unmap_large(chunks, huge, IDLE_LARGEST + 4096);
+  char *mappings[COUNT], *huge = map_large(chunks, IDLE_BYTES + 4096, true);
+  chunks_decay(chunks, 2 * IDLE_BYTES / UNIT_BYTES, SIZE_MAX);
+  chunks_unmap_large(chunks, huge, IDLE_BYTES + 4096);
   idle_bytes_are(chunks, 0);
-  chunks_decay(chunks, 0);
+  chunks_decay(chunks, 0, SIZE_MAX);
   for (int i = 0; i < COUNT; i++) mappings[i] = map_large(chunks, LARGE, true);
   for (int i = 0; i < COUNT; i++) chunks_unmap_large(chunks, mappings[i], LARGE);
-  size_t most = TINY ? (size_t)IDLE_MOST : IDLE_LARGEST / LARGE;
+  size_t most = TINY ? (size_t)IDLE_MOST : IDLE_BYTES / LARGE;
   idle_bytes_are(chunks, most * LARGE);
   assert_ptr_equal(chunks->idle[most - 1].at, mappings[COUNT - 1]); /* the newest are left */
   assert_int_equal(chunks_trim(chunks, 0), most * LARGE);
@@ -249,6 +276,51 @@ static void a_limit_is_no_reason_to_refuse_what_idle_mappings_leave(void **state
   assert_int_equal(mapped_bytes(chunks), bytes);
   assert_null(chunks_map_large(chunks, &bytes, false, &zeroed));
   chunks_destroy(chunks);
+}
+
+static void mappings_go_back_while_the_lock_is_free(void **state) {
+  (void)state;
+  struct chunks *chunks = no_chunks();
+  size_t bytes = IDLE_BYTES + 4096;
+  char *huge = map_large(chunks, bytes, true), *one = map_large(chunks, LARGE, true);
+  unmapped_bytes = 0;
+  watches_unmapping = true;
+  chunks_unmap_large(chunks, huge, bytes);
+  assert_int_equal(unmapped_bytes, bytes);
+  chunks_unmap_large(chunks, one, LARGE);
+  one = map_large(chunks, 2 * LARGE, true); /* in place of the idle one */
+  assert_int_equal(unmapped_bytes, bytes + LARGE);
+  chunks_unmap_large(chunks, one, 2 * LARGE);
+  chunks_decay(chunks, 0, 0);
+  assert_int_equal(unmapped_bytes, bytes + 3 * LARGE);
+  watches_unmapping = false;
+  chunks_destroy(chunks);
+}
+
+static size_t idle_after_large_blocks(size_t limit_bytes) {
+  wn_heap *heap;
+  wn_domain *domain;
+  wn_heap_options options = without_helpers();
+  options.soft_limit_bytes = limit_bytes;
+  assert_int_equal(wn_heap_open(&options, &heap), WN_OK);
+  assert_int_equal(wn_domain_attach(heap, &domain), WN_OK);
+  struct chunks *chunks = &heap->store.chunks;
+  {
+    WN_SCOPE(domain);
+    for (int i = 0; i < 4; i++) wn_alloc_bytes(domain, LARGE);
+  }
+  assert_int_equal(wn_gc_full_major(domain), WN_OK);
+  size_t idle = chunks->idle_bytes;
+  if (limit_bytes) assert_true(used_bytes(chunks) + idle <= limit_bytes);
+  assert_int_equal(wn_domain_detach(domain), WN_OK);
+  assert_int_equal(wn_heap_close(heap), WN_OK);
+  return idle;
+}
+
+static void a_heap_with_its_idle_mappings_is_not_beyond_its_limit(void **state) { /* G31b */
+  (void)state;
+  assert_true(idle_after_large_blocks(0) >= (TINY ? LARGE : 4 * LARGE));
+  idle_after_large_blocks(2 * CHUNK_BYTES);
 }
 
 static void a_large_block_in_a_mapping_that_was_used_is_cleared(void **state) { /* G31b */
@@ -284,7 +356,10 @@ int main(void) {
       cmocka_unit_test(small_heaps_touch_nothing_ahead),
       cmocka_unit_test(a_mapping_is_used_again_for_a_block_that_fills_most_of_it),
       cmocka_unit_test(what_no_block_needed_goes_back_when_a_cycle_ends),
+      cmocka_unit_test(what_the_limit_has_no_room_for_goes_back_when_a_cycle_ends),
       cmocka_unit_test(idle_mappings_are_few),
+      cmocka_unit_test(mappings_go_back_while_the_lock_is_free),
+      cmocka_unit_test(a_heap_with_its_idle_mappings_is_not_beyond_its_limit),
       cmocka_unit_test(a_limit_is_no_reason_to_refuse_what_idle_mappings_leave),
       cmocka_unit_test(a_large_block_in_a_mapping_that_was_used_is_cleared),
   };

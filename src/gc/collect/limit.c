@@ -128,6 +128,11 @@ size_t limit_bytes(const struct wn_heap *heap) {
   return bytes == SIZE_MAX ? 0 : bytes;
 }
 
+size_t limit_room(const struct wn_heap *heap) {
+  size_t bytes = atomic_load(&limit_of(heap)->bytes), used = used_bytes(heap);
+  return used < bytes ? bytes - used : 0;
+}
+
 size_t limit_most(const struct wn_heap *heap) {
   return atomic_load_explicit(&limit_of(heap)->most, memory_order_relaxed);
 }

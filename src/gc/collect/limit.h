@@ -85,6 +85,9 @@ void limit_look(struct wn_heap *heap, size_t wanted);
 /* IN FORCE, in bytes; 0: none. Any thread. */
 size_t limit_bytes(const struct wn_heap *heap);
 
+/* IN FORCE: the bytes by which the heap is below. */
+size_t limit_room(const struct wn_heap *heap);
+
 /* PRESSURE: the most words that A may be. */
 size_t limit_most(const struct wn_heap *heap);
 

@@ -195,7 +195,7 @@ static void end_cycle(struct wn_heap *heap, struct wn_domain *leader) {
   pace->cycle_took_ns = atomic_exchange(&pace->work_ns, 0);
   begin_phase(heap, PHASE_IDLE);
   atomic_fetch_add(&heap->major_collections, 1);
-  chunks_decay(&heap->store.chunks, major_allowance(heap) / POOL_WORDS);
+  chunks_decay(&heap->store.chunks, major_allowance(heap) / POOL_WORDS, limit_room(heap));
   finalisers_cycle_ended(heap);
   limit_cycle_ended(heap);
   pace->cycle_ended_ns = os_monotonic_ns();
@@ -220,7 +220,8 @@ static void step(struct wn_heap *heap, struct wn_domain *leader, unsigned what) 
   if (heap_phase(heap) == PHASE_MARK) end_mark(heap, leader);
   bool has_ended = atomic_load(&heap->major_collections) != ended;
   if (has_ended) what &= ~(unsigned)COLLECT_CYCLE;
-  if (heap_phase(heap) == PHASE_IDLE && (what & COLLECT_COMPACT || (has_ended && compact_is_due(heap, allowance_wanted(heap)))))
+  if (heap_phase(heap) == PHASE_IDLE &&
+      (what & COLLECT_COMPACT || (has_ended && compact_is_due(heap, allowance_wanted(heap)))))
     compact(heap, leader, what & COLLECT_COMPACT || !heap->control.max_overhead);
   limit_charge(began);
   limit_look(heap, allowance_wanted(heap));

@@ -33,6 +33,53 @@ static bool may_map(struct chunks *chunks, size_t bytes) {
   return false;
 }
 
+/* ---- mappings that go back ----
+ *
+ * To unmap a large block can take longer than a pause may. So that happens without the lock, which
+ * stopped worlds wait for; until then such mappings are linked by their first bytes. */
+
+struct outgoing {
+  struct outgoing *next;
+  size_t bytes;
+};
+
+static void count_unmapped(struct chunks *chunks, size_t bytes) {
+  size_t mapped = atomic_fetch_sub(&chunks->mapped_bytes, bytes) - bytes;
+  event_size(chunks->events, EVENT_HEAP_SHRINKS, NULL, bytes, mapped);
+}
+
+static void send_back(struct chunks *chunks, char *mapping, size_t bytes) {
+  unpoison(mapping, bytes);
+  struct outgoing *outgoing = (struct outgoing *)(void *)mapping;
+  *outgoing = (struct outgoing){chunks->outgoing, bytes};
+  chunks->outgoing = outgoing;
+  count_unmapped(chunks, bytes);
+}
+
+static struct outgoing *take_outgoing(struct chunks *chunks) {
+  struct outgoing *list = chunks->outgoing;
+  chunks->outgoing = NULL;
+  return list;
+}
+
+/* False if there was none. */
+static bool unmap_all(struct outgoing *list) {
+  bool any = list;
+  for (struct outgoing *next; list; list = next) {
+    next = list->next;
+    metadata_unmap(list, list->bytes);
+  }
+  return any;
+}
+
+static void acquire(struct chunks *chunks) { lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS); }
+
+static void release(struct chunks *chunks) {
+  struct outgoing *list = take_outgoing(chunks);
+  lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
+  unmap_all(list);
+}
+
 /* ---- IDLE ---- */
 
 static void remove_idle(struct chunks *chunks, size_t from, size_t count, size_t bytes) {
@@ -43,30 +90,23 @@ static void remove_idle(struct chunks *chunks, size_t from, size_t count, size_t
   if (chunks->idle_bytes < chunks->least_idle) chunks->least_idle = chunks->idle_bytes;
 }
 
-static void unmap_counted(struct chunks *chunks, char *mapping, size_t bytes) {
-  unpoison(mapping, bytes);
-  metadata_unmap(mapping, bytes);
-  size_t mapped = atomic_fetch_sub(&chunks->mapped_bytes, bytes) - bytes;
-  event_size(chunks->events, EVENT_HEAP_SHRINKS, NULL, bytes, mapped);
-}
-
-/* Unmaps the oldest idle mappings: at least `bytes` bytes, or all. Returns how many. */
-static size_t unmap_idle(struct chunks *chunks, size_t bytes) {
+/* Sends the oldest idle mappings back: at least `bytes` bytes, or all. Returns how many. */
+static size_t send_idle_back(struct chunks *chunks, size_t bytes) {
   size_t count = 0, sum = 0;
   for (; count < chunks->idle_count && sum < bytes; sum += chunks->idle[count++].bytes)
-    unmap_counted(chunks, chunks->idle[count].at, chunks->idle[count].bytes);
+    send_back(chunks, chunks->idle[count].at, chunks->idle[count].bytes);
   remove_idle(chunks, 0, count, sum);
   return sum;
 }
 
 static bool may_idle(const struct chunks *chunks, size_t bytes) {
-  return bytes <= chunks->idle_most && bytes <= IDLE_LARGEST && !chunks->rotates;
+  return bytes <= IDLE_BYTES && !chunks->rotates;
 }
 
 static void add_idle(struct chunks *chunks, char *mapping, size_t bytes) {
-  size_t room = chunks->idle_most - bytes;
-  if (chunks->idle_bytes > room) unmap_idle(chunks, chunks->idle_bytes - room);
-  if (chunks->idle_count == IDLE_MOST) unmap_idle(chunks, 1);
+  size_t room = IDLE_BYTES - bytes;
+  if (chunks->idle_bytes > room) send_idle_back(chunks, chunks->idle_bytes - room);
+  if (chunks->idle_count == IDLE_MOST) send_idle_back(chunks, 1);
   fill_stale(mapping, bytes);
   poison(mapping, bytes);
   chunks->idle[chunks->idle_count++] = (struct idle){mapping, bytes};
@@ -90,23 +130,21 @@ static char *take_idle(struct chunks *chunks, size_t *bytes) {
   return mapping;
 }
 
-static void decay_idle(struct chunks *chunks, size_t allowance) {
-  size_t most = allowance > IDLE_LARGEST ? allowance : IDLE_LARGEST;
-  size_t beyond = chunks->idle_bytes > most ? chunks->idle_bytes - most : 0;
-  unmap_idle(chunks, beyond > chunks->least_idle ? beyond : chunks->least_idle);
+static void decay_idle(struct chunks *chunks, size_t room) {
+  size_t beyond = chunks->idle_bytes > room ? chunks->idle_bytes - room : 0;
+  send_idle_back(chunks, beyond > chunks->least_idle ? beyond : chunks->least_idle);
   chunks->least_idle = chunks->idle_bytes;
-  chunks->idle_most = most;
 }
 
-/* As metadata_map, which is tried again when none is idle. */
+/* As metadata_map, which is tried again when all that goes back is unmapped. */
 static void *map_counted(struct chunks *chunks, size_t bytes, void *map(size_t bytes)) {
   void *mapping = NULL;
-  unmap_idle(chunks, bytes);
+  send_idle_back(chunks, bytes);
   do {
     if (!may_map(chunks, bytes)) continue;
     mapping = map(bytes);
     if (!mapping) atomic_fetch_sub(&chunks->mapped_bytes, bytes);
-  } while (!mapping && unmap_idle(chunks, SIZE_MAX));
+  } while (!mapping && (send_idle_back(chunks, SIZE_MAX), unmap_all(take_outgoing(chunks))));
   if (mapping) event_size(chunks->events, EVENT_HEAP_GROWS, NULL, bytes, atomic_load(&chunks->mapped_bytes));
   return mapping;
 }
@@ -200,7 +238,8 @@ static bool map_chunks(struct chunks *chunks, size_t count) {
   for (size_t i = 0; base && i < count; i++) {
     struct chunk *chunk = take_absent(chunks);
     if (!chunk) {
-      unmap_counted(chunks, base + i * CHUNK_BYTES, bytes - i * CHUNK_BYTES);
+      metadata_unmap(base + i * CHUNK_BYTES, bytes - i * CHUNK_BYTES);
+      count_unmapped(chunks, bytes - i * CHUNK_BYTES);
       return i != 0;
     }
     chunk->base = base + i * CHUNK_BYTES;
@@ -277,21 +316,21 @@ static bool is_cold(const struct chunks *chunks) {
 /* TOUCH AHEAD: the chunk counts as touched at once. */
 static struct chunk *begin_touch(struct chunks *chunks) {
   struct chunk *chunk = NULL;
-  lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
+  acquire(chunks);
   if (is_cold(chunks) && (chunk = take_fresh(chunks))) {
     advise(chunks, chunk);
     put(&chunks->empty, chunk);
     chunk->touching = true;
   }
   atomic_store_explicit(&chunks->cold, is_cold(chunks), memory_order_relaxed);
-  lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
+  release(chunks);
   return chunk;
 }
 
 static void end_touch(struct chunks *chunks, struct chunk *chunk) {
-  lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
+  acquire(chunks);
   chunk->touching = false;
-  lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
+  release(chunks);
 }
 
 /* ---- shared ---- */
@@ -299,7 +338,6 @@ static void end_touch(struct chunks *chunks, struct chunk *chunk) {
 bool chunks_create(struct chunks *chunks) {
   chunks->capacity = TINY ? 1 << 14 : 1 << 20;
   chunks->table = metadata_reserve_much(chunks->capacity * sizeof *chunks->table);
-  chunks->idle_most = IDLE_LARGEST;
   if (!chunks->table) {
     chunks->capacity = 1 << 12;
     chunks->table = metadata_reserve(chunks->capacity * sizeof *chunks->table);
@@ -308,7 +346,8 @@ bool chunks_create(struct chunks *chunks) {
 }
 
 void chunks_destroy(struct chunks *chunks) {
-  unmap_idle(chunks, SIZE_MAX);
+  send_idle_back(chunks, SIZE_MAX);
+  unmap_all(take_outgoing(chunks));
   for (size_t i = 0; i < chunks->count; i++) {
     if (!chunks->table[i].base) continue;
     unpoison(chunks->table[i].base, CHUNK_BYTES);
@@ -318,21 +357,21 @@ void chunks_destroy(struct chunks *chunks) {
 }
 
 bool chunks_prepare(struct chunks *chunks, size_t words) {
-  lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
+  acquire(chunks);
   bool mapped = map_chunks(chunks, words / CHUNK_WORDS + (words % CHUNK_WORDS != 0));
-  lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
+  release(chunks);
   return mapped;
 }
 
 void chunks_set_increment(struct chunks *chunks, long increment) {
-  lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
+  acquire(chunks);
   chunks->increment = increment;
-  lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
+  release(chunks);
 }
 
 char *chunks_take_unit(struct chunks *chunks, bool promoting, struct chunk **of) {
   char *unit = NULL;
-  lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
+  acquire(chunks);
   struct chunk *chunk = NULL;
   if (promoting || can_spare(chunks, 1)) chunk = chunks->with_units;
   if (!chunk && (promoting || can_spare(chunks, 1)) && (chunk = take_empty(chunks, CHUNK_POOLS))) {
@@ -346,13 +385,13 @@ char *chunks_take_unit(struct chunks *chunks, bool promoting, struct chunk **of)
     if (chunk->used == ALL_UNITS) unlist_units(chunks, chunk);
     unit = chunk->base + (size_t)index * UNIT_BYTES;
   }
-  lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
+  release(chunks);
   *of = chunk;
   return unit;
 }
 
 void chunks_give_unit(struct chunks *chunks, struct chunk *chunk, char *unit) {
-  lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
+  acquire(chunks);
   chunk->used &= ~(1u << (unsigned)((size_t)(unit - chunk->base) / UNIT_BYTES));
   chunks->free_units++;
   list_units(chunks, chunk);
@@ -361,39 +400,39 @@ void chunks_give_unit(struct chunks *chunks, struct chunk *chunk, char *unit) {
     chunks->free_units -= CHUNK_UNITS;
     release_chunk(chunks, chunk);
   }
-  lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
+  release(chunks);
 }
 
 void chunks_hide(struct chunks *chunks, struct chunk *chunk) {
-  lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
+  acquire(chunks);
   unlist_units(chunks, chunk);
   chunk->hidden = true;
-  lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
+  release(chunks);
 }
 
 void chunks_show(struct chunks *chunks, struct chunk *chunk) {
-  lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
+  acquire(chunks);
   chunk->hidden = false;
   if (chunk->use == CHUNK_POOLS && chunk->used != ALL_UNITS) list_units(chunks, chunk);
-  lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
+  release(chunks);
 }
 
 struct chunk *chunks_take(struct chunks *chunks) {
-  lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
+  acquire(chunks);
   struct chunk *chunk = can_spare(chunks, CHUNK_UNITS) ? take_empty(chunks, CHUNK_MEDIUM) : NULL;
   if (chunk) count_taken(chunks, 0); /* take_empty took its units */
-  lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
+  release(chunks);
   return chunk;
 }
 
 void chunks_give(struct chunks *chunks, struct chunk *chunk) {
-  lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
+  acquire(chunks);
   release_chunk(chunks, chunk);
-  lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
+  release(chunks);
 }
 
 bool chunks_secure(struct chunks *chunks, size_t units) {
-  lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
+  acquire(chunks);
   bool secure = chunks->free_units >= units;
   if (!secure) {
     size_t missing = units - chunks->free_units;
@@ -401,7 +440,7 @@ bool chunks_secure(struct chunks *chunks, size_t units) {
   }
   if (secure) chunks->reserve = units;
   atomic_store_explicit(&chunks->cold, chunks->huge_pages && is_cold(chunks), memory_order_relaxed);
-  lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
+  release(chunks);
   return secure;
 }
 
@@ -420,9 +459,9 @@ void chunks_lose_threads(struct chunks *chunks) {
 }
 
 size_t chunks_touched(struct chunks *chunks) {
-  lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
+  acquire(chunks);
   size_t bytes = atomic_load(&chunks->mapped_bytes) - chunks->fresh_count * CHUNK_BYTES;
-  lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
+  release(chunks);
   return bytes;
 }
 
@@ -443,30 +482,30 @@ static size_t trim(struct chunks *chunks, size_t keep) {
 }
 
 size_t chunks_trim(struct chunks *chunks, size_t keep) {
-  lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
-  size_t bytes = trim(chunks, keep) + unmap_idle(chunks, SIZE_MAX);
-  lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
+  acquire(chunks);
+  size_t bytes = trim(chunks, keep) + send_idle_back(chunks, SIZE_MAX);
+  release(chunks);
   return bytes;
 }
 
-void chunks_decay(struct chunks *chunks, size_t keep) {
-  lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
+void chunks_decay(struct chunks *chunks, size_t keep, size_t room) {
+  acquire(chunks);
   size_t unneeded = chunks->least_free > chunks->reserve ? chunks->least_free - chunks->reserve : 0;
   size_t wanted = chunks->free_units - (unneeded < chunks->free_units ? unneeded : chunks->free_units);
   size_t kept = wanted > chunks->reserve ? wanted - chunks->reserve : 0;
   trim(chunks, kept > keep ? kept : keep);
   chunks->least_free = chunks->free_units;
-  decay_idle(chunks, keep * UNIT_BYTES);
-  lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
+  decay_idle(chunks, room);
+  release(chunks);
 }
 
 void *chunks_map_large(struct chunks *chunks, size_t *bytes, bool filled, bool *zeroed) {
   size_t wanted = *bytes;
-  lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
+  acquire(chunks);
   char *mapping = take_idle(chunks, bytes);
   *zeroed = !mapping;
   if (!mapping) mapping = map_counted(chunks, wanted, metadata_map);
-  lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
+  release(chunks);
   if (!mapping) return NULL;
   if (*zeroed && filled && chunks->huge_pages && wanted >= CHUNK_BYTES)
     madvise(mapping, wanted, MADV_HUGEPAGE);
@@ -475,12 +514,12 @@ void *chunks_map_large(struct chunks *chunks, size_t *bytes, bool filled, bool *
 }
 
 void chunks_unmap_large(struct chunks *chunks, void *mapping, size_t bytes) {
-  lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
+  acquire(chunks);
   count_unused(chunks, bytes);
   if (may_idle(chunks, bytes))
     add_idle(chunks, mapping, bytes);
   else
-    unmap_counted(chunks, mapping, bytes);
-  lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
+    send_back(chunks, mapping, bytes);
+  release(chunks);
 }
 /* SPDX-License-Identifier: MIT */

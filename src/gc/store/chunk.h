@@ -19,13 +19,13 @@
  * time is used next, and none is unmapped: an address is not soon that of another block.
  *
  * IDLE. The first touch of a page costs more than most programs do with it. So the mapping of a
- * large block that died is kept for the next one that it fits: of which it is at most an eighth
- * larger. Idle mappings count as mapped, not as used.
- *   - None is larger than IDLE_LARGEST: a program may touch little of such a block, while all of a
- *     mapping that is used again must be cleared.
- *   - There are at most `idle_most` bytes of them: the allowance of the last cycle (PACE of
- *     major.h), or IDLE_LARGEST if that is more.
- *   - What no block needed since the cycle before goes back when a cycle ends, the oldest first.
+ * large block that died is kept for the next block that it fits and that is at most an eighth
+ * smaller. Idle mappings count as mapped, not as used.
+ *   - There are at most IDLE_BYTES of them, since a cycle that ends may unmap all in a stopped world,
+ *     and since all of a mapping that is used again must be cleared, though a program may touch
+ *     little of its block.
+ *   - What no block needed since the cycle before goes back when a cycle ends, the oldest first; and
+ *     what would exceed the heap's limit (limit.h) beside what is used.
  *   - Before anything else is mapped, as many bytes of them go back: they make no heap larger.
  * In a heap with ROTATION there are none. */
 #ifndef GC_STORE_CHUNK_H
@@ -44,7 +44,7 @@ enum {
 };
 
 /* IDLE */
-enum { IDLE_MOST = TINY ? 4 : 1024, IDLE_LARGEST = 16 * CHUNK_BYTES };
+enum { IDLE_MOST = TINY ? 4 : 1024, IDLE_BYTES = 16 * CHUNK_BYTES };
 
 enum chunk_use { CHUNK_ABSENT, CHUNK_EMPTY, CHUNK_POOLS, CHUNK_MEDIUM };
 
@@ -80,8 +80,8 @@ struct chunks {
   _Atomic(bool) cold;          /* TOUCH AHEAD: there may be a chunk to touch */
   struct idle idle[IDLE_MOST]; /* IDLE: the oldest first */
   size_t idle_count, idle_bytes;
-  size_t idle_most;             /* bytes */
   size_t least_idle;            /* the least that idle_bytes was since chunks_decay */
+  struct outgoing *outgoing;    /* mappings to be unmapped when the lock is released */
   size_t used_count;            /* neither absent nor empty */
   size_t limit_bytes;           /* of chunks and large blocks together; SIZE_MAX: none */
   _Atomic(size_t) mapped_bytes; /* chunks, large blocks and idle mappings */
@@ -135,9 +135,9 @@ void chunks_lose_threads(struct chunks *chunks);
 size_t chunks_trim(struct chunks *chunks, size_t keep);
 
 /* The same at the end of a cycle, for chunks and idle mappings that no thread needed since the last
- * call. `keep` units more than the reserve will be needed soon; IDLE: they are the
- * allowance. */
-void chunks_decay(struct chunks *chunks, size_t keep);
+ * call. `keep` units more than the reserve will be needed soon. At most `room` bytes of mappings
+ * stay idle. */
+void chunks_decay(struct chunks *chunks, size_t keep, size_t room);
 
 /* Returns memory for one large block, of at least `*bytes` bytes, and stores how many it has; NULL
  * if there is none. `filled`: the caller will touch all of it at once, so that huge pages waste
