@@ -35,8 +35,8 @@ static bool may_map(struct chunks *chunks, size_t bytes) {
 
 /* ---- mappings that go back ----
  *
- * To unmap a large block can take longer than a pause may. So that happens without the lock, which
- * stopped worlds wait for; until then such mappings are linked by their first bytes. */
+ * To unmap a large block can take longer than a pause may. So that happens without the lock, for
+ * which a stopped world may wait; until then such mappings are linked by their first bytes. */
 
 struct outgoing {
   struct outgoing *next;
