@@ -244,18 +244,36 @@ static void what_the_limit_has_no_room_for_goes_back_when_a_cycle_ends(void **st
   chunks_destroy(chunks);
 }
 
+static void what_goes_back_does_so_in_steps(void **state) { /* G31b */
+  (void)state;
+  enum { COUNT = 4, BYTES = IDLE_LARGEST };
+  struct chunks *chunks = no_chunks();
+  char *mappings[COUNT];
+  chunks_decay(chunks, COUNT * BYTES / UNIT_BYTES, SIZE_MAX);
+  for (int i = 0; i < COUNT; i++) mappings[i] = map_large(chunks, BYTES, true);
+  for (int i = 0; i < COUNT; i++) chunks_unmap_large(chunks, mappings[i], BYTES);
+  idle_bytes_are(chunks, COUNT * BYTES);
+  chunks_decay(chunks, 0, BYTES);
+  for (size_t left = COUNT - 1; left; left--) {
+    idle_bytes_are(chunks, left * BYTES);
+    assert_true(chunks_secure(chunks, 0));
+  }
+  idle_bytes_are(chunks, BYTES);
+  chunks_destroy(chunks);
+}
+
 static void idle_mappings_are_few(void **state) { /* G31b */
   (void)state;
   enum { COUNT = TINY ? 2 * IDLE_MOST : 40 };
   struct chunks *chunks = no_chunks();
-  char *mappings[COUNT], *huge = map_large(chunks, IDLE_BYTES + 4096, true);
-  chunks_decay(chunks, 2 * IDLE_BYTES / UNIT_BYTES, SIZE_MAX);
-  chunks_unmap_large(chunks, huge, IDLE_BYTES + 4096);
+  char *mappings[COUNT], *huge = map_large(chunks, IDLE_LARGEST + 4096, true);
+  chunks_decay(chunks, 2 * IDLE_LARGEST / UNIT_BYTES, SIZE_MAX);
+  chunks_unmap_large(chunks, huge, IDLE_LARGEST + 4096);
   idle_bytes_are(chunks, 0);
   chunks_decay(chunks, 0, SIZE_MAX);
   for (int i = 0; i < COUNT; i++) mappings[i] = map_large(chunks, LARGE, true);
   for (int i = 0; i < COUNT; i++) chunks_unmap_large(chunks, mappings[i], LARGE);
-  size_t most = TINY ? (size_t)IDLE_MOST : IDLE_BYTES / LARGE;
+  size_t most = TINY ? (size_t)IDLE_MOST : IDLE_LARGEST / LARGE;
   idle_bytes_are(chunks, most * LARGE);
   assert_ptr_equal(chunks->idle[most - 1].at, mappings[COUNT - 1]); /* the newest are left */
   assert_int_equal(chunks_trim(chunks, 0), most * LARGE);
@@ -281,7 +299,7 @@ static void a_limit_is_no_reason_to_refuse_what_idle_mappings_leave(void **state
 static void mappings_go_back_while_the_lock_is_free(void **state) {
   (void)state;
   struct chunks *chunks = no_chunks();
-  size_t bytes = IDLE_BYTES + 4096;
+  size_t bytes = IDLE_LARGEST + 4096;
   char *huge = map_large(chunks, bytes, true), *one = map_large(chunks, LARGE, true);
   unmapped_bytes = 0;
   watches_unmapping = true;
@@ -364,6 +382,7 @@ int main(void) {
       cmocka_unit_test(a_mapping_is_used_again_for_a_block_that_fills_most_of_it),
       cmocka_unit_test(what_no_block_needed_goes_back_when_a_cycle_ends),
       cmocka_unit_test(what_the_limit_has_no_room_for_goes_back_when_a_cycle_ends),
+      cmocka_unit_test(what_goes_back_does_so_in_steps),
       cmocka_unit_test(idle_mappings_are_few),
       cmocka_unit_test(mappings_go_back_while_the_lock_is_free),
       cmocka_unit_test(a_heap_with_its_idle_mappings_is_not_beyond_its_limit),

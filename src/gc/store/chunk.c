@@ -88,6 +88,7 @@ static void remove_idle(struct chunks *chunks, size_t from, size_t count, size_t
   memmove(at, at + count, (chunks->idle_count - from) * sizeof *at);
   chunks->idle_bytes -= bytes;
   if (chunks->idle_bytes < chunks->least_idle) chunks->least_idle = chunks->idle_bytes;
+  if (chunks->idle_bytes < chunks->excess_idle) chunks->excess_idle = chunks->idle_bytes;
 }
 
 /* Sends the oldest idle mappings back: at least `bytes` bytes, or all. Returns how many. */
@@ -100,12 +101,11 @@ static size_t send_idle_back(struct chunks *chunks, size_t bytes) {
 }
 
 static bool may_idle(const struct chunks *chunks, size_t bytes) {
-  return bytes <= IDLE_BYTES && !chunks->rotates;
+  return bytes <= IDLE_LARGEST && !chunks->rotates;
 }
 
 static void add_idle(struct chunks *chunks, char *mapping, size_t bytes) {
-  size_t room = IDLE_BYTES - bytes;
-  if (chunks->idle_bytes > room) send_idle_back(chunks, chunks->idle_bytes - room);
+  if (chunks->idle_bytes > chunks->idle_most - bytes) send_idle_back(chunks, bytes);
   if (chunks->idle_count == IDLE_MOST) send_idle_back(chunks, 1);
   fill_stale(mapping, bytes);
   poison(mapping, bytes);
@@ -130,9 +130,20 @@ static char *take_idle(struct chunks *chunks, size_t *bytes) {
   return mapping;
 }
 
-static void decay_idle(struct chunks *chunks, size_t room) {
-  size_t beyond = chunks->idle_bytes > room ? chunks->idle_bytes - room : 0;
-  send_idle_back(chunks, beyond > chunks->least_idle ? beyond : chunks->least_idle);
+static void send_excess_back(struct chunks *chunks) {
+  size_t excess = chunks->excess_idle;
+  if (!excess) return;
+  size_t sent = send_idle_back(chunks, excess < IDLE_STEP ? excess : IDLE_STEP);
+  size_t left = excess > sent ? excess - sent : 0;
+  if (left < chunks->excess_idle) chunks->excess_idle = left;
+}
+
+static void decay_idle(struct chunks *chunks, size_t allowance, size_t room) {
+  chunks->idle_most = allowance > IDLE_LARGEST ? allowance : IDLE_LARGEST;
+  size_t most = chunks->idle_most < room ? chunks->idle_most : room;
+  size_t beyond = chunks->idle_bytes > most ? chunks->idle_bytes - most : 0;
+  chunks->excess_idle = beyond > chunks->least_idle ? beyond : chunks->least_idle;
+  send_excess_back(chunks);
   chunks->least_idle = chunks->idle_bytes;
 }
 
@@ -338,6 +349,7 @@ static void end_touch(struct chunks *chunks, struct chunk *chunk) {
 bool chunks_create(struct chunks *chunks) {
   chunks->capacity = TINY ? 1 << 14 : 1 << 20;
   chunks->table = metadata_reserve_much(chunks->capacity * sizeof *chunks->table);
+  chunks->idle_most = IDLE_LARGEST;
   if (!chunks->table) {
     chunks->capacity = 1 << 12;
     chunks->table = metadata_reserve(chunks->capacity * sizeof *chunks->table);
@@ -440,6 +452,7 @@ bool chunks_secure(struct chunks *chunks, size_t units) {
   }
   if (secure) chunks->reserve = units;
   atomic_store_explicit(&chunks->cold, chunks->huge_pages && is_cold(chunks), memory_order_relaxed);
+  send_excess_back(chunks);
   release(chunks);
   return secure;
 }
@@ -495,7 +508,7 @@ void chunks_decay(struct chunks *chunks, size_t keep, size_t room) {
   size_t kept = wanted > chunks->reserve ? wanted - chunks->reserve : 0;
   trim(chunks, kept > keep ? kept : keep);
   chunks->least_free = chunks->free_units;
-  decay_idle(chunks, room);
+  decay_idle(chunks, keep * UNIT_BYTES, room);
   release(chunks);
 }
 

@@ -21,11 +21,14 @@
  * IDLE. The first touch of a page costs more than most programs do with it. So the mapping of a
  * large block that died is kept for the next block that it fits and that is at most an eighth
  * smaller. Idle mappings count as mapped, not as used.
- *   - There are at most IDLE_BYTES of them, since a cycle that ends may unmap all in a stopped world,
- *     and since all of a mapping that is used again must be cleared, though a program may touch
- *     little of its block.
- *   - What no block needed since the cycle before goes back when a cycle ends, the oldest first; and
- *     what would exceed the heap's limit (limit.h) beside what is used.
+ *   - None is larger than IDLE_LARGEST: a program may touch little of such a block, while all of a
+ *     mapping that is used again must be cleared.
+ *   - There are about `idle_most` bytes of them: the allowance of the last cycle (PACE of
+ *     major.h), or IDLE_LARGEST if that is more.
+ *   - When a cycle ends, what no block needed since the cycle before is excess, and so is what is
+ *     beyond `idle_most`, or with what is used beyond the heap's limit (limit.h). The excess goes
+ *     back, the oldest first: IDLE_STEP, or one mapping more, at each collection, since it unmaps in
+ *     a stopped world.
  *   - Before anything else is mapped, as many bytes of them go back: they make no heap larger.
  * In a heap with ROTATION there are none. */
 #ifndef GC_STORE_CHUNK_H
@@ -44,7 +47,7 @@ enum {
 };
 
 /* IDLE */
-enum { IDLE_MOST = TINY ? 4 : 1024, IDLE_BYTES = 16 * CHUNK_BYTES };
+enum { IDLE_MOST = TINY ? 4 : 1024, IDLE_LARGEST = 16 * CHUNK_BYTES, IDLE_STEP = IDLE_LARGEST / 4 };
 
 enum chunk_use { CHUNK_ABSENT, CHUNK_EMPTY, CHUNK_POOLS, CHUNK_MEDIUM };
 
@@ -81,6 +84,8 @@ struct chunks {
   struct idle idle[IDLE_MOST]; /* IDLE: the oldest first */
   size_t idle_count, idle_bytes;
   size_t least_idle;            /* the least that idle_bytes was since chunks_decay */
+  size_t idle_most;             /* bytes */
+  size_t excess_idle;           /* bytes that are still to go back */
   struct outgoing *outgoing;    /* mappings to be unmapped when the lock is released */
   size_t used_count;            /* neither absent nor empty */
   size_t limit_bytes;           /* of chunks and large blocks together; SIZE_MAX: none */
@@ -115,7 +120,8 @@ void chunks_show(struct chunks *chunks, struct chunk *chunk);
 struct chunk *chunks_take(struct chunks *chunks);
 void chunks_give(struct chunks *chunks, struct chunk *chunk);
 
-/* RESERVE. Keeps at least `units` units free from now on. False if it cannot. */
+/* RESERVE. Keeps at least `units` units free from now on. False if it cannot. IDLE: a step of the
+ * excess goes back. */
 bool chunks_secure(struct chunks *chunks, size_t units);
 
 /* TOUCH AHEAD: touches a chunk. False if there is nothing to touch. Any thread may call it. */
@@ -135,8 +141,8 @@ void chunks_lose_threads(struct chunks *chunks);
 size_t chunks_trim(struct chunks *chunks, size_t keep);
 
 /* The same at the end of a cycle, for chunks and idle mappings that no thread needed since the last
- * call. `keep` units more than the reserve will be needed soon. At most `room` bytes of mappings
- * stay idle. */
+ * call. `keep` units more than the reserve will be needed soon; they are
+ * the allowance of IDLE. At most `room` bytes of mappings may stay idle. */
 void chunks_decay(struct chunks *chunks, size_t keep, size_t room);
 
 /* Returns memory for one large block, of at least `*bytes` bytes, and stores how many it has; NULL
