@@ -128,8 +128,8 @@ const struct command commands[] = {
      diff_print_options},
     {"heap", command_heap, "say what holds the blocks of a collected heap",
      "heap [OPTION...] FILE [AFTER [AFTER2]]",
-     "      --path NAME        print the paths from the roots to the blocks of this type or name, or of both,\n"
-     "                         such as 'variable log'\n"
+     "      --path NAME        print the paths from the roots to the blocks of this type, or name, or\n"
+     "                         both, such as 'variable log'\n"
      "      --dominators       print more of what the roots hold, as a tree\n"
      "      --trace FILE       where the trace is that recorded the heap; default: where it was\n"
      "  -n, --top N            print so many rows of each table; default 10\n"

@@ -8,31 +8,13 @@
  * is unmarked, or the case would show nothing.
  *
  * There are no helpers: every step of marking is the test's. */
-#include "gc/blocks.h"
 #include "gc/collect/major.h"
-#include "gc/domains/domain.h"
+#include "gc/small_heap.h"
 
 #include <sched.h>
 #include <winnow/weak.h>
 
-enum { MINOR = 8192, NUMBER = 4711, OTHER = 12, REUSED = 2000 };
-
-static wn_domain *open_heap(void) {
-  wn_heap *heap;
-  wn_domain *domain;
-  wn_heap_options options = without_helpers();
-  options.parameters.minor_heap_size = MINOR;
-  assert_int_equal(wn_heap_open(&options, &heap), WN_OK);
-  assert_int_equal(wn_domain_attach(heap, &domain), WN_OK);
-  return domain;
-}
-
-static void close_heap(wn_domain *domain) {
-  wn_heap *heap = domain->heap;
-  assert_int_equal(wn_gc_verify(domain, stderr), WN_OK);
-  assert_int_equal(wn_domain_detach(domain), WN_OK);
-  assert_int_equal(wn_heap_close(heap), WN_OK);
-}
+enum { NUMBER = 4711, OTHER = 12, REUSED = 2000 };
 
 /* The value: a block that leads to a block with a number. */
 static wn_ref make_value(wn_domain *domain) {

@@ -1,28 +1,10 @@
 /* The raw tier: blocks of all sizes that plain stores fill, many fields at once, and bytes. */
-#include "gc/blocks.h"
 #include "gc/collect/major.h"
-#include "gc/domains/domain.h"
+#include "gc/small_heap.h"
 
 #include <string.h>
 
-enum { MINOR = 8192, MARKS = 5 };
-
-static wn_domain *open_heap(void) {
-  wn_heap *heap;
-  wn_domain *domain;
-  wn_heap_options options = without_helpers();
-  options.parameters.minor_heap_size = MINOR;
-  assert_int_equal(wn_heap_open(&options, &heap), WN_OK);
-  assert_int_equal(wn_domain_attach(heap, &domain), WN_OK);
-  return domain;
-}
-
-static void close_heap(wn_domain *domain) {
-  wn_heap *heap = domain->heap;
-  assert_int_equal(wn_gc_verify(domain, stderr), WN_OK);
-  assert_int_equal(wn_domain_detach(domain), WN_OK);
-  assert_int_equal(wn_heap_close(heap), WN_OK);
-}
+enum { MARKS = 5 };
 
 static void begin_marking(wn_domain *domain) {
   assert_int_equal(wn_gc_full_major(domain), WN_OK);

@@ -1,31 +1,13 @@
 /* The public walk of the heap: each block once, in all phases of a cycle. */
-#include "gc/blocks.h"
 #include "gc/collect/major.h"
-#include "gc/domains/domain.h"
+#include "gc/small_heap.h"
 
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <winnow/weak.h>
 
-enum { MINOR = 8192, TAGS = 256, SEEN_MOST = 4096 };
-
-static wn_heap *heap;
-
-static wn_domain *open_heap(void) {
-  wn_domain *domain;
-  wn_heap_options options = without_helpers();
-  options.parameters.minor_heap_size = MINOR;
-  assert_int_equal(wn_heap_open(&options, &heap), WN_OK);
-  assert_int_equal(wn_domain_attach(heap, &domain), WN_OK);
-  return domain;
-}
-
-static void close_heap(wn_domain *domain) {
-  assert_int_equal(wn_gc_verify(domain, stderr), WN_OK);
-  assert_int_equal(wn_domain_detach(domain), WN_OK);
-  assert_int_equal(wn_heap_close(heap), WN_OK);
-}
+enum { TAGS = 256, SEEN_MOST = 4096 };
 
 /* What a walk has found. */
 struct census {
@@ -102,10 +84,10 @@ static void dead_blocks_are_not_visited_when_they_are_known_to_be_dead(void **st
   wn_assign_int(lost, 0);
   assert_int_equal(take_census(domain).blocks, 250); /* no cycle has found that they are dead */
   major_collect(domain, COLLECT_MINOR | COLLECT_CYCLE, STOP_REQUEST);
-  assert_int_equal(heap_phase(heap), PHASE_MARK);
+  assert_int_equal(heap_phase(domain->heap), PHASE_MARK);
   assert_int_equal(take_census(domain).blocks, 250);
-  while (heap_phase(heap) == PHASE_MARK) wn_gc_major_slice(domain, 50);
-  assert_int_equal(heap_phase(heap), PHASE_SWEEP);
+  while (heap_phase(domain->heap) == PHASE_MARK) wn_gc_major_slice(domain, 50);
+  assert_int_equal(heap_phase(domain->heap), PHASE_SWEEP);
   assert_int_equal(take_census(domain).blocks, 50);
   assert_int_equal(wn_gc_full_major(domain), WN_OK);
   assert_int_equal(take_census(domain).blocks, 50);

@@ -206,6 +206,7 @@ static bool tell(const struct search *search, wn_path_visit *visit, void *contex
   size_t count = 0, capacity = 0;
   for (uint32_t at = (uint32_t)search->count - 1; at != NO_PARENT; at = search->met[at].parent)
     if (!ARRAY_ADD(path, count, capacity, at)) return free(path), false;
+  if (!count) return true;
   telling.first = search->met[path[count - 1]].block;
   holders_each(search->heap, &telling.walk);
   tell_blocks(&telling, path, count);
