@@ -287,9 +287,10 @@ static inline bool wn_above_limit(const struct wn_mutator_context *context, cons
 }
 
 /* The raw tier, for generated code and hot C code: a block of 1 to WN_MAX_WORDS words, with the tags
- * of wn_alloc or WN_TAG_MIXED, without a handle. Its fields are not set. The caller sets every field, by plain
- * stores whatever the block's size, before it calls any other function of this header. NULL if
- * memory is exhausted, or if there are more words; wn_last_error says which. May collect.
+ * of wn_alloc or WN_TAG_MIXED, without a handle. Its fields are not set. The caller sets every
+ * field, by plain stores whatever the block's size, before it calls any other function of this
+ * header. NULL if memory is exhausted, or if there are more words; wn_last_error says which. May
+ * collect.
  *
  * Where `words` is a constant up to WN_MAX_YOUNG_WORDS, the fast path is seven instructions; for
  * other numbers it has a comparison more. */
@@ -371,8 +372,8 @@ static inline void wn_assign_int(wn_ref ref, intptr_t n) { *ref.slot = wn_int(n)
  * unless wn_heap_hooks decide otherwise ---- */
 
 /* A block whose fields are wn_int(0), or whose bytes are 0. `words` may be up to WN_MAX_WORDS,
- * `tag` up to WN_TAG_SCANNED_MAX but not WN_TAG_MIXED, or WN_TAG_RAW, WN_TAG_DOUBLE or WN_TAG_DOUBLE_ARRAY. For other
- * arguments the handle is null, and wn_last_error says why. */
+ * `tag` up to WN_TAG_SCANNED_MAX but not WN_TAG_MIXED, or WN_TAG_RAW, WN_TAG_DOUBLE or
+ * WN_TAG_DOUBLE_ARRAY. For other arguments the handle is null, and wn_last_error says why. */
 WN_API wn_ref wn_alloc(wn_domain *domain, size_t words, unsigned tag);
 
 /* Zeroed bytes that are not scanned; at least one word. */
@@ -509,9 +510,9 @@ WN_API bool wn_cas(wn_domain *domain, wn_ref block, size_t i, wn_ref expected, w
 WN_API wn_status wn_fill(wn_domain *domain, wn_value block, size_t i, size_t n, wn_value value);
 WN_API wn_status wn_blit(wn_domain *domain, wn_value from, size_t i, wn_value to, size_t j, size_t n);
 
-/* The bytes of a raw, custom or mixed block. The address is valid until the next call that may collect, and
- * no longer: the block can move then. It can move while the calling thread is in a blocking section,
- * too. The address of a pinned block is valid until it is unpinned. */
+/* The bytes of a raw, custom or mixed block. The address is valid until the next call that may
+ * collect, and no longer: the block can move then. It can move while the calling thread is in a
+ * blocking section, too. The address of a pinned block is valid until it is unpinned. */
 static inline void *wn_bytes_of(wn_value block) {
   WN_CHECK_BYTES(block);
   return (wn_value *)block + (wn_tag(block) == WN_TAG_CUSTOM ? 2 : wn_scanned_words(block));

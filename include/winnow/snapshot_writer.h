@@ -14,7 +14,8 @@
  *   }
  *   wn_snapshot_source source = {"lisp", roots, blocks, vm};
  *   wn_snapshot *snapshot;
- *   if (wn_snapshot_begin("now.heap", &source, &snapshot) || wn_snapshot_end(snapshot)) puts(wn_last_error()); */
+ *   if (wn_snapshot_begin("now.heap", &source, &snapshot) || wn_snapshot_end(snapshot))
+ *     puts(wn_last_error()); */
 #ifndef WINNOW_SNAPSHOT_WRITER_H
 #define WINNOW_SNAPSHOT_WRITER_H
 

@@ -1,7 +1,7 @@
 /* Blocks that are larger than a minor heap takes: large KIB ROUNDS LIVE_MIB DOMAINS.
  *
- * One domain allocates blocks of KIB, fills them and drops them, beside LIVE_MIB that stay. DOMAINS - 1
- * others allocate lists of which nothing lives long, until it is done: what they promote is what
+ * One domain allocates blocks of KIB, fills them and drops them, beside LIVE_MIB that stay. DOMAINS
+ * - 1 others allocate lists of which nothing lives long, until it is done: what they promote is what
  * collections found before it had time to die. */
 #include "heap_program.h"
 

@@ -514,7 +514,7 @@ static void stop_and_begin(struct taking *of) {
 
 /* ---- primitives ---- */
 
-/* What Dynlink reads: the units of a native program, in the order of its table of modules; or none. */
+/* What Dynlink reads: the units of a native program, in the order of its table of modules. */
 CAMLprim value winnow_units(value unit) {
   (void)unit;
   return caml_globals_map ? caml_input_value_from_block(caml_globals_map, INT_MAX) : Val_emptylist;

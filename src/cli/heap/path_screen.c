@@ -8,7 +8,8 @@
 enum { STEPS_MOST = 64, HOLDER_INDENT = 4, STEP_INDENT = 6 };
 
 /* `alone`: the group has this path only; else those of its other blocks are longer or shorter where
- * there are several of a type. The data of an ephemeron hang on one of its conditions in the graph (retention/graph.h). */
+ * there are several of a type. The data of an ephemeron hang on one of its conditions in the graph
+ * (retention/graph.h). */
 static void print_step(const struct graph *graph, const struct path_step *step, bool alone) {
   uint32_t parent = graph->parent[step->first];
   const char *field = NULL;
