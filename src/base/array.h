@@ -68,7 +68,7 @@ static inline void array_sink(char *items, size_t at, size_t count, size_t size,
   memcpy(items + at * size, sinking, size);
 }
 
-static inline void array_sort(void *items, size_t count, size_t size, array_compare *compare) {
+static inline void array_sort_any(void *items, size_t count, size_t size, array_compare *compare) {
   char last[ARRAY_SORTED_MOST], *bytes = items;
   for (size_t i = count / 2; i--;) array_sink(bytes, i, count, size, compare);
   for (size_t i = count; i-- > 1;) {
@@ -78,6 +78,11 @@ static inline void array_sort(void *items, size_t count, size_t size, array_comp
     array_sink(bytes, 0, i, size, compare);
   }
 }
+
+/* `size` is a constant, and a larger one does not compile. */
+#define array_sort(items, count, size, compare)                      \
+  ((void)sizeof(char[(size) <= (size_t)ARRAY_SORTED_MOST ? 1 : -1]), \
+   array_sort_any(items, count, size, compare))
 
 #endif
 /* SPDX-License-Identifier: MIT */

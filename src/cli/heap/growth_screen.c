@@ -19,8 +19,8 @@ static int name_column(size_t count) { return 26 + 13 * (int)(count - 1); }
 struct growth {
   char *name;
   uint64_t bytes[STEPS + 1], blocks[STEPS + 1];
-  size_t count;  /* of snapshots */
-  uint32_t open; /* blocks of it above the one where the walk of add_named is */
+  uint32_t count; /* of snapshots */
+  uint32_t open;  /* blocks of it above the one where the walk of add_named is */
 };
 
 struct rows {
@@ -34,7 +34,7 @@ static struct growth *find(struct rows *rows, const char *name, size_t snapshots
   uint32_t number;
   while ((number = index_next(&rows->by_name, &walk)))
     if (!strcmp(rows->items[number - 1].name, name)) return &rows->items[number - 1];
-  struct growth made = {.name = strdup(name), .count = snapshots};
+  struct growth made = {.name = strdup(name), .count = (uint32_t)snapshots};
   if (!made.name || !ARRAY_ADD(rows->items, rows->count, rows->capacity, made)) return free(made.name), NULL;
   return index_add(&rows->by_name, walk.hash, (uint32_t)rows->count) ? &rows->items[rows->count - 1] : NULL;
 }

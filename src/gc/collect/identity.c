@@ -73,7 +73,7 @@ static void empty(struct identity_table *table) {
     while (table->slots[at] != i + 1) at = (at + 1) & mask(table);
     table->slots[at] = 0;
   }
-  memset(table->items, 0, table->count * sizeof *table->items);
+  if (table->count) memset(table->items, 0, table->count * sizeof *table->items);
   table->count = 0;
 }
 
