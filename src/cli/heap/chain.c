@@ -3,21 +3,33 @@
 
 enum { STEP_COLUMNS = 36 };
 
-/* The next block of a run; NOWHERE: there is none. */
-static uint32_t next_of_run(const struct heap_file *file, uint32_t node) {
+/* The field by which a block leads to another; of several the first. */
+static uint32_t field_to(const struct graph *graph, uint32_t node, uint32_t to) {
+  for (uint32_t i = graph->edge_begin[node]; i < graph->edge_begin[node + 1]; i++)
+    if (graph->edges[i].to == to) return graph->edges[i].field;
+  return NOWHERE;
+}
+
+/* The next block of a run, to which the same field leads from each; NOWHERE: there is none. *field
+ * is NOWHERE at the begin of a run. */
+static uint32_t next_of_run(const struct heap_file *file, uint32_t node, uint32_t *field) {
   const struct graph *graph = &file->graph;
   const struct dominators *of = &file->dominators;
   if (node < graph->first_block || graph_description(graph, node)) return NOWHERE;
-  for (uint32_t child = of->child[node]; child != NOWHERE; child = of->sibling[child])
-    if (2 * of->retained[child] >= of->retained[node])
-      return graph->node_type[child] == graph->node_type[node] && !graph_description(graph, child) ? child
-                                                                                                   : NOWHERE;
+  for (uint32_t child = of->child[node]; child != NOWHERE; child = of->sibling[child]) {
+    if (2 * of->retained[child] < of->retained[node]) continue;
+    if (graph->node_type[child] != graph->node_type[node] || graph_description(graph, child)) return NOWHERE;
+    uint32_t by = field_to(graph, node, child);
+    if (*field != NOWHERE && *field != by) return NOWHERE;
+    *field = by;
+    return child;
+  }
   return NOWHERE;
 }
 
 static void enter_run(struct below *below, uint32_t node) {
   below->child = below->file->dominators.child[node];
-  below->next_of_run = node == below->last ? NOWHERE : next_of_run(below->file, node);
+  below->next_of_run = node == below->last ? NOWHERE : next_of_run(below->file, node, &below->field);
 }
 
 static void add_text(struct chain *chain, const char *text) {
@@ -27,9 +39,10 @@ static void add_text(struct chain *chain, const char *text) {
 
 static void add_run(const struct heap_file *file, struct chain *chain, uint32_t node) {
   char name[NAME_MOST], fitted[NAME_MOST], count[32];
-  uint32_t repeated = 1;
+  uint32_t repeated = 1, field = NOWHERE;
   chain->first = chain->last = node;
-  for (uint32_t next; (next = next_of_run(file, chain->last)) != NOWHERE; repeated++) chain->last = next;
+  for (uint32_t next; (next = next_of_run(file, chain->last, &field)) != NOWHERE; repeated++)
+    chain->last = next;
   if (*chain->text) add_text(chain, " > ");
   add_text(chain, heap_fit(block_name(&file->graph, node, name), STEP_COLUMNS, fitted));
   if (repeated > 1) add_text(chain, " x "), add_text(chain, text_count(count, repeated));
@@ -66,7 +79,7 @@ void chain_of_block(struct chain *chain, const struct heap_file *file, uint32_t 
 }
 
 struct below below_of(const struct heap_file *file, const struct chain *chain) {
-  struct below below = {.file = file, .last = chain->last};
+  struct below below = {.file = file, .last = chain->last, .field = NOWHERE};
   enter_run(&below, chain->first);
   return below;
 }

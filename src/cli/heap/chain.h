@@ -1,7 +1,7 @@
 /* A chain of blocks down the tree of dominators, each of which alone holds most of what the first
  * one does: a row of the table of holders. Blocks of one type of which each holds most of the one
- * before, as in a list, are one step of it, a RUN. A block that the language describes begins a
- * chain, unless the chain began with another one. */
+ * before, by the same field, as in a list, are one step of it, a RUN. A block that the language
+ * describes begins a chain, unless the chain began with another one. */
 #ifndef CLI_HEAP_CHAIN_H
 #define CLI_HEAP_CHAIN_H
 
@@ -21,7 +21,7 @@ void chain_of_block(struct chain *chain, const struct heap_file *file, uint32_t 
 /* A walk over the blocks directly below the run at the end of a chain. NOWHERE ends it. */
 struct below {
   const struct heap_file *file;
-  uint32_t last, next_of_run, child;
+  uint32_t last, next_of_run, child, field; /* field: of the run */
 };
 struct below below_of(const struct heap_file *file, const struct chain *chain);
 uint32_t below_next(struct below *below);
