@@ -1,12 +1,11 @@
 /* What comes together in one pause.
  *
  * The program is linked with `--wrap`: it sees each slice, and each pool that is swept. */
-#include "gc/blocks.h"
 #include "gc/collect/major.h"
 #include "gc/collect/nursery.h"
-#include "gc/domains/domain.h"
+#include "gc/small_heap.h"
 
-enum { MINOR = PIECES * PIECE_LEAST, POOLS = 40, OLD = 300 };
+enum { MINOR_BYTES = PIECES * PIECE_LEAST, POOLS = 40, OLD = 300 };
 
 static long slices, early_slices, shares_done, swept;
 
@@ -27,19 +26,12 @@ void __wrap_store_swept(struct store *store, size_t live_words) {
 }
 
 static void run_in_a_heap(void (*body)(wn_domain *domain)) {
-  wn_heap *heap;
-  wn_domain *domain;
-  wn_heap_options options = without_helpers();
-  options.parameters.minor_heap_size = MINOR;
-  assert_int_equal(wn_heap_open(&options, &heap), WN_OK);
-  assert_int_equal(wn_domain_attach(heap, &domain), WN_OK);
+  wn_domain *domain = open_heap_of(MINOR_BYTES);
   {
     WN_SCOPE(domain);
     body(domain);
   }
-  assert_int_equal(wn_gc_verify(domain, stderr), WN_OK);
-  assert_int_equal(wn_domain_detach(domain), WN_OK);
-  assert_int_equal(wn_heap_close(heap), WN_OK);
+  close_heap(domain);
 }
 
 static void fill_minor_heaps(wn_domain *domain, long times) {

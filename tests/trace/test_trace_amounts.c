@@ -61,22 +61,30 @@ static void put_sample(struct byte_sink *sink, uint64_t time, uint64_t size, uin
   put_byte(sink, TRACE_SOURCE_NORMAL);
 }
 
+/* Writes a trace of these records behind a sound sample, and returns how many events it has; the last
+ * one is told. */
+static int count_events(const char *path, const unsigned char *records, const struct byte_sink *sink,
+                        struct trace_event *event) {
+  struct trace_reader *reader;
+  int events = 0;
+  write_chunk(path, 1e-3, records, (uint32_t)(sink->at - records));
+  assert_int_equal(trace_reader_open(path, &reader), WN_OK);
+  while (trace_reader_next(reader, event)) events++;
+  assert_int_equal(trace_reader_damage(reader)->chunks_damaged, events < 2);
+  assert_true(events < 2 || event->kind != TRACE_TYPE_NAME || !strcmp(event->type_name.name.bytes, "pair"));
+  trace_reader_close(reader);
+  return events;
+}
+
 /* How many events a trace has of a sound sample and then that one; and whether that is all of it. */
 static int events_before(const char *path, uint64_t time, uint64_t size, uint64_t more_words,
                          uint64_t samples) {
   unsigned char records[RECORDS_MOST];
   struct byte_sink sink = {.at = records, .end = records + sizeof records};
-  struct trace_reader *reader;
   struct trace_event event;
-  int events = 0;
   put_sample(&sink, 0, 8, 0, 1);
   put_sample(&sink, time, size, more_words, samples);
-  write_chunk(path, 1e-3, records, (uint32_t)(sink.at - records));
-  assert_int_equal(trace_reader_open(path, &reader), WN_OK);
-  while (trace_reader_next(reader, &event)) events++;
-  assert_int_equal(trace_reader_damage(reader)->chunks_damaged, events < 2);
-  trace_reader_close(reader);
-  return events;
+  return count_events(path, records, &sink, &event);
 }
 
 static void an_amount_beyond_all_memory_is_damage(void **state) {
@@ -102,19 +110,12 @@ static void an_amount_beyond_all_memory_is_damage(void **state) {
 static int events_with(unsigned record, const void *fields, size_t count) {
   unsigned char records[RECORDS_MOST];
   struct byte_sink sink = {.at = records, .end = records + sizeof records};
-  struct trace_reader *reader;
   struct trace_event event;
-  int events = 0;
   put_sample(&sink, 0, 8, 0, 1);
   put_byte(&sink, record | 128);
   put_varint(&sink, count);
   put_bytes(&sink, fields, count);
-  write_chunk(fixture_path(), 1e-3, records, (uint32_t)(sink.at - records));
-  assert_int_equal(trace_reader_open(fixture_path(), &reader), WN_OK);
-  while (trace_reader_next(reader, &event)) events++;
-  assert_int_equal(trace_reader_damage(reader)->chunks_damaged, events < 2);
-  assert_true(events < 2 || event.kind != TRACE_TYPE_NAME || !strcmp(event.type_name.name.bytes, "pair"));
-  trace_reader_close(reader);
+  int events = count_events(fixture_path(), records, &sink, &event);
   unlink(fixture_path());
   return events;
 }

@@ -109,7 +109,7 @@ static bool add_types(struct rows *rows, const struct heap_file *file, size_t sn
   bool enough = true;
   for (size_t i = 0; enough && i < file->types.count; i++) {
     const struct type_row *row = &file->types.rows[i];
-    enough = add(rows, graph_type_name(&file->graph, row->type), snapshot, row->retained, row->blocks, count);
+    enough = add(rows, graph_type_name(&file->graph, row->type), snapshot, row->bytes, row->blocks, count);
   }
   return enough;
 }
@@ -206,6 +206,18 @@ static void print_total(const struct heap_file *const *files, size_t count) {
   putchar('\n');
 }
 
+/* The rows are in the order of what grew. */
+static void print_next(const struct heap_file *const *files, size_t count, const struct rows *named) {
+  bool grew = named->count && change(&named->items[0], 0, count - 1) > 0;
+  fputs("\n  Next:  winnow html ", stdout); /* the page compares two */
+  text_file(stdout, files[0]->name), putchar(' '), text_file(stdout, files[count - 1]->name);
+  puts("   (a picture of the difference)");
+  if (!grew) return;
+  fputs("         winnow heap --path ", stdout);
+  text_word(stdout, named->items[0].name), putchar(' '), text_file(stdout, files[count - 1]->name);
+  puts("   (what leads to it)");
+}
+
 /* ---- shared ---- */
 
 int heap_print_growth(const struct heap_file *const *files, size_t count, size_t top) {
@@ -224,8 +236,8 @@ int heap_print_growth(const struct heap_file *const *files, size_t count, size_t
     print_rows(&holders, "HELD BY", "what would be freed if it let go", "holder", count, top);
     if (named.count)
       print_rows(&named, "HELD BY NAME", "the same for what the language names", "name", count, top);
-    print_rows(&types, "TYPES", "before, change: what each of the blocks alone holds, in sum", "type", count,
-               top);
+    print_rows(&types, "TYPES", "the blocks themselves", "type", count, top);
+    print_next(files, count, &named);
   }
   rows_free(&holders);
   rows_free(&named);

@@ -21,6 +21,11 @@ static void write_site(struct json *json, const struct graph *graph, const struc
   else
     json_null(json, "holder");
   json_number(json, "holder_share", site->holder_share);
+  if (site->named)
+    json_string(json, "named", block_name(graph, site->named, name));
+  else
+    json_null(json, "named");
+  json_number(json, "named_share", site->named_share);
   json_end(json, '}');
 }
 

@@ -224,7 +224,7 @@ int heap_print_holders(const struct heap_file *file, size_t top, bool all, bool 
   size_t count = tree.enough ? find_holders(file, rows) : 0;
   if (tree.enough) {
     putchar('\n');
-    heap_print_title("HELD BY", "what would be freed if it let go");
+    heap_print_title("HELD BY", "what would be freed if it let go; x 10: a list or a group of 10 blocks");
     puts("      bytes  share     blocks  holder");
   }
   for (size_t i = 0; tree.enough && i < count && i < top; i++) print_holder(&tree, &rows[i]);

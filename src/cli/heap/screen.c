@@ -30,8 +30,7 @@ static int by_own_bytes(const void *a, const void *b) {
 static void print_types(const struct heap_file *file, const struct type_row *rows, size_t top) {
   char held[32];
   putchar('\n');
-  heap_print_title("TYPES",
-                   "held: what each of the blocks alone holds, in sum; all together hold at least that");
+  heap_print_title("TYPES", "bytes: the blocks themselves; held: with what each of them alone holds");
   puts("      bytes  share     blocks       held  type");
   for (size_t i = 0; i < file->types.count && i < top; i++) {
     heap_print_numbers(file, rows[i].bytes, rows[i].blocks);
@@ -49,10 +48,13 @@ static void print_site(const struct heap_file *file, const struct site *site) {
          text_share(share, base > 0 ? site->bytes.estimate / base : 0));
   heap_print_name(site->name, SITE_COLUMN);
   printf("\n%*s", SITE_COLUMN, "");
-  snprintf(held, sizeof held, "held by %s",
-           site->holder ? holder_name(&file->graph, site->holder, name) : "several at once");
-  heap_print_name(held, SITE_COLUMN + 6); /* and a share */
-  if (site->holder_share < 0.995) printf(", %s", text_share(share, site->holder_share));
+  const char *holder = site->named    ? block_name(&file->graph, site->named, name)
+                       : site->holder ? holder_name(&file->graph, site->holder, name)
+                                      : "several at once";
+  double held_share = site->named ? site->named_share : site->holder_share;
+  snprintf(held, sizeof held, "%s held by %s", held_share < 0.995 ? text_share(share, held_share) : "all",
+           holder);
+  heap_print_name(held, SITE_COLUMN);
   putchar('\n');
 }
 
@@ -124,7 +126,7 @@ void heap_print_head(const struct heap_file *file) {
     text_name(stdout, graph->language);
   }
   uint32_t reachable = file->dominators.retained_blocks[NODE_ALL];
-  printf("\n\n  Reachable  %10s   in %s%s\n", text_bytes(bytes, (double)graph->bytes),
+  printf("\n\n  Reachable  %10s   in %s with headers%s\n", text_bytes(bytes, (double)graph->bytes),
          text_number_of(blocks, reachable, "block"), graph->complete ? ", exactly" : " that the file has");
   uint32_t garbage = graph->node_count - graph->first_block - reachable;
   uint64_t all = 0;

@@ -1,5 +1,6 @@
-/* The remembered set: the addresses of fields of old blocks, and of global roots, that may have
- * young values, and those of whole blocks, with the bit REMEMBERED_BLOCK.
+/* The remembered set. An entry is the address of a field of an old block, or of a global root, where
+ * a young value may be; or the address of an old block, with the bit REMEMBERED_BLOCK, in any field
+ * of which one may be.
  *
  * Each domain has one: its running thread fills it, and a minor collection empties it. A field is
  * added when a young value replaces an old one, so most fields are added once. A block is added

@@ -17,6 +17,7 @@ struct finding {
   struct call_paths paths;
   struct index by_number, by_name; /* of the trace's rows, and of the sites */
   uint32_t *top;                   /* by node: its outermost dominator below node 0 */
+  uint32_t *named;                 /* by node: the outermost one with a name, itself too; or NODE_ALL */
   double *held_by;                 /* by site and holder: bytes; those of several holders are of node 0 */
 };
 
@@ -83,6 +84,8 @@ static void enter(void *context, uint32_t node) {
   struct finding *of = context;
   uint32_t above = of->dominators->dominator[node];
   of->top[node] = above == NODE_ALL || above == NOWHERE ? node : of->top[above];
+  of->named[node] = above == NOWHERE ? NODE_ALL : of->named[above];
+  if (!of->named[node] && graph_description(of->graph, node)) of->named[node] = node;
 }
 
 static void leave(void *context, uint32_t node) { (void)context, (void)node; }
@@ -103,6 +106,42 @@ static void find_holders(struct finding *of) {
       if (bytes[holder] > bytes[site->holder]) site->holder = holder;
     site->holder_share = bytes[site->holder] / site->sum.total;
   }
+}
+
+/* What a named block holds of a site. */
+struct share {
+  uint32_t site, named;
+  double bytes;
+};
+
+static int by_site_and_name(const void *a, const void *b) {
+  const struct share *one = a, *other = b;
+  if (one->site != other->site) return one->site < other->site ? -1 : 1;
+  return (one->named > other->named) - (one->named < other->named);
+}
+
+static bool find_named(struct finding *of) {
+  const struct sites *sites = of->sites;
+  struct share *shares = array_new(of->graph->sample_count, sizeof *shares);
+  size_t count = 0;
+  if (!shares) return false;
+  for (size_t i = 0; i < of->graph->sample_count; i++) {
+    if (!sites->of_sample[i]) continue;
+    uint32_t named = of->named[of->graph->samples[i].node];
+    if (named) shares[count++] = (struct share){sites->of_sample[i], named, sites->bytes[i]};
+  }
+  array_sort(shares, count, sizeof *shares, by_site_and_name);
+  for (size_t i = 0, next; i < count; i = next) {
+    struct site *site = &sites->rows[shares[i].site - 1];
+    double bytes = 0;
+    for (next = i; next < count && !by_site_and_name(&shares[i], &shares[next]); next++)
+      bytes += shares[next].bytes;
+    if (2 * bytes <= site->sum.total) continue;
+    site->named = shares[i].named;
+    site->named_share = bytes / site->sum.total;
+  }
+  free(shares);
+  return true;
 }
 
 static int by_bytes(const void *a, const void *b) {
@@ -130,10 +169,13 @@ static wn_status join(struct finding *of) {
   sites->of_sample = calloc(of->graph->sample_count + 1, sizeof *sites->of_sample);
   sites->bytes = calloc(of->graph->sample_count + 1, sizeof *sites->bytes);
   of->top = array_new(of->graph->node_count, sizeof *of->top);
-  if (!sites->of_sample || !sites->bytes || !of->top || !index_rows(of) || !add_samples(of)) return WN_ENOMEM;
+  of->named = array_new(of->graph->node_count, sizeof *of->named);
+  if (!sites->of_sample || !sites->bytes || !of->top || !of->named || !index_rows(of) || !add_samples(of))
+    return WN_ENOMEM;
   if (!(of->held_by = calloc(sites->count * of->graph->first_block + 1, sizeof *of->held_by)))
     return WN_ENOMEM;
   find_holders(of);
+  if (!find_named(of)) return WN_ENOMEM;
   for (size_t i = 0; i < sites->count; i++)
     sites->rows[i].bytes = estimate_of(&sites->rows[i].sum, recording->byte_unit);
   if (sites->count) qsort(sites->rows, sites->count, sizeof *sites->rows, by_bytes);
@@ -154,7 +196,7 @@ wn_status sites_find(struct sites *sites, const struct graph *graph, const struc
   status = join(&of);
   call_paths_destroy(&of.paths);
   recording_free(recording);
-  free(of.by_number.slots), free(of.by_name.slots), free(of.top), free(of.held_by);
+  free(of.by_number.slots), free(of.by_name.slots), free(of.top), free(of.named), free(of.held_by);
   return status;
 }
 

@@ -17,7 +17,9 @@ struct site {
   struct estimate bytes;
   uint32_t holder;     /* the node of the holder that has most of them; NODE_ALL: several together */
   double holder_share; /* of the estimate, 0 to 1 */
-  uint32_t number;     /* of `of_sample` */
+  uint32_t named; /* the outermost block with a name that holds most of them; NODE_ALL: none holds half */
+  double named_share;
+  uint32_t number; /* of `of_sample` */
 };
 
 struct sites {
