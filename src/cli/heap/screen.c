@@ -126,8 +126,9 @@ void heap_print_head(const struct heap_file *file) {
     text_name(stdout, graph->language);
   }
   uint32_t reachable = file->dominators.retained_blocks[NODE_ALL];
-  printf("\n\n  Reachable  %10s   in %s with headers%s\n", text_bytes(bytes, (double)graph->bytes),
-         text_number_of(blocks, reachable, "block"), graph->complete ? ", exactly" : " that the file has");
+  printf("\n\n  Reachable  %10s   in %s%s\n", text_bytes(bytes, (double)graph->bytes),
+         text_number_of(blocks, reachable, "block"),
+         graph->complete ? " with headers, exactly" : " that the file has, with headers");
   uint32_t garbage = graph->node_count - graph->first_block - reachable;
   uint64_t all = 0;
   for (uint32_t node = graph->first_block; node < graph->node_count; node++) all += graph->node_bytes[node];
