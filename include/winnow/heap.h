@@ -243,7 +243,7 @@ WN_API void wn_check_store(const wn_domain *domain, wn_value block, size_t i, wn
                            const char *function);
 WN_API void wn_check_bytes(wn_value block, const char *function);
 WN_API wn_value *wn_bump_checked(wn_domain *domain, size_t words, unsigned tag);
-WN_API void wn_scope_note(wn_domain *domain);
+WN_API void wn_scope_note(wn_domain *domain, const char *function);
 WN_API void wn_scope_poison(wn_domain *domain, const wn_value *mark);
 
 #ifdef WN_DEBUG
@@ -310,19 +310,22 @@ WN_TRANSPARENT wn_value *wn_bump(wn_domain *domain, size_t words, unsigned tag) 
 /* ---- handles ---- */
 
 /* A scope: handles made after its beginning die at the end of the enclosing C block, however
- * control leaves the block. */
+ * control leaves the block. In programs compiled with WN_DEBUG a scope notes its function, in two
+ * handle slots, so that snapshots can name it (winnow/snapshot.h). */
 typedef struct wn_scope {
   wn_domain *domain;
   wn_value *mark;
 } wn_scope;
 
-static inline wn_scope wn_scope_enter(wn_domain *domain) {
-#ifdef WN_DEBUG
-  wn_scope_note(domain);
-#endif
+static inline wn_scope wn_scope_enter_in(wn_domain *domain, const char *function) {
   wn_scope scope = {domain, wn_context(domain)->top};
+#ifdef WN_DEBUG
+  wn_scope_note(domain, function);
+#endif
+  (void)function;
   return scope;
 }
+#define wn_scope_enter(domain) wn_scope_enter_in(domain, __func__)
 static inline void wn_scope_leave(wn_scope *scope) {
 #ifdef WN_DEBUG
   wn_scope_poison(scope->domain, scope->mark);

@@ -151,7 +151,8 @@ inline handle alloc_bytes(wn_domain *domain, size_t bytes) noexcept {
 /* Handles that are made after it die at its end. Scopes end in the reverse of their order. */
 class scope {
 public:
-  explicit scope(wn_domain *domain) noexcept : scope_(wn_scope_enter(domain)) {}
+  explicit scope(wn_domain *domain, const char *function = __builtin_FUNCTION()) noexcept
+      : scope_(wn_scope_enter_in(domain, function)) {}
   scope(const scope &) = delete;
   scope &operator=(const scope &) = delete;
   ~scope() { wn_scope_leave(&scope_); }

@@ -9,11 +9,11 @@ const char *holder_name(const struct graph *graph, uint32_t node, char name[NAME
   static const char *const kinds[HOLDER_KINDS] = {
       [HOLDER_HANDLES] = "handles", [HOLDER_ROOTS] = "roots of the language",
       [HOLDER_GLOBALS] = "globals", [HOLDER_FINALISERS] = "finalisers that are to run",
-      [HOLDER_PINS] = "pins",
+      [HOLDER_PINS] = "pins",       [HOLDER_SCOPES] = "handles",
   };
   static const char *const named[HOLDER_KINDS] = {
       [HOLDER_HANDLES] = "root",         [HOLDER_ROOTS] = "root", [HOLDER_GLOBALS] = "global",
-      [HOLDER_FINALISERS] = "finaliser", [HOLDER_PINS] = "pin",
+      [HOLDER_FINALISERS] = "finaliser", [HOLDER_PINS] = "pin",   [HOLDER_SCOPES] = "handles in",
   };
   const struct graph_holder *holder = &graph->holders[node - NODE_HOLDERS];
   char domain[32] = "";

@@ -63,6 +63,7 @@ enum holder_kind {
   HOLDER_GLOBALS,
   HOLDER_FINALISERS, /* calls that are pending */
   HOLDER_PINS,
+  HOLDER_SCOPES, /* handles of a domain that the named function made */
   HOLDER_KINDS
 };
 

@@ -331,7 +331,7 @@ static void merge_inherited(struct domain_finalisers *finalisers) {
 /* True if the value, if there is one, has a handle. */
 static bool has_handle(struct wn_domain *domain, wn_value value, wn_ref *ref) {
   if (!value) return true;
-  if (!roots_have_slot(domain)) return false;
+  if (!roots_have_slots(domain, 1)) return false;
   *ref = wn_root(domain, value);
   return true;
 }

@@ -2,6 +2,7 @@
 #include "gc/domains/debug.h"
 
 #include "gc/domains/caller.h"
+#include "gc/domains/roots.h"
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -199,14 +200,29 @@ void debug_pause(void) {
 
 /* ---- scopes ---- */
 
-void wn_scope_note(wn_domain *domain) {
-  check_by_program(domain, "wn_scope_enter");
-  struct domain_thread *thread = domain->running;
-  const wn_value *mark = domain->context.top;
+static void begin_scope(struct domain_thread *thread, const wn_value *mark) {
   if (!thread->outermost_scopes || mark < thread->outermost_mark) thread->outermost_scopes = 0;
   if (thread->outermost_scopes && mark > thread->outermost_mark) return;
   thread->outermost_mark = mark;
   thread->outermost_scopes++;
+}
+
+static wn_value product_of(wn_value name) { return name * 0x9e3779b97f4a7c15 | 1; }
+
+enum { NAME_SLOTS = 2 };
+
+/* Where only a last slot is left, it is for a handle. */
+void wn_scope_note(wn_domain *domain, const char *function) {
+  check_by_program(domain, "wn_scope_enter");
+  begin_scope(domain->running, domain->context.top);
+  if (!roots_have_slots(domain, NAME_SLOTS)) return;
+  wn_value name = (wn_value)function << 1 | 1;
+  *domain->context.top++ = name;
+  *domain->context.top++ = product_of(name);
+}
+
+const char *debug_scope_named_by(const wn_value *slot, const wn_value *first) {
+  return slot > first && *slot == product_of(slot[-1]) ? (const char *)(slot[-1] >> 1) : NULL;
 }
 
 /* A scope that begins at `mark` ends, and each that began later. */
@@ -224,10 +240,12 @@ void wn_scope_poison(wn_domain *domain, const wn_value *mark) {
   end_scope(domain->running, mark);
 }
 
+/* Where the program is compiled without WN_DEBUG, the slots of the name are those of handles. */
 void wn_check_escape(const wn_scope *scope, wn_ref ref) {
   wn_check_handle(scope->domain, ref, "wn_escape");
-  if (ref.slot < scope->mark)
+  struct domain_thread *thread = scope->domain->running;
+  if (ref.slot < scope->mark + (thread->accessible_end - scope->mark < NAME_SLOTS ? 0 : NAME_SLOTS))
     debug_complain("wn_escape", "the handle is of an outer scope, or an earlier escape took its slot");
-  end_scope(scope->domain->running, scope->mark); /* its end has another mark */
+  end_scope(thread, scope->mark); /* its end has another mark */
 }
 /* SPDX-License-Identifier: MIT */

@@ -11,7 +11,11 @@
  * SCOPES. A program that is compiled with WN_DEBUG notes the scopes that it opens. Only the outermost
  * ones count: those that begin at the lowest slot at which an open scope begins. So a jump out of
  * inner scopes leaves the count right. A handle that is made while none is open lives until its
- * thread ends. Such a program is told so once, at the next call, and goes on. */
+ * thread ends. Such a program is told so once, at the next call, and goes on.
+ *
+ * The first two slots of a scope name its function, so a jump that skips the ends of scopes takes
+ * the names away, too. Both are integers, which no collection looks at: the address of the text, and
+ * a product of it, by which the pair is told from handles of integers. */
 #ifndef GC_DOMAINS_DEBUG_H
 #define GC_DOMAINS_DEBUG_H
 
@@ -36,6 +40,9 @@ bool debug_block_is_gone(wn_value block);
 
 /* False if the program notes its scopes, and the thread has none open. */
 bool debug_may_have_scope(const struct domain_thread *thread);
+
+/* The function that is named by the slot and the one below it; NULL: they name none. */
+const char *debug_scope_named_by(const wn_value *slot, const wn_value *first);
 
 /* debug_note_slots: the slots of a thread exist from now on. debug_forget_slots: they are about to
  * go. */

@@ -12,7 +12,7 @@ void exception_drop(wn_domain *domain) { domain->exception = (struct gc_exceptio
 /* Takes the exception as a handle. If there is no slot for a handle, returns a null handle, and the
  * exception is still pending. Callbacks that waited for the exception are pending again. */
 static wn_ref take(wn_domain *domain) {
-  if (!roots_have_slot(domain)) return (wn_ref){NULL};
+  if (!roots_have_slots(domain, 1)) return (wn_ref){NULL};
   wn_ref ref = wn_root(domain, domain->exception.value);
   exception_drop(domain);
   domain_add_pending(domain, PENDING_ANY);

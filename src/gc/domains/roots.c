@@ -99,8 +99,10 @@ static wn_status add_slots(struct wn_domain *domain) {
   return WN_OK;
 }
 
-bool roots_have_slot(struct wn_domain *domain) {
-  return domain->context.top < domain->context.top_end || !add_slots(domain);
+bool roots_have_slots(struct wn_domain *domain, size_t count) {
+  while ((size_t)(domain->context.top_end - domain->context.top) < count)
+    if (add_slots(domain)) return false;
+  return true;
 }
 
 /* ---- public ---- */

@@ -15,8 +15,8 @@ struct domain_thread;
 bool roots_create_slots(struct domain_thread *thread, struct wn_heap *heap);
 void roots_destroy_slots(struct domain_thread *thread);
 
-/* True if a handle can be made. Calls no hook. */
-bool roots_have_slot(struct wn_domain *domain);
+/* True if so many handles can be made. Calls no hook. */
+bool roots_have_slots(struct wn_domain *domain, size_t count);
 
 /* Calls `visit` for each handle of a domain and for its pending exception, and for each value that
  * its hook walk_roots visits. No thread runs in the domain. */

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/index.h"
 #include "gc/collect/collector.h"
+#include "gc/domains/debug.h"
 #include "gc/domains/roots.h"
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +67,16 @@ static void visit_root(void *visitor, wn_value *slot) {
   if (!(*slot & 1)) walk->meet(walk, slot);
 }
 
+/* A thread's slots follow each other, and a scope's name comes before its handles. */
+static void visit_handle(void *visitor, wn_value *slot) {
+  struct holders_walk *walk = visitor;
+  if (slot != walk->next) walk->slots = slot, walk->now.kind = HOLDER_HANDLES, walk->now.name = "";
+  const char *function = debug_scope_named_by(slot, walk->slots);
+  if (function) walk->now.kind = HOLDER_SCOPES, walk->now.name = function;
+  walk->next = slot + 1;
+  visit_root(visitor, slot);
+}
+
 static void visit_global(void *visitor, wn_value *slot) {
   const struct wn_global *global = (const struct wn_global *)slot; /* whose first member it is */
   struct holders_walk *walk = visitor;
@@ -84,7 +95,7 @@ void holders_each(struct wn_heap *heap, struct holders_walk *walk) {
   }
   for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain)) {
     walk->now = (struct holder){HOLDER_HANDLES, domain->number, ""};
-    roots_each_handle(domain, visit_root, walk);
+    roots_each_handle(domain, visit_handle, walk);
   }
   walk->now = (struct holder){HOLDER_FINALISERS, 0, ""};
   finalisers_each_root(heap, visit_root, walk);

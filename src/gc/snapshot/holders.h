@@ -18,6 +18,7 @@ struct holder {
 struct holders_walk {
   void (*meet)(struct holders_walk *walk, const wn_value *slot);
   struct holder now;
+  const wn_value *slots, *next; /* a thread's first handle, and the end of those that were visited */
 };
 
 /* The world is stopped, and minor heaps are empty. Holders that say most come first: a block that

@@ -144,7 +144,7 @@ static void tell_root(struct holders_walk *walk, const wn_value *slot) {
   static const char *const kinds[HOLDER_KINDS] = {
       [HOLDER_HANDLES] = "handle", [HOLDER_ROOTS] = "root of the language",
       [HOLDER_GLOBALS] = "global", [HOLDER_FINALISERS] = "finaliser that is to run",
-      [HOLDER_PINS] = "pin",
+      [HOLDER_PINS] = "pin",       [HOLDER_SCOPES] = "handle in",
   };
   struct telling *telling = (struct telling *)walk; /* whose first member it is */
   if (*slot != telling->first || slot == telling->search->excluded) return;
