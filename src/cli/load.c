@@ -1,6 +1,7 @@
 /* The stages of loading a trace share one line of a terminal. */
 #include "cli/load.h"
 
+#include "analysis/compare/doubts.h"
 #include "analysis/load/memory_limit.h"
 #include "base/error.h"
 #include "cli/command.h"
@@ -204,13 +205,21 @@ wn_status load_report(const struct report_options *options, const struct recordi
   return report_ask(recording, &question, report);
 }
 
-void load_warn_of_same(const char *before_name, const struct recording *before, const char *after_name,
-                       const struct recording *after) {
+static void warn_of_same(const char *before_name, const struct recording *before, const char *after_name,
+                         const struct recording *after) {
   if (!input_is_same_file(before_name, after_name) && !recording_is_same(before, after)) return;
   fputs("winnow: ", stderr);
   text_name(stderr, before_name);
   fputs(" and ", stderr);
   text_name(stderr, after_name);
   fputs(" are the same recording, which is compared with itself\n", stderr);
+}
+
+void load_warn_of_pair(const char *before_name, const struct recording *before, const char *after_name,
+                       const struct recording *after) {
+  const struct doubt *doubts[DOUBTS_MOST];
+  size_t count = doubts_of_recordings(before, after, doubts);
+  warn_of_same(before_name, before, after_name, after);
+  for (size_t i = 0; i < count; i++) fail_job("%s", doubts[i]->text);
 }
 /* SPDX-License-Identifier: MIT */

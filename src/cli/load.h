@@ -43,8 +43,9 @@ enum when load_moment(const struct report_options *options, const struct recordi
 wn_status load_report(const struct report_options *options, const struct recording *recording,
                       struct report *report);
 
-/* Says on standard error if both recordings are one, loaded from these names. */
-void load_warn_of_same(const char *before_name, const struct recording *before, const char *after_name,
+/* Says on standard error if both recordings are one, loaded from these names, and what makes a comparison
+ * of two heap snapshots doubtful (analysis/compare/doubts.h). */
+void load_warn_of_pair(const char *before_name, const struct recording *before, const char *after_name,
                        const struct recording *after);
 
 /* Refuses what needs single blocks, such as a page, for a profile that has totals alone. WN_EINVAL: it

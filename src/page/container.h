@@ -74,7 +74,7 @@
 #include "analysis/load/recording.h"
 
 enum {
-  CONTAINER_VERSION = 8,
+  CONTAINER_VERSION = 9,
   CONTAINER_BLOCK_BYTES = 1 << 20,
   CONTAINER_EXACT_ROWS = 100000,
   CONTAINER_UNIT_NS = 1000

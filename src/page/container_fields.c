@@ -91,6 +91,7 @@ static void code_limits(struct coding *coding, struct container_source *source) 
   code_bool(coding, &limits->no_blocks);
   code_bool(coding, &limits->no_lives);
   code_bool(coding, &limits->no_threads);
+  code_bool(coding, &limits->no_callers);
   code_number(coding, &limits->tick_ns, UINT64_MAX);
   code_bool(coding, &limits->estimated);
   code_text(coding, &source->note);

@@ -1,5 +1,6 @@
 /* The views `head`, what the trace is, `totals`, the numbers that a person reads first, and
  * `query`, which has no members: only whether there is an error. */
+#include "analysis/compare/doubts.h"
 #include "analysis/load/memory_limit.h"
 #include "analysis/report/trend.h"
 #include "export/report_json.h"
@@ -53,7 +54,17 @@ static void write_limits(struct json *json, const struct source_limits *limits) 
   json_bool(json, "no_end", limits->no_end);
   json_bool(json, "no_lives", limits->no_lives);
   json_bool(json, "no_threads", limits->no_threads);
+  json_bool(json, "no_callers", limits->no_callers);
   json_end(json, '}');
+}
+
+/* Of two heap snapshots that are compared. */
+static void write_doubts(struct json *json, const struct recording *before, const struct recording *after) {
+  const struct doubt *doubts[DOUBTS_MOST];
+  size_t count = doubts_of_recordings(before, after, doubts);
+  json_begin(json, "doubts", '[');
+  for (size_t i = 0; i < count; i++) json_string(json, NULL, doubts[i]->text);
+  json_end(json, ']');
 }
 
 enum { HOLDERS = 3 };
@@ -193,6 +204,7 @@ wn_status view_head(struct answers *answers, const struct request *request, stru
     json_begin(json, "before", '{');
     json_trace(json, "trace", answers->before->samples);
     json_number(json, "kept", answers->before->kept);
+    write_doubts(json, answers->before, recording);
     json_end(json, '}');
   }
   return WN_OK;

@@ -49,6 +49,7 @@ struct source_limits {
   bool no_blocks;   /* of totals: it does not tell the number of blocks: each total is one block */
   bool no_lives;    /* it does not tell which of equal blocks was freed; and those that are totals */
   bool no_threads;  /* it does not tell which threads allocated; and those that are totals */
+  bool no_callers;  /* it is a heap snapshot: a frame holds the frames below it, and called nothing */
   uint64_t tick_ns; /* of the clock by which events have their times; 0: it is as fine as they are */
   bool estimated;   /* the numbers are estimates of that tool, and how far they are off is not known */
   const char *note; /* a sentence or more about all this, for people */

@@ -1,5 +1,6 @@
 /* What grew between two snapshots, or in each step between three. Blocks move, so no block of one
  * is looked for in another: holders, names and types are compared. */
+#include "analysis/compare/doubts.h"
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/index.h"
@@ -160,7 +161,7 @@ static void print_time(const struct graph *graph) {
 }
 
 static const char *command_of(const struct heap_file *file) {
-  return file->graph.command && *file->graph.command ? file->graph.command : "";
+  return file->graph.command ? file->graph.command : "";
 }
 
 /* Whose snapshots they are, and when each was made. */
@@ -183,19 +184,16 @@ static void print_head(const struct heap_file *const *files, size_t count) {
   }
 }
 
-/* What makes a comparison doubtful. */
-static void print_warnings(const struct heap_file *const *files, size_t count) {
-  bool command = false, process = false, order = false;
-  for (size_t i = 1; i < count; i++) {
-    command |= strcmp(command_of(files[0]), command_of(files[i])) != 0;
-    process |= files[0]->graph.process != files[i]->graph.process;
-    order |= files[i]->graph.time_ns < files[i - 1]->graph.time_ns;
+static void print_doubts(const struct heap_file *const *files, size_t count) {
+  struct trace_run runs[STEPS + 1] = {0};
+  const struct doubt *doubts[DOUBTS_MOST];
+  for (size_t i = 0; i < count; i++) {
+    runs[i].command = trace_text_of(command_of(files[i]));
+    runs[i].pid = (uint32_t)files[i]->graph.process;
+    runs[i].wall_ns = files[i]->graph.time_ns;
   }
-  if (command)
-    puts("\n  OTHER PROGRAM: the snapshots are of different commands");
-  else if (process)
-    puts("\n  OTHER PROCESS: the snapshots are of different runs");
-  if (order) puts("\n  WRONG ORDER: a snapshot is earlier than the one before it");
+  count = doubts_of_runs(runs, count, doubts);
+  for (size_t i = 0; i < count; i++) printf("\n  %s: %s\n", doubts[i]->title, doubts[i]->text);
 }
 
 static void print_total(const struct heap_file *const *files, size_t count) {
@@ -231,7 +229,7 @@ int heap_print_growth(const struct heap_file *const *files, size_t count, size_t
              add_types(&types, files[i], i, count);
   if (enough) {
     print_head(files, count);
-    print_warnings(files, count);
+    print_doubts(files, count);
     print_total(files, count);
     print_rows(&holders, "HELD BY", "what would be freed if it let go", "holder", count, top);
     if (named.count)

@@ -152,7 +152,7 @@ static int compare(const struct report_options *options, const struct recording 
   wn_status error = after ? ask_runs(before, after, &diff) : ask_moments(before, &diff);
   if (error)
     return error == WN_EINVAL ? fail_usage("diff", "%s", wn_last_error()) : fail_job("%s", wn_last_error());
-  if (after) load_warn_of_same(options->file, before, options->other, after);
+  if (after) load_warn_of_pair(options->file, before, options->other, after);
   error = print(&diff);
   int code = error ? fail_job("%s", wn_last_error()) : check_limits(&diff);
   pair_destroy(&diff.pair);

@@ -281,7 +281,7 @@ int command_html(int argc, char **argv) {
     say_missing(options.other, before);
     say_missing(options.file, recording);
     wn_status error = make_page(&options, recording, before);
-    if (!error && before) load_warn_of_same(options.other, before, options.file, recording);
+    if (!error && before) load_warn_of_pair(options.other, before, options.file, recording);
     if (error)
       code = error == WN_EINVAL ? fail_usage("html", "%s", wn_last_error()) : fail_job("%s", wn_last_error());
   }

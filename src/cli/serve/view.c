@@ -110,7 +110,7 @@ int command_view(int argc, char **argv) {
   wn_status error = live_open(&live, input_path(&input), &options.recording, before);
   if (!error) error = load_check_grouping(&options, live.recording, options.file);
   if (!error) error = check_time(&options, &live);
-  if (!error && before) load_warn_of_same(options.other, before, options.file, live.recording);
+  if (!error && before) load_warn_of_pair(options.other, before, options.file, live.recording);
   if (!error && before) load_say_missing(options.other, source_damage(before->samples->source));
   if (!error && !live.followed)
     load_say_missing(options.file, source_damage(live.recording->samples->source));

@@ -115,7 +115,8 @@ static void read_head(struct reading *reading) {
   const struct graph *graph = &reading->graph;
   if (graph->command) profile_set_command(profile, graph->command, strlen(graph->command));
   profile->run.pid = (uint32_t)graph->process;
-  profile->limits.no_peak = profile->limits.no_total = true;
+  profile->run.wall_ns = graph->time_ns;
+  profile->limits.no_peak = profile->limits.no_total = profile->limits.no_callers = true;
   profile->damage.chunks_damaged = !graph->complete;
   snprintf(profile->note, sizeof profile->note, "%s", note);
 }
