@@ -176,9 +176,9 @@ void json_trace(struct json *json, const char *name, const struct samples *sampl
   if (!limits->totals) {
     json_integer(json, "seed", run->seed);
     json_integer(json, "word_bytes", run->word_bytes);
-    json_integer(json, "started_ns", run->wall_ns);
     json_integer(json, "duration_ns", samples->end_ns);
   }
+  if (!limits->totals || limits->no_callers) json_integer(json, "started_ns", run->wall_ns);
   if (*limits->note) {
     json_bool(json, "totals", limits->totals);
     json_bool(json, "exact", !limits->estimated && run->rate >= 1);

@@ -112,6 +112,14 @@ static wn_status check_time(const struct report_options *options, const struct r
   return load_refuse_time(options, recording->samples->end_ns);
 }
 
+/* In place of a report, whose words are those of functions that allocate. */
+static void print_snapshot(const struct page *page) {
+  text_paragraph(stdout, source_limits(page->recording->samples->source)->note, 0);
+  fputs("\nAs text: winnow heap ", stdout);
+  if (page->before) text_file(stdout, page->options->other), putchar(' ');
+  text_file(stdout, page->options->file), putchar('\n');
+}
+
 /* The text report, or the comparison. The caller frees it. */
 static wn_status print_report(const struct page *page, char **text) {
   size_t size;
@@ -122,8 +130,11 @@ static wn_status print_report(const struct page *page, char **text) {
   if (!memory) return error_set(WN_ENOMEM, "not enough memory for the report");
   text_for_file();
   stdout = memory;
-  error = page->before ? print_comparison(page->options, page->before, page->recording)
-                       : print_single(page->options, page->recording);
+  if (source_limits(page->recording->samples->source)->no_callers)
+    print_snapshot(page);
+  else
+    error = page->before ? print_comparison(page->options, page->before, page->recording)
+                         : print_single(page->options, page->recording);
   stdout = terminal;
   if (fclose(memory) && !error) error = error_set(WN_ENOMEM, "not enough memory for the report");
   return error;

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "cli/text.h"
 #include "page/html.h"
+#include "sources/files/open.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,9 @@ static struct MHD_Response *make_page(const struct server_options *options) {
   char *page = NULL, *text = NULL, *policy = html_served_policy();
   size_t size = 0;
   struct MHD_Response *response = NULL;
-  if (asprintf(&text, "This page needs scripts. As text: winnow report %s", options->file) < 0) text = NULL;
+  if (asprintf(&text, "This page needs scripts. As text: winnow %s %s",
+               source_is_snapshot(options->file) ? "heap" : "report", options->file) < 0)
+    text = NULL;
   FILE *out = policy && text ? open_memstream(&page, &size) : NULL;
   if (out) html_write_served(out, &options->head, text);
   if (out && !fclose(out))

@@ -18,10 +18,9 @@
 enum { DEPTH_MOST = 400 };
 
 static const char note[] =
-    "The file is a snapshot of a collected heap: what was in it at one moment, exactly. A stack is what "
-    "holds "
-    "the blocks, from a root down, and no callstack: what is below a frame would be freed if it let go. It "
-    "tells nothing of other moments, of lives and of what allocated the blocks: winnow heap does.";
+    "The file is a snapshot of a collected heap: what was in it at one moment, exactly. Each block is below "
+    "what holds it, from a root down, and would be freed if that let go. The file tells nothing of other "
+    "moments and of lives; winnow heap joins it with the trace that tells what allocated the blocks.";
 
 struct reading {
   struct profile *profile;

@@ -107,8 +107,9 @@ export interface Head {
     processes?: { pid: number; name: string }[];
   };
   /** What a file of another profiler does not tell: what was held at the peak, what was allocated, what was held at the
-   *  end, when which block was freed, which threads allocated. */
-  limits: { no_peak: boolean; no_total: boolean; no_end: boolean; no_lives: boolean; no_threads: boolean };
+   *  end, when which block was freed, which threads allocated. no_callers: it is a heap snapshot, whose stacks are what holds
+   *  the blocks. */
+  limits: { no_peak: boolean; no_total: boolean; no_end: boolean; no_lives: boolean; no_threads: boolean; no_callers: boolean };
   /** The heap is a collected one: it has areas, promotions, collections. */
   collected: boolean;
   /** Whether single collections are in the trace. */
@@ -128,8 +129,8 @@ export interface Head {
   closing_ns: number;
   /** Beyond it the system kills a process of the control group; 0: there is none, or it is not known. */
   limit_bytes: number;
-  /** The run that is before, if there is one to compare with. */
-  before?: { trace: Head['trace']; kept: number };
+  /** The run that is before, if there is one to compare with; what makes the comparison doubtful, without a full stop. */
+  before?: { trace: Head['trace']; kept: number; doubts: string[] };
   /** Of so many files the page has lines of source; null: none were asked for. */
   source_files: number | null;
 }
@@ -142,7 +143,8 @@ export interface Totals {
   /** Whether the five moments of the peak are close enough that one time may be named. */
   peak_is_one: boolean;
   totals: {
-    allocated_bytes: Estimate;
+    /** Undefined with no_total, as is what follows of it. */
+    allocated_bytes?: Estimate;
     allocated_blocks: Estimate;
     allocated_bytes_per_second: Estimate;
     peak_bytes: Estimate;
@@ -172,6 +174,9 @@ export interface Totals {
   resident?: Record<string, unknown>;
   mapped?: Mapper[];
 }
+
+/** The samples of a query: of what the recording has of it. */
+export const samplesIn = ({ totals }: Totals): number => (totals.allocated_bytes ?? totals.live_at_end_bytes ?? totals.peak_bytes).samples;
 
 /** `verdict` of docs/report-json.md. */
 export interface Verdict {

@@ -24,6 +24,24 @@ export interface Words {
   change(value: number): string;
 }
 
+/** What boxes are to each other. */
+export type Terms = Record<'caller' | 'callee' | 'callers' | 'callees' | 'noCallers' | 'noCallees' | 'frames' | 'unsure' | 'icicle' | 'inverted' | 'both' | 'upward', string>;
+
+const CALLING: Terms = {
+  caller: 'caller',
+  callee: 'callee',
+  callers: 'callers',
+  callees: 'callees',
+  noCallers: 'no callers',
+  noCallees: 'no callees',
+  frames: 'frames',
+  unsure: ', not sure',
+  icicle: 'callees below their callers',
+  inverted: 'callers below their callees',
+  both: 'callers of the function above it, callees below it',
+  upward: 'callers above their callees',
+};
+
 /** A box as the page sees it. */
 export interface FlameBox {
   /** The node's index in the answer. Of a folded chain the frame that is meant. */
@@ -80,10 +98,10 @@ const WHOLE = 'all';
 const NO_NAME = '?';
 
 /** "11 frames: clone3 … handle_request", of names in the order of their rows. */
-function chainName(names: string[]): string {
+function chainName(names: string[], frames: string): string {
   const known = names.map(knownName).filter((name) => name !== '');
   const ends = known.length > 1 ? `: ${known[0]} … ${known.at(-1)}` : known.length === 1 ? `: ${known[0]}` : '';
-  return `${names.length} frames${ends}`;
+  return `${names.length} ${frames}${ends}`;
 }
 
 export class FlameData {
@@ -109,6 +127,7 @@ export class FlameData {
     /** Records are missing: of a comparison, nothing is sure. */
     private readonly partial = false,
     private readonly opened: Open = null,
+    readonly terms = CALLING,
   ) {
     const sizes = flame.columns[width];
     this.whole = whole ?? sizes[0] ?? 0;
@@ -144,7 +163,7 @@ export class FlameData {
       while (end < path.length && passing[end - 1] === 1) end++;
       const chain = end - depth >= LEAST_CHAIN ? this.endOf(end) : null;
       if (chain !== null && !isOpen(this.opened, chain)) {
-        rows.push({ name: chainName(this.inRows(path.slice(depth - 1, end - 1), this.isUpward)), depth: end - 1, key: keyOf(chain) });
+        rows.push({ name: chainName(this.inRows(path.slice(depth - 1, end - 1), this.isUpward), this.terms.frames), depth: end - 1, key: keyOf(chain) });
         depth = end;
       } else for (end = Math.max(end, depth + 1); depth < end; depth++) rows.push({ name: path[depth - 1]!, depth });
     }
@@ -207,7 +226,8 @@ export class FlameData {
   /** What is written beside the root, by line. */
   get captions(): [line: number, text: string][] {
     const { up, down, gap } = this.layout;
-    return gap && this.layout.total > 0 ? [[-1, up ? '↑ callers' : 'no callers'], [1, down > 1 ? '↓ callees' : 'no callees']] : [];
+    const { terms } = this;
+    return gap && this.layout.total > 0 ? [[-1, up ? `↑ ${terms.callers}` : terms.noCallers], [1, down > 1 ? `↓ ${terms.callees}` : terms.noCallees]] : [];
   }
 
   /** Whether all boxes are callers of the root, which is a caller of the one function itself. */
@@ -315,7 +335,7 @@ export class FlameData {
   nameOf(place: Place): string {
     if (place === 0) return this.rootPath.at(-1) ?? this.labelOf(0)?.text ?? WHOLE;
     const chain = this.chainOf(place);
-    if (chain !== null && !chain.open) return chainName(this.framesOf(chain));
+    if (chain !== null && !chain.open) return chainName(this.framesOf(chain), this.terms.frames);
     return this.labelOf(place)?.text ?? NO_NAME;
   }
 

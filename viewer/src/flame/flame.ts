@@ -3,7 +3,7 @@
  * See navigation.ts for focus and view, paint.ts for the picture, tree.ts for keyboard and speech. */
 
 import type { Flame } from '../engine/answers.ts';
-import { type FlameBox, FlameData, type Path, type Width, type Words } from './data.ts';
+import { type FlameBox, FlameData, type Path, type Terms, type Width, type Words } from './data.ts';
 import { Glyphs } from './glyphs.ts';
 import type { Open } from './chains.ts';
 import { isOutside, pixelAt } from './hit.ts';
@@ -46,14 +46,9 @@ export interface DataOptions {
   width?: Width;
   /** The chains that are open; null: all. */
   open?: Open;
+  /** Else those of functions that call. */
+  terms?: Terms;
 }
-
-const MODES = {
-  icicle: 'callees below their callers',
-  inverted: 'callers below their callees',
-  both: 'callers of the function above it, callees below it',
-  upward: 'callers above their callees',
-};
 
 /** A second opening within so many ms is the rest of a double click that has already done its work. */
 const OPEN_AGAIN = 400;
@@ -114,10 +109,10 @@ export class FlameGraph {
   /* What the page sets. */
 
   setData(flame: Flame, options: DataOptions): void {
-    this.data = new FlameData(flame, options.whole, options.width, options.partial, options.open);
+    this.data = new FlameData(flame, options.whole, options.width, options.partial, options.open, options.terms);
     this.hover(NOWHERE, NOWHERE);
     this.prepare();
-    this.tree.label = `${this.label}, ${MODES[options.mode]}`;
+    this.tree.label = `${this.label}, ${this.data.terms[options.mode]}`;
     this.navigation.setData(this.data);
   }
 

@@ -208,10 +208,10 @@ export class TreeView {
     const { words } = this;
     const box = data.describe(place);
     const side = data.sideOf(place);
-    const name = `${box.merged > 0 ? `${words.count(box.merged)} more` : isolated(box.name)}${side && `, ${side}`}`;
+    const name = `${box.merged > 0 ? `${words.count(box.merged)} more` : isolated(box.name)}${side && `, ${data.terms[side]}`}`;
     if (box.compared) {
       const by = words.change(box.compared.change).replace('−', 'minus ').replace('+', 'plus ');
-      return `${name}, ${by}${box.compared.sure ? '' : ', not sure'}`;
+      return `${name}, ${by}${box.compared.sure ? '' : data.terms.unsure}`;
     }
     const amount = `${box.uncertain ? 'about ' : ''}${words.amount(box.size, data.unit)}`;
     const error = data.width === 'bytes' ? words.error(box.bytes, box.low, box.high) : '';

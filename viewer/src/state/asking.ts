@@ -13,6 +13,7 @@ import {
   type Kinds,
   type Request,
   requestText,
+  samplesIn,
   type Source as SourceLines,
   type Table,
   type Time,
@@ -308,7 +309,7 @@ export async function complaintOf(clause: string): Promise<string> {
 export async function samplesOf(query: string, slot: string): Promise<number> {
   try {
     const asked = await source.peek()?.ask<Totals>({ view: 'totals', where: query || undefined }, slot);
-    return asked?.answer.totals.allocated_bytes.samples ?? 0;
+    return asked ? samplesIn(asked.answer) : 0;
   } catch {
     return 0;
   }

@@ -73,9 +73,10 @@ export function clauseOfWord(word: string): string {
   return `fn ~ ${quote(text)}`;
 }
 
-/** What may stand next in a clause that was typed so far; `names`: those of a field as they are. */
-export function completions(typed: string, collected: boolean, names: (field: string) => string[]): Completion[] {
-  const fields = FIELDS.filter((field) => collected || !field.collectedOnly);
+/** What may stand next in a clause that was typed so far; `names`: those of a field as they are. `helps`: of the fields, if
+ *  these are not all; `named`: what a name alone stands for. */
+export function completions(typed: string, collected: boolean, names: (field: string) => string[], helps?: Record<string, string>, named = 'functions whose names have this'): Completion[] {
+  const fields = FIELDS.filter(({ name, collectedOnly }) => (helps ? name in helps : collected || !collectedOnly));
   const start = typed.trimStart();
   const prefix = /^not\s+/.exec(start)?.[0] ?? '';
   const rest = start.slice(prefix.length);
@@ -83,9 +84,9 @@ export function completions(typed: string, collected: boolean, names: (field: st
     const name = rest.trimEnd();
     const exact = fields.find((field) => field.name === name);
     return [
-      ...fields.filter((field) => field !== exact && field.name.startsWith(rest)).map((field) => ({ text: `${prefix}${field.name} `, help: field.help })),
+      ...fields.filter((field) => field !== exact && field.name.startsWith(rest)).map((field) => ({ text: `${prefix}${field.name} `, help: (helps ?? {})[field.name] ?? field.help })),
       ...(exact ? exact.operators.map((operator) => ({ text: `${prefix}${name} ${operator} `, help: '' })) : []),
-      ...(name && !exact ? [{ text: prefix + clauseOf(name), help: 'functions whose names have this' }] : []),
+      ...(name && !exact ? [{ text: prefix + clauseOf(name), help: named }] : []),
     ];
   }
   const found = /^([a-z_]+)\s*(=|!=|~|!~|<=|<|>=|>)\s*(.*)$/s.exec(rest);

@@ -7,6 +7,7 @@ import type { Compare, Direction, Estimate, Grouping, Head, Measure, Totals } fr
 import { bytes, duration, estimatedOf, queryTime, withError } from '../numbers.ts';
 import { moment, withClauses } from './clauses.ts';
 import { running } from './server.ts';
+import { isSnapshot, wordIn } from './words.ts';
 import { GROUPINGS, type Scale, type Tab, type View } from './address.ts';
 
 export interface Question {
@@ -15,19 +16,19 @@ export interface Question {
   title: string;
   /** The usual direction. */
   direction: Direction;
-  /** The question that the tab answers. */
+  /** The question that the tab answers; or the word for it, state/words.ts. */
   asks: string;
 }
 
 const QUESTIONS: Record<Tab, Omit<Question, 'tab'>> = {
-  peak: { measure: 'held', title: 'Held', direction: 'callees', asks: 'Which functions held the memory, at the peak or at another moment?' },
-  end: { measure: 'held', title: 'Held', direction: 'callees', asks: 'Which functions held the memory, at the peak or at another moment?' },
+  peak: { measure: 'held', title: 'Held', direction: 'callees', asks: 'asksHeld' },
+  end: { measure: 'held', title: 'Held', direction: 'callees', asks: 'asksHeld' },
   alive: { measure: 'alive', title: 'Growing', direction: 'callees', asks: 'What is still alive, and what of it grows?' },
   churn: { measure: 'churn', title: 'Churn', direction: 'callers', asks: 'Which functions allocate blocks that die at once?' },
   lasting: { measure: 'lasting', title: 'Lives long', direction: 'callees', asks: 'What lives for half of the run or longer?' },
   promoted: { measure: 'promoted', title: 'Promoted', direction: 'callers', asks: 'What did the minor collections keep?' },
   large: { measure: 'churn', title: 'Churn', direction: 'callers', asks: 'Which functions get large blocks again and again?' },
-  compare: { measure: 'held', title: 'Compare', direction: 'callees', asks: 'What changed between two runs, or two moments of one?' },
+  compare: { measure: 'held', title: 'Compare', direction: 'callees', asks: 'asksChange' },
   allocated: { measure: 'allocated', title: 'All allocated', direction: 'callees', asks: 'Which functions allocated, over the whole run?' },
 };
 
@@ -76,7 +77,7 @@ export const filterOf = ({ tab, where }: View): string => {
 
 /** By what blocks can be grouped. */
 export const groupingsOf = (head: Head | null): Grouping[] =>
-  GROUPINGS.filter((by) => (by === 'thread' ? !head?.limits.no_threads : by === 'type' ? head?.types : true));
+  isSnapshot(head) ? ['function', 'module'] : GROUPINGS.filter((by) => (by === 'thread' ? !head?.limits.no_threads : by === 'type' ? head?.types : true));
 
 /** What a view counts. In a comparison of two runs that is chosen. */
 export const measureOf = (view: View, head: Head | null): Measure =>
@@ -112,7 +113,7 @@ export function whatOf(view: View, head: Head, totals: Totals): string {
   const blocks = moment(view.where).rest === '' ? 'Blocks' : 'Matching blocks';
   switch (measureOf(view, head)) {
     case 'held':
-      if (head.trace.totals) return `${blocks} held at the ${view.tab === 'peak' ? 'peak' : head.limits.no_peak ? 'moment of the profile' : 'end'}`;
+      if (head.trace.totals) return `${blocks} held at the ${view.tab === 'peak' ? 'peak' : head.limits.no_peak ? wordIn(head, 'moment') : 'end'}`;
       if (view.tab === 'peak')
         return totals.peak_is_one
           ? `${blocks} held at ${duration(totals.at_ns)}, the moment of highest use`

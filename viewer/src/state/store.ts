@@ -7,6 +7,7 @@ import { batch, computed, effect, signal } from '@preact/signals-core';
 import { focusIn, type Head } from '../engine/answers.ts';
 import { decode, encode, START, type Sort, type Tab, usualSort, type View } from './address.ts';
 import { moment, withClauses, withMoment } from './clauses.ts';
+import { isSnapshot, type Word, wordedIn, wordIn } from './words.ts';
 import { directionOf, firstOf, hasQuestion, mainOf, mainsOf, moreOf, whereOf } from './questions.ts';
 
 export type Theme = 'light' | 'dark' | 'system';
@@ -16,6 +17,14 @@ export const view = signal<View>(START);
 export const head = signal<Head | null>(null);
 export const where = computed(() => whereOf(view.value, head.value));
 export const direction = computed(() => directionOf(view.value));
+
+/** The word for what the recording has; and what may be one, as a grouping. */
+export const say = (word: Word): string => wordIn(head.value, word);
+/** The same within a sentence. */
+export const sayInside = (word: Word): string => say(word).replace(/^./, (first) => first.toLowerCase());
+export const worded = (text: string): string => wordedIn(head.value, text);
+/** A text on times, lives or samples: a heap snapshot has none, and no text on them. */
+export const timed = (text: string): string => (isSnapshot(head.value) ? '' : text);
 
 /** A short message for the person: a link was copied, there is no earlier step. */
 export const notice = signal('');

@@ -1,12 +1,13 @@
 /* The comparison: what was chosen to compare, the sentence that says what changed, and its rows. */
 import { computed } from '@preact/signals-core';
 import type { Change, Compare } from '../engine/answers.ts';
-import { bytes, changeOf, changeRange, duration, error, numberOf, queryTime, range, readTime, shortCount } from '../numbers.ts';
+import { bytes, changeOf, count, changeRange, duration, error, numberOf, queryTime, range, readTime, shortCount } from '../numbers.ts';
 import { ageOf, chosen, compare, comparing, missing } from '../state/asking.ts';
 import { MEASURES, type Scale } from '../state/address.ts';
 import { moment, withMoment } from '../state/clauses.ts';
 import { againstOf, canScale, lastOf, sidesOf } from '../state/questions.ts';
-import { change, head, view } from '../state/store.ts';
+import { change, head, say, timed, view, worded } from '../state/store.ts';
+import { isSnapshot } from '../state/words.ts';
 import { cleanName, withoutRun } from '../flame/names.ts';
 import { accepts } from './entry.ts';
 import { searched, selectLabel } from './flame.tsx';
@@ -87,7 +88,7 @@ export function CompareControls() {
   return (
     <div class="controls compared">
       {known.before ? (
-        <>
+        !isSnapshot(known) && <>
           <Select label="Compare" value={shown.counted} names={counted} set={(to) => change({ counted: to, focus: [], zoom: null })} />
           {canScale(shown) && <Select label="Scale" value={shown.per} names={SCALE_NAMES} set={(to) => change({ per: to })} />}
         </>
@@ -98,12 +99,12 @@ export function CompareControls() {
           <span class="quiet">or drag over the chart</span>
         </>
       )}
-      <div class="switch" role="group" aria-label="Which bytes of a function">
-        <button type="button" aria-pressed={!shown.withCalls} title="What functions allocate themselves" onClick={() => change({ withCalls: false })}>
+      <div class="switch" role="group" aria-label={say('whichBytes')}>
+        <button type="button" aria-pressed={!shown.withCalls} title={say('ownAll')} onClick={() => change({ withCalls: false })}>
           own
         </button>
-        <button type="button" aria-pressed={shown.withCalls} title="With all that they call" onClick={() => change({ withCalls: true })}>
-          with callees
+        <button type="button" aria-pressed={shown.withCalls} title={say('totalAll')} onClick={() => change({ withCalls: true })}>
+          {say('withCallees')}
         </button>
       </div>
       <span class="legend">
@@ -113,7 +114,7 @@ export function CompareControls() {
         </span>
         <span class="key">
           <span class="swatch noise" aria-hidden="true" />
-          no sure change
+          {say('noise')}
         </span>
         <span class="key">
           <span class="swatch more" aria-hidden="true" />
@@ -213,7 +214,7 @@ function Line({ of, row, place, nearby }: { of: Compare; row: number; place: num
       </td>
       <Side value={columns.before[row]!} low={columns.before_low[row]!} high={columns.before_high[row]!} samples={columns.before_samples[row]!} fate={fate} />
       <Side value={columns.after[row]!} low={columns.after_low[row]!} high={columns.after_high[row]!} samples={columns.after_samples[row]!} fate={fate} />
-      <td class="samples">{shortCount(columns.before_samples[row]! + columns.after_samples[row]!)}</td>
+      {timed('samples') && <td class="samples">{shortCount(columns.before_samples[row]! + columns.after_samples[row]!)}</td>}
     </tr>
   );
 }
@@ -225,11 +226,11 @@ function Parting({ of }: { of: Compare }) {
   return (
     <tr class="parting">
       <td colSpan={2}>
-        {text}: {numberOf(left, view.value.by)}
+        {text}: {`${count(left)} ${worded(left === 1 ? view.value.by : `${view.value.by}s`)}`}
       </td>
       <td class="side" />
       <td class="side" />
-      <td class="samples" />
+      {timed('samples') && <td class="samples" />}
     </tr>
   );
 }
@@ -241,7 +242,7 @@ function Head({ of }: { of: Compare }) {
     <thead>
       <tr>
         <th scope="col" class="name">
-          {by}
+          {worded(by)}
         </th>
         <th scope="col" class="change">
           change
@@ -252,9 +253,9 @@ function Head({ of }: { of: Compare }) {
         <th scope="col" class="side">
           {after}
         </th>
-        <th scope="col" class="samples">
+        {timed('samples') && <th scope="col" class="samples">
           samples
-        </th>
+        </th>}
       </tr>
     </thead>
   );
@@ -299,8 +300,8 @@ export function comparedFacts(text: string): [string, string][] {
   const has = { estimate: columns.after[row]!, low: columns.after_low[row]!, high: columns.after_high[row]!, samples: columns.after_samples[row]! };
   return [
     ['change', changeText({ before: had, after: has, difference: estimate }, columns.sure[row] === 1, answer)],
-    [before, `${amountOf(had)}, ${numberOf(had.samples, 'sample')}`],
-    [after, `${amountOf(has)}, ${numberOf(has.samples, 'sample')}`],
+    [before, `${amountOf(had)}${timed(`, ${numberOf(had.samples, 'sample')}`)}`],
+    [after, `${amountOf(has)}${timed(`, ${numberOf(has.samples, 'sample')}`)}`],
   ];
 }
 

@@ -4,10 +4,10 @@ import { cleanName } from '../flame/names.ts';
 import { amount, between, count, duration, estimatedOf, numberOf, share, shareWithError, withError } from '../numbers.ts';
 import { ageOf, chosen, compare, comparing, curveOfRow, details, flame, missing, table } from '../state/asking.ts';
 import { withClauses } from '../state/clauses.ts';
-import { change, head, NO_PLACE, showFunction, view, where } from '../state/store.ts';
+import { change, head, NO_PLACE, say, showFunction, timed, view, where } from '../state/store.ts';
 import { comparedFacts, comparedLabel } from './compare.tsx';
 import { copyText } from './export.ts';
-import { comparedNumbers, placeOf, selectedBox, selectLabel, shareOf } from './flame.tsx';
+import { comparedNumbers, moduleOf, placeOf, selectedBox, selectLabel, shareOf } from './flame.tsx';
 import { Spark } from './growth.tsx';
 import { compactName, island, Name } from './island.tsx';
 import { itemsOf, selects } from './menu.tsx';
@@ -21,7 +21,7 @@ function labelWith(text: string): Label | null {
 function amountIn(bytes: Estimate, blocks: Estimate): string {
   if (!bytes.samples && !bytes.estimate) return bytes.high ? `none sampled, so ${withError(bytes)}` : 'nothing';
   const unit = flame.value.answer?.unit === 'calls' ? 'calls' : 'blocks';
-  return `${withError(bytes)} in ${estimatedOf(blocks, unit)}, ${numberOf(bytes.samples, 'sample')}`;
+  return `${withError(bytes)} in ${estimatedOf(blocks, unit)}${timed(`, ${numberOf(bytes.samples, 'sample')}`)}`;
 }
 
 /** "1.2 s (0.9–1.5 s)": the median life with its interval. */
@@ -36,7 +36,7 @@ function lifeText(life: Life): string {
 function factsOf(of: Details): [string, string][] {
   const facts: [string, string][] = [
     ['own', amountIn(of.self_bytes, of.self_blocks)],
-    ['with callees', amountIn(of.total_bytes, of.blocks)],
+    [say('withCallees'), amountIn(of.total_bytes, of.blocks)],
   ];
   const add = (name: string, text: string) => text && facts.push([name, text]);
   if (!head.value?.limits.no_lives) add('median life', lifeText(of.self_life_ns.samples ? of.self_life_ns : of.total_life_ns));
@@ -46,8 +46,8 @@ function factsOf(of: Details): [string, string][] {
 }
 
 function placesOf(label: Label): [string, string][] {
-  const place = [label.module, placeOf(label)].filter(Boolean).join(' · ');
-  return place ? [[label.file ? 'source' : 'module', place]] : [];
+  const place = [moduleOf(label), placeOf(label)].filter(Boolean).join(' · ');
+  return place ? [[label.file ? 'source' : say('module'), place]] : [];
 }
 
 /* ---- over time ---- */
@@ -104,14 +104,14 @@ const placeIn = ({ text }: Label): string => /\(([^()]*)\)(?: \[.*\])?$/.exec(te
 
 function kindsOf(label: Label, of: Details): Kind[] {
   const { text } = label;
-  const nameOf = (part: Label) => (part.text === text ? 'itself' : part.text === NO_CALLER ? 'no caller' : part.text);
+  const nameOf = (part: Label) => (part.text === text ? 'itself' : part.text === NO_CALLER ? say('noCaller') : part.text);
   const goTo = (part: Label) => (nameOf(part) === part.text ? () => selectLabel(part.text) : null);
   const clause = clauseOf(label);
   const toThread = (row: string) => change({ by: 'thread', of: '', where: withClauses(view.value.where, clause ? [clause] : []), ...NO_PLACE, row });
   const toLine = (row: string) => change({ by: 'line', of: '', search: row ? '' : label.function || baseName(label.file), ...NO_PLACE, row });
   const kinds: Kind[] = [
-    { title: 'callers', parts: of.callers, nameOf, goTo, more: () => showFunction(text) },
-    { title: 'callees', parts: of.callees, nameOf, goTo, more: () => showFunction(text) },
+    { title: say('callers'), parts: of.callers, nameOf, goTo, more: () => showFunction(text) },
+    { title: say('callees'), parts: of.callees, nameOf, goTo, more: () => showFunction(text) },
     { title: of.lines?.labels[0]!.line ? 'lines' : 'addresses', parts: of.lines, nameOf: placeIn, goTo: (part) => () => toLine(part.text), more: () => toLine('') },
     { title: 'threads', parts: of.threads, nameOf: (part) => part.text, goTo: (part) => (clause ? () => toThread(part.text) : null), more: () => toThread('') },
   ];
@@ -139,7 +139,7 @@ function PartTable({ kind }: { kind: Kind }) {
         <tr>
           <th scope="col">{kind.title}</th>
           <th scope="col">bytes</th>
-          <th scope="col" title="Its part of the bytes with callees">share</th>
+          <th scope="col" title={say('shareWith')}>share</th>
         </tr>
       </thead>
       <tbody>
@@ -165,11 +165,11 @@ export function followDetails(): void {
     const label = text ? (comparing.value ? (comparedLabel(text) ?? selectedBox.value?.label ?? null) : labelWith(text)) : null;
     section.classList.toggle('listed', label !== null && (!comparing.value || !!head.value?.source_files));
     if (!(comparing.value ? compare.value : table.value).answer) return null;
-    if (!text) return <p class="quiet hint">Select a box or a row: its numbers, its place and its callers are shown here.</p>;
+    if (!text) return <p class="quiet hint">{say('select')}</p>;
     const box = selectedBox.value;
     const known = details.value.of?.of === text ? details.value.answer : null;
     const curve = comparing.value ? null : curveFor(text);
-    if (!label) return <p class="quiet hint">The selection has no samples under this question.</p>;
+    if (!label) return <p class="quiet hint">{say('noSelection')}</p>;
     const query = comparing.value ? null : queryOf(label);
     return (
       <>

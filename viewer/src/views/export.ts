@@ -4,6 +4,7 @@ import { compare, comparing, table, totals } from '../state/asking.ts';
 import { encode } from '../state/address.ts';
 import { moment, split, withClauses } from '../state/clauses.ts';
 import { given, head, notice, view } from '../state/store.ts';
+import { isSnapshot } from '../state/words.ts';
 import { queryTime } from '../numbers.ts';
 import { againstOf, filterOf, perOf } from '../state/questions.ts';
 import { growthWord } from './growth.tsx';
@@ -123,6 +124,7 @@ function compareCommand(file: string): string {
 /** The command that prints this view. */
 export function commandOf(): string {
   const file = given('file') || 'run.trace';
+  if (isSnapshot(head.value)) return ['winnow', 'heap', ...(head.value?.before ? [given('before')] : []), file].map(shellWord).join(' ');
   const { where, tab, by, sort } = view.value;
   const { at } = moment(where);
   const asked = filterOf(view.value);

@@ -12,7 +12,8 @@ import { whole } from '../state/whole.ts';
 import { literally, quote, split } from '../state/clauses.ts';
 import { digestsIn } from '../digest.ts';
 import { digest, type View } from '../state/address.ts';
-import { addClauses, change, head, isDark, leaveFunction, PAPER, printing, same, view } from '../state/store.ts';
+import { addClauses, change, head, isDark, leaveFunction, PAPER, printing, same, say, sayInside, timed, view, worded } from '../state/store.ts';
+import { isSnapshot, termsIn } from '../state/words.ts';
 import { compactName, island, Name } from './island.tsx';
 import { type Item, openMenu } from './menu.tsx';
 
@@ -96,7 +97,7 @@ function make(host: HTMLElement): FlameGraph {
 
 /** Of a box that is, or is in, a chain of frames. */
 const chainItems = ({ chain }: FlameBox): Item[] =>
-  chain ? [{ text: `${chain.open ? 'Fold its' : 'Show the'} ${chain.frames.length} frames`, key: 'o', act: () => graph?.toggleChain() }] : [];
+  chain ? [{ text: `${chain.open ? 'Fold its' : 'Show the'} ${chain.frames.length} ${say('frames')}`, key: 'o', act: () => graph?.toggleChain() }] : [];
 
 /** Whole stacks, or folded ones. Where each level of a recursion is shown, a path may have more of them. */
 export function showWholeStacks(wholeStacks: boolean): void {
@@ -122,6 +123,8 @@ export function selectLabel(text: string): void {
 
 /* ---- what is said of a box ---- */
 
+/** The type of a block is not said where it is the name. */
+export const moduleOf = ({ module, function: name }: Label): string => (isSnapshot(head.value) && module === name ? '' : module);
 export const placeOf = (label: Label): string => (label.file ? `${label.file}${label.line ? `:${label.line}` : ''}` : '');
 
 /** Of a comparison: what it has before and after, and the change. */
@@ -131,7 +134,7 @@ export function comparedNumbers({ compared, low, high, samples }: FlameBox): str
   const unsure = known?.partial ? ', as far as was recorded' : known?.exact ? '' : ', within noise';
   const [had, has] = known ? sidesOf(known) : ['', ''];
   const sides = known?.moments ? `${bytes(before)} ${had}, ${bytes(after)} ${has}` : `${bytes(before)} → ${bytes(after)}`;
-  return `${sides}: ${changeOf(by)}${low < high ? ` (${changeRange(low, high)})` : ''}${sure ? '' : unsure} · ${numberOf(samples, 'sample')}`;
+  return `${sides}: ${changeOf(by)}${low < high ? ` (${changeRange(low, high)})` : ''}${sure ? '' : unsure}${timed(` · ${numberOf(samples, 'sample')}`)}`;
 }
 /** Its part of what the widths are parts of. */
 export const shareOf = (box: FlameBox): string =>
@@ -142,7 +145,7 @@ export function numbersOf(box: FlameBox): string {
   const estimate = { estimate: box.bytes, low: box.low, high: box.high, samples: box.samples };
   const off = error(box.bytes, box.low, box.high);
   const blocks = off ? `about ${numberOf(Number(box.blocks.toPrecision(3)), unitOfBlocks().slice(0, -1))}` : numberOf(box.blocks, unitOfBlocks().slice(0, -1));
-  return `${withError(estimate)} · ${blocks} · ${numberOf(box.samples, 'sample')} · ${shareOf(box)}`;
+  return `${withError(estimate)} · ${blocks}${timed(` · ${numberOf(box.samples, 'sample')}`)} · ${shareOf(box)}`;
 }
 
 const Fitted = ({ text, most }: { text: string; most: number }) => <Name text={compactName(text, most)} title={cleanName(text, 2000)} />;
@@ -152,7 +155,7 @@ function Line() {
   if (!flame.value.answer) return null;
   if (!box) return <p class="line quiet">Click a box to select it, double-click or Enter to fill the width with it. Right click: more.</p>;
   const isFolded = box.chain?.open === false;
-  const where = box.label && !isFolded ? [box.label.module, placeOf(box.label)].filter(Boolean).join(' · ') : '';
+  const where = box.label && !isFolded ? [moduleOf(box.label), placeOf(box.label)].filter(Boolean).join(' · ') : '';
   return (
     <p class="line">
       <BoxName box={box} most={60} />
@@ -196,11 +199,11 @@ function Trail() {
   return (
     <ol class="trail" aria-label="Focus">
       <li>
-        <button type="button" class="link" title={of && 'All functions (Esc)'} onClick={() => (of ? leaveFunction() : change({ focus: [], zoom: null }))}>
+        <button type="button" class="link" title={of && say('allAgain')} onClick={() => (of ? leaveFunction() : change({ focus: [], zoom: null }))}>
           all
         </button>
       </li>
-      {of && <li class="quiet of">{focus.length ? (isCallers ? 'callers' : 'callees') : 'callers and callees'} of</li>}
+      {of && <li class="quiet of">{say(focus.length ? (isCallers ? 'callersOf' : 'calleesOf') : 'bothOf')}</li>}
       {from > 0 && <li class="quiet">{from} more</li>}
       {shown.map((text, index) => (
         <li>
@@ -236,12 +239,12 @@ function Widths() {
 /** Whether chains of frames and recursions are folded. */
 function Stacks() {
   const { wholeStacks } = view.value;
-  const titles = ['Frames that pass on at least 95 % are one box, a recursion two (w)', 'Each frame has a box (w)'];
+  const titles = [say('folded'), say('unfolded')];
   return (
-    <div class="switch stacks" role="group" aria-label="Stacks">
+    <div class="switch stacks" role="group" aria-label={say('whichStacks')}>
       {titles.map((title, index) => (
         <button type="button" aria-pressed={wholeStacks === (index === 1)} title={title} onClick={() => showWholeStacks(index === 1)}>
-          {index ? 'whole stacks' : 'folded'}
+          {index ? say('stacks') : 'folded'}
         </button>
       ))}
     </div>
@@ -270,12 +273,12 @@ function Hues() {
   const { hued } = paletteIn(answer);
   const scheme = isDark.value ? 'dark' : 'light';
   return (
-    <ul class="hues" aria-label="Colours: namespaces and files of the program, and libraries">
+    <ul class="hues" aria-label={say('colours')}>
       {hued.map((one) => {
         const clause = clauseOf(one);
         return (
           <li>
-            <button type="button" title={`${one.group.kind} ${cleanName(one.group.name, 200)}: keep only stacks with it`} disabled={chosen.includes(clause)} onClick={() => addClauses(clause)}>
+            <button type="button" title={`${worded(one.group.kind)} ${cleanName(one.group.name, 200)}: ${sayInside('keep')}`} disabled={chosen.includes(clause)} onClick={() => addClauses(clause)}>
               <span class="swatch" style={{ background: cssColour(hueFill(one.hue, scheme)) }} aria-hidden="true" />
               <Name text={compactName(groupName(one.group), 20)} title="" />
             </button>
@@ -288,8 +291,8 @@ function Hues() {
 
 function sayWhy(): string {
   const { answer } = flame.value;
-  if (!answer) return missing(flame.value, 'Building the call tree…');
-  if (answer.columns.bytes.length && answer.columns.samples[0] === 0) return 'No sampled block is in this view.';
+  if (!answer) return missing(flame.value, say('building'));
+  if (answer.columns.bytes.length && answer.columns.samples[0] === 0) return say('nothing');
   return '';
 }
 
@@ -360,7 +363,7 @@ function followGraph(shown: FlameGraph, section: HTMLElement): void {
     const half = answer.halves?.of;
     const mode = half === 'both' ? half : (half ?? of.direction) !== 'callers' ? 'icicle' : half ? 'upward' : 'inverted';
     shown.view = flameViewOf(view.peek());
-    shown.setData(answer, { mode, whole: all, width, partial: head.peek()?.trace.partial, open });
+    shown.setData(answer, { mode, whole: all, width, partial: head.peek()?.trace.partial, open, terms: termsIn(head.peek()) });
     selectedBox.value = shown.selectedBox;
     resolveFocus(answer);
   });

@@ -6,7 +6,8 @@ import { amount, axisBytes, bytes, duration, error, estimatedCount, isExact, num
 import { trouble, verdict } from '../state/asking.ts';
 import { openMoment } from '../state/moments.ts';
 import { running, server } from '../state/server.ts';
-import { head, isDark, letters, notice, openTab, panel, toggleTheme } from '../state/store.ts';
+import { head, isDark, letters, notice, openTab, panel, say, toggleTheme } from '../state/store.ts';
+import { isSnapshot } from '../state/words.ts';
 import { copyLink } from './export.ts';
 import { island, Name } from './island.tsx';
 import { Live, PauseButton } from './live.tsx';
@@ -43,7 +44,7 @@ function rateInWords({ trace: { rate, word_bytes: word, partial, asleep_share } 
   return rate >= 1 && !partial && !asleep_share ? 'every block recorded' : `1 sample every ${axisBytes(word / rate)}`;
 }
 
-function warningsOf({ trace, kept, became }: Head): string[] {
+function warningsOf({ trace, kept, became, limits }: Head): string[] {
   const lines: string[] = [];
   if (became !== undefined)
     lines.push(`Then it became another program${became ? ` (${became})` : ''} by exec, which is not in this trace: winnow record writes that one into a trace of its own.`);
@@ -52,7 +53,8 @@ function warningsOf({ trace, kept, became }: Head): string[] {
     trace.damaged_chunks > 0 && `${numberOf(trace.damaged_chunks, 'piece')} damaged, ${bytes(trace.damaged_bytes)} left out`,
     trace.stacks_lost > 0 && `${numberOf(trace.stacks_lost, 'callstack')} lost`,
   ].filter(Boolean);
-  if (trace.partial)
+  if (trace.partial && limits.no_callers) lines.push(say('incomplete'));
+  else if (trace.partial)
     lines.push(
       `A part of the run is missing (${lost.join('; ') || 'records are lost'}): more was allocated than is shown, and more or less was held. The ranges hold for the recorded part.`,
     );
@@ -109,7 +111,7 @@ function Facts({ head }: { head: Head }) {
     !trace.totals && `ran ${trace.complete || running.value ? '' : 'at least '}${duration(trace.duration_ns)}`,
     (trace.killed_for_memory || trace.probably_killed_for_memory) && `${trace.killed_for_memory ? '' : 'probably '}killed for memory${limit ? ` (limit ${bytes(limit)})` : ''}`,
     !trace.totals && numberOf(trace.samples, 'sampled block'),
-    trace.writer && `by ${trace.writer}`,
+    trace.writer && (isSnapshot(head) ? 'heap snapshot' : `by ${trace.writer}`),
     trace.processes && `${trace.processes.length} processes`,
     running.value && 'still running',
   ].filter(Boolean);
@@ -119,6 +121,7 @@ function Facts({ head }: { head: Head }) {
       {before && (
         <>
           , compared with <Name text={[baseName(before.trace.command[0] ?? 'trace'), ...before.trace.command.slice(1)].join(' ')} />
+          {isSnapshot(head) && ` of ${dateOf(before.trace.started_ns)}`}
           {!before.trace.totals && `, which ran ${duration(before.trace.duration_ns)} · ${numberOf(before.trace.samples, 'sampled block')}`}
         </>
       )}
@@ -179,6 +182,7 @@ export function followHeader(): void {
             </p>
           </div>
         )}
+        {shown?.before?.doubts.map((doubt) => <p class="warning">{sentence(doubt)}</p>)}
         {shown?.before && warningsOf({ ...shown, ...shown.before, became: undefined }).map((line) => <p class="warning">Of the run before: <Words text={line} /></p>)}
         {shown && warningsOf(shown).map((line) => <p class="warning"><Words text={line} /></p>)}
         <p class="notice" role="status" aria-live="polite">
@@ -190,10 +194,10 @@ export function followHeader(): void {
   effect(() => {
     const main = document.getElementById('main')!;
     main.hidden = trouble.value !== '';
+    main.classList.toggle('snapshot', isSnapshot(head.value));
     main.classList.toggle('nothing', head.value?.trace.samples === 0);
     main.classList.toggle('gone', server.value?.answers === false);
     document.getElementById('time')!.hidden = head.value?.trace.totals === true;
-    document.getElementById('kinds')!.hidden = head.value?.limits.no_lives === true;
   });
   island('foot', () => {
     const shown = head.value;
@@ -223,13 +227,13 @@ export function followHeader(): void {
 }
 
 function NothingSampled({ head: { trace }, totals }: { head: Head; totals: Totals }) {
-  const most = bytes(totals.totals.allocated_bytes.high);
+  const most = bytes(totals.totals.allocated_bytes?.high ?? 0);
   return (
     <p class="empty">
       {trace.partial
         ? 'What can be read of this trace has no sampled block.'
         : trace.rate >= 1
-        ? 'The program allocated nothing.'
+        ? say('empty')
         : `Less than ${most} was allocated${trace.heap === 'malloc' ? '' : ' in its heap'}: no block was sampled.`}
     </p>
   );
@@ -287,10 +291,10 @@ function figuresOf(head: Head, all: Totals): FigureParts[] {
       label: trace.processes ? 'Not freed' : running.value ? 'Now' : limits.no_peak ? 'Held' : 'At the end',
       value: valueOf(totals.live_at_end_bytes),
       off: off(totals.live_at_end_bytes),
-      note: limits.no_peak ? 'at the moment of the profile' : noteAtEnd(head, all),
+      note: isSnapshot(head) ? `in ${estimatedCount(totals.live_at_end_blocks)} blocks` : limits.no_peak ? 'at the moment of the profile' : noteAtEnd(head, all),
       go: () => (trace.processes ? openTab('alive') : openMoment('end')),
     });
-  if (!limits.no_total)
+  if (totals.allocated_bytes)
     figures.push({
       label: 'Allocated',
       value: valueOf(totals.allocated_bytes),

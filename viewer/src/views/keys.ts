@@ -1,7 +1,8 @@
 /* The keys of the page. Those of the flame graph are its own. */
 import { groupingsOf } from '../state/questions.ts';
 import { openMoment } from '../state/moments.ts';
-import { change, direction, head, leaveFunction, letters, openNumber, panel, redo, setDirection, showFunction, toggleTable, toggleTheme, undo, view } from '../state/store.ts';
+import { change, direction, head, leaveFunction, letters, openNumber, panel, redo, say, sayInside, setDirection, showFunction, timed, toggleTable, toggleTheme, undo, view } from '../state/store.ts';
+import { isSnapshot } from '../state/words.ts';
 import { copyLink } from './export.ts';
 import { graph, selectedBox, showWholeStacks } from './flame.tsx';
 import { drop, hide, keepOnly, menu } from './menu.tsx';
@@ -13,18 +14,22 @@ interface Key {
   does: string;
 }
 
-export const KEYS: { title: string; keys: Key[] }[] = [
+/** What keys do for this recording. */
+export const keysShown = (): { title: string; keys: Key[] }[] =>
+  ALL().map(({ title, keys }) => ({ title, keys: keys.filter(({ does }) => does) }));
+
+const ALL = (): { title: string; keys: Key[] }[] => [
   {
     title: 'Questions',
     keys: [
-      { shown: ['1', '–', '4'], does: 'held, growing, churn, compare' },
-      { shown: ['5', '6', '7'], does: 'lives long; promoted, or large blocks that are freed soon; all allocated' },
-      { shown: ['8'], does: 'sizes and lives of the blocks' },
-      { shown: ['p'], does: 'the peak' },
-      { shown: ['e'], does: 'the end' },
-      { shown: [',', '.'], does: 'the local peak before, after' },
-      { shown: ['[', ']'], does: 'the collection before, after' },
-      { shown: ['Shift', ',', '.'], does: 'blocks born in a range that grows to the left, right' },
+      isSnapshot(head.value) ? { shown: ['1', '2'], does: 'held, compare' } : { shown: ['1', '–', '4'], does: 'held, growing, churn, compare' },
+      { shown: ['5', '6', '7'], does: timed('lives long; promoted, or large blocks that are freed soon; all allocated') },
+      { shown: ['8'], does: timed('sizes and lives of the blocks') },
+      { shown: ['p'], does: timed('the peak') },
+      { shown: ['e'], does: timed('the end') },
+      { shown: [',', '.'], does: timed('the local peak before, after') },
+      { shown: ['[', ']'], does: timed('the collection before, after') },
+      { shown: ['Shift', ',', '.'], does: timed('blocks born in a range that grows to the left, right') },
     ],
   },
   {
@@ -32,14 +37,14 @@ export const KEYS: { title: string; keys: Key[] }[] = [
     keys: [
       { shown: ['/', 'f'], does: 'search names, or filter by a query' },
       { shown: ['n', 'N'], does: 'next, previous match' },
-      { shown: ['g'], does: 'group by the next of function, line, file, module' },
-      { shown: ['i'], does: 'callees or callers' },
+      { shown: ['g'], does: isSnapshot(head.value) ? 'group by type or root, or by type' : 'group by the next of function, line, file, module' },
+      { shown: ['i'], does: say('either') },
       { shown: ['m'], does: 'widths of boxes: bytes or blocks' },
-      { shown: ['c'], does: 'fold recursion' },
-      { shown: ['w'], does: 'whole stacks, or frames that pass on at least 95 % in one box' },
+      { shown: ['c'], does: say('recursion') },
+      { shown: ['w'], does: `${say('stacks')}, or ${say('frames')} that pass on at least 95 % in one box` },
       { shown: ['u', 'U'], does: 'undo, redo (as Back and Forward)' },
       { shown: ['y'], does: 'copy the link' },
-      { shown: ['t'], does: 'the chart over time as a table' },
+      { shown: ['t'], does: timed('the chart over time as a table') },
       { shown: ['l'], does: 'light or dark' },
       { shown: ['?'], does: 'this help' },
     ],
@@ -47,17 +52,17 @@ export const KEYS: { title: string; keys: Key[] }[] = [
   {
     title: 'Selected box',
     keys: [
-      { shown: ['←', '→', '↑', '↓'], does: 'neighbours, caller, callee' },
+      { shown: ['←', '→', '↑', '↓'], does: say('neighbours') },
       { shown: ['Enter'], does: 'fill the width with it' },
-      { shown: ['o'], does: 'show the frames of a folded box, or fold them' },
+      { shown: ['o'], does: `show the ${say('frames')} of a folded box, or fold them` },
       { shown: ['Backspace'], does: 'the focus before' },
       { shown: ['Home'], does: 'the whole' },
       { shown: ['+', '−', '0'], does: 'zoom in, out, all' },
-      { shown: ['k'], does: 'keep only stacks with it' },
-      { shown: ['d'], does: 'drop stacks with it' },
-      { shown: ['x'], does: 'hide it: its callers get its blocks' },
-      { shown: ['s'], does: 'its callers and callees' },
-      { shown: ['Esc'], does: 'all functions again' },
+      { shown: ['k'], does: sayInside('keep') },
+      { shown: ['d'], does: sayInside('drop') },
+      { shown: ['x'], does: sayInside('hide') },
+      { shown: ['s'], does: say('itsBoth') },
+      { shown: ['Esc'], does: `all ${say('functions')} again` },
     ],
   },
 ];

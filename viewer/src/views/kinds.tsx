@@ -4,7 +4,7 @@ import type { Kinds } from '../engine/answers.ts';
 import { axisBytes, axisDuration, between, bytes, duration, querySize, queryTime, readSize, readTime, share, shortCount } from '../numbers.ts';
 import { ageOf, comparing, kinds, kindsOpen, missing } from '../state/asking.ts';
 import { bounds, withBounds } from '../state/clauses.ts';
-import { asTable, setQuery, toggleTable, view } from '../state/store.ts';
+import { asTable, head, setQuery, toggleTable, view } from '../state/store.ts';
 import { DataTable } from './data.tsx';
 import { accepts } from './entry.ts';
 import { island } from './island.tsx';
@@ -427,7 +427,7 @@ function Content() {
 
 export function followKinds(): void {
   effect(() => {
-    document.getElementById('kinds')!.hidden = comparing.value;
+    document.getElementById('kinds')!.hidden = comparing.value || head.value?.limits.no_lives === true;
   });
   island('kinds', () => (
     <details open={kindsOpen.value} onToggle={(event) => (kindsOpen.value = event.currentTarget.open)}>

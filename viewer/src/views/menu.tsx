@@ -3,7 +3,7 @@ import { signal } from '@preact/signals-core';
 import type { Label } from '../engine/answers.ts';
 import type { FlameBox } from '../flame/flame.ts';
 import { quote, withClauses } from '../state/clauses.ts';
-import { addClauses, change, showFunction, view } from '../state/store.ts';
+import { addClauses, change, say, showFunction, view } from '../state/store.ts';
 import { copyText } from './export.ts';
 
 export interface Item {
@@ -51,17 +51,17 @@ export const hide = (label: Label): void => {
 export function itemsOf(label: Label, path: string[] | null): Item[] {
   const items: Item[] = [];
   if (path?.length) items.push({ text: 'Show from here', key: 'Enter', act: () => change({ focus: path, zoom: null }) });
-  items.push({ text: 'Callers and callees', key: 's', act: () => showFunction(label.text) });
+  items.push({ text: say('both'), key: 's', act: () => showFunction(label.text) });
   if (selects(label, '=')) {
-    items.push({ text: 'Keep only stacks with it', key: 'k', act: () => keepOnly(label) });
-    items.push({ text: 'Drop stacks with it', key: 'd', act: () => drop(label) });
+    items.push({ text: say('keep'), key: 'k', act: () => keepOnly(label) });
+    items.push({ text: say('drop'), key: 'd', act: () => drop(label) });
   }
   if (label.function) {
-    items.push({ text: 'Hide it: its callers get its blocks', key: 'x', act: () => hide(label) });
-    items.push({ text: 'Begin all stacks at it', act: () => change({ where: withClauses(view.value.where, [`from = ${quote(label.function)}`]), focus: [], selected: null, zoom: null }) });
+    items.push({ text: say('hide'), key: 'x', act: () => hide(label) });
+    items.push({ text: say('begin'), act: () => change({ where: withClauses(view.value.where, [`from = ${quote(label.function)}`]), focus: [], selected: null, zoom: null }) });
   }
   if (label.module && label.function)
-    items.push({ text: 'Keep only its module', act: () => addClauses(`module = ${quote(label.module)}`) });
+    items.push({ text: say('keepModule'), act: () => addClauses(`module = ${quote(label.module)}`) });
   items.push({ text: 'Copy its name', act: () => void copyText(label.text, 'The name is copied.') });
   return items;
 }

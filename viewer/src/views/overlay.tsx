@@ -1,10 +1,10 @@
 /* What lies over the page: the menu of a box, the export menu, the help. */
 import { effect } from '@preact/signals-core';
 import { render } from 'preact';
-import { letters, panel } from '../state/store.ts';
+import { letters, panel, say } from '../state/store.ts';
 import { copyCommand, copyLink, savePicture, saveTable } from './export.ts';
 import { graph } from './flame.tsx';
-import { KEYS } from './keys.ts';
+import { keysShown } from './keys.ts';
 import { closeMenu, type Item, menu } from './menu.tsx';
 import { rows } from './table.tsx';
 import { moreItems } from './tabs.tsx';
@@ -85,7 +85,7 @@ function Help() {
     <dialog id="help" aria-labelledby="help-title" onClose={() => (panel.value = null)}>
       <h2 id="help-title">Keys</h2>
       <div class="keys">
-        {KEYS.map(({ title, keys }) => (
+        {keysShown().map(({ title, keys }) => (
           <section>
             <h3>{title}</h3>
             <dl>
@@ -110,8 +110,7 @@ function Help() {
       </p>
       <h2>Numbers</h2>
       <p>
-        Memory is sampled, so a number is an estimate: of 100 intervals, 95 contain the true value. “188 MB ±2 %” is the estimate and its interval; where the interval is wide or
-        lopsided, its ends are given: “131–335 kB”. “≈”, and in the graph hatching, marks a number whose interval spans more than a factor of five; “samples” is the number of sampled blocks of the whole row. The hue of a box says where its code is from: the namespace or the file in the program, or the library. Grey boxes are of the C runtime, of what is not known or has no hue, and small boxes that were merged.
+        {say('numbers')}
       </p>
       <form method="dialog">
         <button type="submit">Close</button>

@@ -6,7 +6,9 @@ import { join, split } from '../state/clauses.ts';
 import { clauseOf, clauseOfWord, type Completion, completions, isQuery } from '../state/fields.ts';
 import { numberOf } from '../numbers.ts';
 import { groupingsOf } from '../state/questions.ts';
-import { addClauses, change, direction, head, leaveFunction, setDirection, setQuery, undo, view } from '../state/store.ts';
+import { addClauses, change, direction, head, leaveFunction, say, setDirection, setQuery, timed, undo, view, worded } from '../state/store.ts';
+import { fieldsIn } from '../state/words.ts';
+import { samplesIn } from '../engine/answers.ts';
 import { graph } from './flame.tsx';
 import { island, Name } from './island.tsx';
 
@@ -31,7 +33,7 @@ function namesOf(field: string): string[] {
 }
 
 const offers = computed<Completion[]>(() =>
-  open.value ? completions(text.value, head.value?.collected ?? false, namesOf) : [],
+  open.value ? completions(text.value, head.value?.collected ?? false, namesOf, fieldsIn(head.value), say('named')) : [],
 );
 
 const box = () => document.getElementById('query-box') as HTMLInputElement;
@@ -150,7 +152,7 @@ function Chips() {
       {of && (
         <span class="chip">
           <span class="clause">
-            {'callers and callees of\u00a0'}
+            {`${say('bothOf')}\u00a0`}
             <Name text={of} />
           </span>
           <button type="button" aria-label="Show the whole tree again" onClick={leaveFunction}>
@@ -187,24 +189,24 @@ function Controls() {
         >
           {groupingsOf(head.value).map((by) => (
             <option value={by} selected={by === shown.by}>
-              {by}
+              {worded(by)}
             </option>
           ))}
         </select>
       </label>
       {!shown.of && (
         <div class="switch" role="group" aria-label="Direction">
-          <button type="button" aria-pressed={direction.value === 'callees'} onClick={() => setDirection('callees')} title="From the outermost function down (i)">
-            callees
+          <button type="button" aria-pressed={direction.value === 'callees'} onClick={() => setDirection('callees')} title={say('down')}>
+            {say('callees')}
           </button>
-          <button type="button" aria-pressed={direction.value === 'callers'} onClick={() => setDirection('callers')} title="From the allocating function up (i)">
-            callers
+          <button type="button" aria-pressed={direction.value === 'callers'} onClick={() => setDirection('callers')} title={say('up')}>
+            {say('callers')}
           </button>
         </div>
       )}
-      <label class="check" title="One box for a function that calls itself (c)">
+      <label class="check" title={say('itself')}>
         <input type="checkbox" checked={shown.fold} onChange={() => change({ fold: !shown.fold, focus: [], selected: null, zoom: null })} />
-        fold recursion
+        {say('recursion')}
       </label>
     </div>
   );
@@ -212,7 +214,7 @@ function Controls() {
 
 const isEmpty = () => {
   const { answer, pending } = totals.value;
-  return answer !== null && !pending && answer.totals.allocated_bytes.samples === 0 && view.value.where !== '';
+  return answer !== null && !pending && samplesIn(answer) === 0 && view.value.where !== '';
 };
 
 /** How many samples there would be without one of the clauses. */
@@ -235,7 +237,7 @@ function followNothing(): void {
 function Nothing() {
   return (
     <p class="empty">
-      No sampled block matches the query.{' '}
+      {say('noMatch')}{' '}
       <button type="button" class="link" onClick={undo}>
         Undo the last step
       </button>
@@ -245,7 +247,7 @@ function Nothing() {
           <button type="button" class="link" onClick={() => removeClause(index)}>
             Without <bdi>{clause}</bdi>
           </button>{' '}
-          {numberOf(samples, 'sample')}
+          {timed(numberOf(samples, 'sample'))}
         </>
       ))}
     </p>
@@ -292,7 +294,7 @@ export function followQuery(): void {
                 aria-activedescendant={active.value >= 0 ? `offer-${active.value}` : undefined}
                 aria-invalid={error !== ''}
                 aria-describedby={error ? 'query-error' : undefined}
-                placeholder={view.value.where ? 'and …' : 'Search names, or filter: size >= 1K'}
+                placeholder={view.value.where ? 'and …' : say('search')}
                 autocomplete="off"
                 spellcheck={false}
                 value={text.value}

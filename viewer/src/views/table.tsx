@@ -4,7 +4,7 @@ import type { Table } from '../engine/answers.ts';
 import { amount, between, count, error, isRough, share, shortCount, shortDuration } from '../numbers.ts';
 import { ageOf, chosen, compare, comparing, missing, table } from '../state/asking.ts';
 import type { Sort } from '../state/address.ts';
-import { change, head, printing, sortBy, view } from '../state/store.ts';
+import { change, head, printing, say, sortBy, view, worded } from '../state/store.ts';
 import { whole } from '../state/whole.ts';
 import { hovered, searched, selectLabel } from './flame.tsx';
 import { cleanName } from '../flame/names.ts';
@@ -34,11 +34,11 @@ const withOwn = computed(() => {
 });
 const listed = computed(() => (view.value.allRows ? rows.value : withOwn.value));
 
-const COLUMNS: { sort: Sort; title: string; help: string }[] = [
+const columns = (): { sort: Sort; title: string; help: string }[] => [
   { sort: 'name', title: 'function', help: 'Name' },
-  { sort: 'self', title: 'own', help: 'What it allocated itself' },
-  { sort: 'total', title: 'with callees', help: 'With what the functions that it calls allocated' },
-  { sort: 'blocks', title: 'blocks', help: 'About how many blocks, with those of the functions that it calls; the range is in the tip of each number' },
+  { sort: 'self', title: 'own', help: say('own') },
+  { sort: 'total', title: say('withCallees'), help: say('total') },
+  { sort: 'blocks', title: 'blocks', help: say('blocks') },
   { sort: 'samples', title: 'samples', help: 'Sampled blocks on which the row rests: its own; in the order of those with callees, these' },
   { sort: 'life', title: 'life', help: 'Median life of its own blocks; its range is in the tip' },
 ];
@@ -51,14 +51,14 @@ const GROWTH = {
 /** What is alive has no life yet; it has a past. */
 const columnsOf = (of: Table | null) =>
   of?.columns.growth
-    ? [...COLUMNS.filter(({ sort }) => sort !== 'life' && sort !== 'blocks'), GROWTH]
-    : COLUMNS.filter(({ sort }) => (sort !== 'life' || !head.value?.limits.no_lives) && (sort !== 'samples' || !head.value?.trace.totals));
+    ? [...columns().filter(({ sort }) => sort !== 'life' && sort !== 'blocks'), GROWTH]
+    : columns().filter(({ sort }) => (sort !== 'life' || !head.value?.limits.no_lives) && (sort !== 'samples' || !head.value?.trace.totals));
 
 /** Where there is no room for all of these, only that by which the rows are sorted is shown; its head has the others. */
 const isLarge = ({ sort }: { sort: Sort }) => sort === 'self' || sort === 'total' || sort === 'growth';
 
 const Share = () => (
-  <th scope="col" class="share" title="Its part of all bytes of this question: of what it allocated itself; in the order of those with callees, with these">
+  <th scope="col" class="share" title={say('share')}>
     share
   </th>
 );
@@ -83,7 +83,7 @@ function Head({ of }: { of: Table }) {
                 </button>
               ))}
             <button type="button" class="plain" title={`${column.help}. Click to sort.`} onClick={() => sortBy(column.sort)}>
-              {column.sort === 'name' ? by : column.title}
+              {column.sort === 'name' ? worded(by) : column.title}
               <span class="order" aria-hidden="true">
                 {column.sort === sort ? (descending ? '▾' : '▴') : ''}
               </span>
@@ -160,7 +160,7 @@ function Callers() {
     <tr class="callers" aria-rowindex={listed.value.length + 2}>
       <td colSpan={2}>
         <button type="button" class="plain" aria-expanded={allRows} onClick={() => change({ allRows: !allRows })}>
-          {count(number)} {by}s that only call {allRows ? '▾' : '▸'}
+          {count(number)} {worded(`${by}s`)} {say('onlyCall')} {allRows ? '▾' : '▸'}
         </button>
       </td>
     </tr>
@@ -189,7 +189,7 @@ function Body({ of }: { of: Table }) {
 function sayWhy(): string {
   const { answer } = table.value;
   if (!answer) return missing(table.value, 'Adding up…');
-  if (!answer.columns.label.length) return 'No sampled block is in this view.';
+  if (!answer.columns.label.length) return say('nothing');
   return rows.value.length ? '' : 'No name matches the search.';
 }
 
@@ -267,7 +267,7 @@ export function followTable(): void {
     const why = sayWhy();
     return (
       <>
-        {view.value.of && <p class="line quiet">All of the view; the graph is of one function.</p>}
+        {view.value.of && <p class="line quiet">{say('ofOne')}</p>}
         {answer && (
           <table class={`sites${answer.columns.growth ? ' grown' : ''}${ageOf(table.value)}`} data-sort={view.value.sort} aria-rowcount={listed.value.length + (withOwn.value === rows.value ? 1 : 2)}>
             <Head of={answer} />

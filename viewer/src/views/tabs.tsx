@@ -7,7 +7,8 @@ import { hasQuestion, mainOf, mainsOf, moreOf, populationOf, questionOf, type Wh
 import { through, whole } from '../state/whole.ts';
 import { running } from '../state/server.ts';
 import { openMoment } from '../state/moments.ts';
-import { head, openMain, openTab, panel, view } from '../state/store.ts';
+import { head, openMain, openTab, panel, say, view, worded } from '../state/store.ts';
+import { isSnapshot } from '../state/words.ts';
 import { CompareControls, comparedText } from './compare.tsx';
 import { compactName, island } from './island.tsx';
 import type { Item } from './menu.tsx';
@@ -69,7 +70,7 @@ export function followTabs(): void {
               aria-controls="panel"
               aria-selected={tab === main}
               tabIndex={tab === main || (isMore && !index) ? 0 : -1}
-              title={questionOf(tab).asks}
+              title={worded(questionOf(tab).asks)}
               onClick={() => openMain(tab)}
             >
               <kbd>{index + 1}</kbd>
@@ -77,17 +78,19 @@ export function followTabs(): void {
             </button>
           ))}
         </div>
-        <button
-          type="button"
-          id="tab-more"
-          aria-haspopup="menu"
-          aria-expanded={panel.value === 'more'}
-          aria-current={isMore ? 'true' : undefined}
-          onClick={() => (panel.value = panel.value === 'more' ? null : 'more')}
-        >
-          {isMore ? questionOf(main).title : 'More'}
-          <span aria-hidden="true"> ▾</span>
-        </button>
+        {moreItems().length > 0 && (
+          <button
+            type="button"
+            id="tab-more"
+            aria-haspopup="menu"
+            aria-expanded={panel.value === 'more'}
+            aria-current={isMore ? 'true' : undefined}
+            onClick={() => (panel.value = panel.value === 'more' ? null : 'more')}
+          >
+            {isMore ? questionOf(main).title : 'More'}
+            <span aria-hidden="true"> ▾</span>
+          </button>
+        )}
       </>
     );
   });
@@ -107,6 +110,7 @@ const isAtEnd = (): boolean => view.value.tab === 'end' && (moment(view.value.wh
 
 /** The moment at which memory was held. */
 function Moments() {
+  if (isSnapshot(head.value)) return null;
   return (
     <div class="controls">
       <div class="switch" role="group" aria-label="When">
@@ -148,11 +152,11 @@ let said = '\u00a0';
 /** What goes through the one function that the graph is of. */
 const throughOf = (part: Whole, name: string): string =>
   part.samples
-    ? `Of these ${withError({ ...part, estimate: part.bytes })} through ${name}, as the graph shows.`
-    : `None of these through ${name}${part.high > 0 ? ` was sampled, so less than ${bytes(part.high)}` : ''}.`;
+    ? `Of these ${withError({ ...part, estimate: part.bytes })} ${say('through')} ${name}, as the graph shows.`
+    : `None of these ${say('through')} ${name}${part.high > 0 ? ` was sampled, so less than ${bytes(part.high)}` : ''}.`;
 
-/** Whether the number beside Peak says it already. */
-const repeatsPeak = (): boolean => view.value.tab === 'peak' && view.value.of === '' && view.value.where === '' && whole.value?.samples !== 0;
+/** Whether the number beside Peak says it already, or of a heap snapshot that beside Held. */
+const repeatsPeak = (): boolean => (view.value.tab === 'peak' || (isSnapshot(head.value) && view.value.tab === 'end')) && view.value.of === '' && view.value.where === '' && whole.value?.samples !== 0;
 
 function sentence(): string {
   const { answer } = totals.value;

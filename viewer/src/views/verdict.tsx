@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import type { Culprit, Head, Mapper, Totals, Verdict } from '../engine/answers.ts';
 import { bytes, duration, share } from '../numbers.ts';
 import { table } from '../state/asking.ts';
-import { change } from '../state/store.ts';
+import { change, say } from '../state/store.ts';
 import { selectLabel } from './flame.tsx';
 import { compactName, Name } from './island.tsx';
 
@@ -121,7 +121,7 @@ export function VerdictLine({ head, totals }: { head: Head; totals: Totals }) {
     const notes = [trend !== NO_TREND && trend, place].filter(Boolean);
     parts.push(
       <>
-        {!index && `${isGrowing ? 'also held' : parts.length ? 'held' : 'Held'} at the ${no_peak ? 'moment of the profile' : 'peak'}: `}
+        {!index && `${isGrowing ? 'also held' : parts.length ? 'held' : 'Held'} at the ${no_peak ? say('moment') : 'peak'}: `}
         <span class="holder">
           <Function text={text} /> {share(part(estimate))}
           {notes.length > 0 && <> (<Name text={notes.join(', ')} />)</>}
