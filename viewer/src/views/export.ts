@@ -3,7 +3,7 @@ import type { Compare, Table } from '../engine/answers.ts';
 import { compare, comparing, table, totals } from '../state/asking.ts';
 import { encode } from '../state/address.ts';
 import { moment, split, withClauses } from '../state/clauses.ts';
-import { given, head, notice, view } from '../state/store.ts';
+import { given, head, notice, say as worded, view } from '../state/store.ts';
 import { isSnapshot } from '../state/words.ts';
 import { queryTime } from '../numbers.ts';
 import { againstOf, filterOf, perOf } from '../state/questions.ts';
@@ -61,8 +61,18 @@ export function csvText(text: string): string {
 
 const NUMBERS = ['self', 'self_low', 'self_high', 'total', 'total_low', 'total_high', 'self_blocks', 'blocks', 'self_samples', 'samples'] as const;
 
+/* What a heap snapshot does not have, and numbers that are of ranges. */
+const NOT_OF_SNAPSHOTS = /^(file|line)$|samples|life|low_|high_|_low|_high/;
+
+/** Lines of cells, the first of names. */
+function csvOfLines(lines: (string | number)[][]): string {
+  const names = lines[0]!;
+  const isKept = names.map((name) => !isSnapshot(head.peek()) || !NOT_OF_SNAPSHOTS.test(String(name)));
+  return lines.map((line) => `${line.filter((_, column) => isKept[column]).join(',')}\r\n`).join('');
+}
+
 export function csvOf(of: Table, order: Iterable<number>): string {
-  const lines = [['name', 'module', 'file', 'line', ...NUMBERS.map((name) => (/blocks|samples/.test(name) ? name : `${name}_bytes`)), 'life_median_ns', ...(of.columns.growth ? ['growth', 'growth_bytes_per_second'] : [])].join(',')];
+  const lines: (string | number)[][] = [['name', worded('module'), 'file', 'line', ...NUMBERS.map((name) => (/blocks|samples/.test(name) ? name : `${name}_bytes`)), 'life_median_ns', ...(of.columns.growth ? ['growth', 'growth_bytes_per_second'] : [])]];
   for (const index of order) {
     const label = labelOf(of, index);
     const life = of.columns.life[index]!;
@@ -73,21 +83,21 @@ export function csvOf(of: Table, order: Iterable<number>): string {
         ...NUMBERS.map((name) => Math.round(of.columns[name][index]!)),
         Number.isNaN(life) ? '' : Math.round(life),
         ...(of.columns.growth ? [csvText(growthWord(of, index)), Math.round(of.columns.growth[index]!)] : []),
-      ].join(','),
+      ],
     );
   }
-  return `${lines.join('\r\n')}\r\n`;
+  return csvOfLines(lines);
 }
 
 const CHANGES = ['change', 'low', 'high', 'before', 'before_low', 'before_high', 'after', 'after_low', 'after_high'] as const;
 
 export function comparedCsv({ columns, labels }: Compare): string {
-  const lines = [['name', 'module', 'file', 'line', 'sure', ...CHANGES.map((name) => `${name}_bytes`), 'before_samples', 'after_samples'].join(',')];
+  const lines: (string | number)[][] = [['name', worded('module'), 'file', 'line', 'sure', ...CHANGES.map((name) => `${name}_bytes`), 'before_samples', 'after_samples']];
   labels.forEach((label, row) => {
     const numbers = CHANGES.map((name) => Math.round(columns[name][row]!));
-    lines.push([...[label.text, label.module, label.file].map(csvText), label.line || '', columns.sure[row], ...numbers, columns.before_samples[row], columns.after_samples[row]].join(','));
+    lines.push([...[label.text, label.module, label.file].map(csvText), label.line || '', columns.sure[row]!, ...numbers, columns.before_samples[row]!, columns.after_samples[row]!]);
   });
-  return `${lines.join('\r\n')}\r\n`;
+  return csvOfLines(lines);
 }
 
 /** A name for what is taken from this view: that of the trace, and the tab. */

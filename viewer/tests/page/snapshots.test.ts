@@ -1,7 +1,7 @@
 /* The page of a heap snapshot speaks of types and roots, and of what holds what. That of a trace speaks of functions, as ever. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -96,10 +96,18 @@ const OF_SNAPSHOTS = [
 ];
 const FALSE = /\b(functions?|calle[er]s?|calls?|callstacks?|allocat\w*|sampl\w+|peak|profile|recursion|frames?|stacks?|grow\w*|churn|lives|libraries|trace)\b/i;
 
+/** The first line of the table as CSV. */
+async function columnsOf(page: Page): Promise<string> {
+  await page.locator('#export-button').click();
+  const [saved] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: 'Table as CSV' }).click()]);
+  return readFileSync(await saved.path(), 'utf8').replace('\ufeff', '').split('\r\n')[0]!;
+}
+
 const has = (text: string, word: string) => text.split('\n').some((line) => line.trim() === word || (word.length > 12 && line.includes(word)));
 
 test('the page of a heap snapshot has no word of functions, samples and times', { skip: without }, async () => {
   const { page, faults } = await openHigh(browser, pageOf('shared'));
+  assert.equal(await columnsOf(page), 'name,type,self_bytes,total_bytes,self_blocks,blocks');
   const text = await walk(page);
   assert.equal(FALSE.exec(text), null, text.split('\n').filter((line) => FALSE.test(line)).join('\n'));
   assert.deepEqual(OF_TRACES.filter((word) => has(text, word)), []);
@@ -113,6 +121,10 @@ test('the page of a heap snapshot has no word of functions, samples and times', 
 
 test('the page of a trace says what it said before there were others', { skip: without }, async () => {
   const { page, faults } = await openHigh(browser, shopPage());
+  assert.equal(
+    await columnsOf(page),
+    'name,module,file,line,self_bytes,self_low_bytes,self_high_bytes,total_bytes,total_low_bytes,total_high_bytes,self_blocks,blocks,self_samples,samples,life_median_ns',
+  );
   const text = await walk(page);
   assert.deepEqual(OF_TRACES.filter((word) => !has(text, word)), []);
   assert.deepEqual(OF_SNAPSHOTS.filter((word) => has(text, word)), []);
@@ -132,6 +144,7 @@ test('a page that compares heap snapshots has no such word, and says once what m
     const text = (await textOf(page)).replaceAll('large', '');
     assert.equal(FALSE.exec(text), null, text);
     assert.ok(has(text, 'unchanged') && !has(text, 'no sure change'));
+    assert.equal(await columnsOf(page), 'name,type,sure,change_bytes,before_bytes,after_bytes');
     await goTo(page, '#end');
     assert.equal(await page.locator('#kinds').isVisible(), false);
     assert.deepEqual(faults, []);
