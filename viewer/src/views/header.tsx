@@ -198,6 +198,7 @@ export function followHeader(): void {
     main.classList.toggle('nothing', head.value?.trace.samples === 0);
     main.classList.toggle('gone', server.value?.answers === false);
     document.getElementById('time')!.hidden = head.value?.trace.totals === true;
+    document.getElementById('kinds')!.hidden = head.value?.limits.no_lives === true;
   });
   island('foot', () => {
     const shown = head.value;
