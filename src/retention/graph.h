@@ -94,6 +94,13 @@ const char *graph_description(const struct graph *graph, uint32_t node);
  * nodes. */
 size_t graph_place_of(const void *items, size_t count, size_t size, uint32_t node);
 
+/* The bytes that a custom block has outside: no other block is larger than its words. 0 of a block
+ * whose words are not known. */
+static inline uint64_t graph_outside(const struct graph *graph, uint32_t node) {
+  uint64_t words = graph->node_words[node];
+  return words < UINT32_MAX && node >= graph->first_block ? graph->node_bytes[node] - 8 * (words + 1) : 0;
+}
+
 static inline bool graph_is_reachable(const struct graph *graph, uint32_t node) {
   return node == NODE_ALL || graph->parent[node] != NOWHERE;
 }

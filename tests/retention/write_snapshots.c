@@ -1,4 +1,4 @@
-/* Writes the snapshots of the test heap_screens into the current folder. */
+/* Writes the snapshots of the tests heap_screens and hprof into the current folder. */
 #include "snapshot/writer.h"
 #include <fcntl.h>
 #include <stdio.h>
@@ -85,6 +85,142 @@ static void write_ephemeron(void) {
   end();
 }
 
+static void edge(uint64_t field, uintptr_t to) { snapshot_edge(&writer, field, to); }
+
+enum { LIST = LONG_NAME + 1, CELL, PORT, BRACKETS, BRACKET, NAMELESS, VARIED, UNNAMED };
+
+static void described(uintptr_t at, uint32_t type, uint64_t words, const char *description) {
+  snapshot_block(&writer, at,
+                 &(struct snapshot_block){
+                     .shape = SHAPE_SCANNED, .type = type, .words = words, .description = description});
+}
+
+static void port(uintptr_t at, uint64_t outside) {
+  snapshot_block(
+      &writer, at,
+      &(struct snapshot_block){.shape = SHAPE_CUSTOM, .type = PORT, .words = 2, .outside = outside});
+}
+
+static void end_every(void) {
+  static const char *const names[] = {"List", "Cell", "Port", "int[]", "[I", "", "Varied"};
+  for (uint32_t i = 0; i < sizeof names / sizeof *names; i++) snapshot_type(&writer, LIST + i, names[i]);
+  snapshot_field(&writer, CELL, 0, "head");
+  snapshot_field(&writer, CELL, 1, "tail");
+  end();
+}
+
+/* Types whose blocks have one or several numbers of words, from none to more than a class has fields;
+ * strange names; a block of two ephemerons; and garbage. */
+static void write_every(void) {
+  static const uint64_t words[] = {0, 1, 2, 5, 63, 64, 65, 200};
+  begin("every.heap", 7, 1000, "program");
+  root(1, "list", 0x10000);
+  snapshot_root(&writer, 1, 0x20000);
+  snapshot_root(&writer, 1, 0x10000);
+  root(2, "alone", 0x90000);
+  snapshot_holder(&writer, 3, HOLDER_HANDLES, 2, NULL);
+  for (uintptr_t i = 0; i < 70; i++) snapshot_root(&writer, 3, 0xa0000 + 64 * i);
+  snapshot_holder(&writer, 4, HOLDER_PINS, 0, "nothing");
+  block(0x10000, LIST, SHAPE_SCANNED, 300);
+  for (uintptr_t i = 0; i < 8; i++) edge(3 * i, 0x30000 + 0x1000 * i), edge(3 * i + 1, 0x40000 + 0x1000 * i);
+  edge(299, 0x20000);
+  block(0x20000, CELL, SHAPE_SCANNED, 2);
+  edge(0, 0x50000), edge(1, 0x50020);
+  for (uintptr_t i = 0; i < 8; i++) {
+    block(0x30000 + 0x1000 * i, VARIED, SHAPE_SCANNED, words[i]);
+    if (words[i]) edge(words[i] - 1, 0x20000);
+  }
+  for (uintptr_t i = 0; i < 8; i++) {
+    described(0x40000 + 0x1000 * i, VARIED, words[i], i % 2 ? "odd" : "even");
+    if (words[i] > 1) edge(1, 0x40000 + 0x1000 * i);
+  }
+  block(0x50000, CELL, SHAPE_SCANNED, 3);
+  edge(1, 0x20000), edge(2, 0x50040);
+  block(0x50020, CELL, SHAPE_SCANNED, 2);
+  edge(1, 0x50020);
+  block(0x50040, BRACKETS, SHAPE_SCANNED, 4);
+  edge(3, 0x50080);
+  block(0x50080, BRACKET, SHAPE_SCANNED, 4);
+  edge(0, 0x500c0);
+  block(0x500c0, NAMELESS, SHAPE_SCANNED, 4);
+  edge(0, 0x50100);
+  block(0x50100, UNNAMED, SHAPE_SCANNED, 4);
+  edge(0, 0x50040), edge(1, 0x50040);
+  block(0x90000, WEAK, SHAPE_WEAK, 2);
+  edge(1, 0x20000);
+  for (uintptr_t i = 0; i < 70; i++) block(0xa0000 + 64 * i, KEY, SHAPE_RAW, 3);
+  block(0xb0000, WEAK, SHAPE_WEAK, 2);
+  edge(0, 0x90000);
+  end_every();
+}
+
+/* A key of many ephemerons, and blocks with few or no words that have data below them. */
+static void write_ephemerons(void) {
+  begin("ephemerons.heap", 7, 1000, "program");
+  root(1, "ephemerons", 0x10000);
+  root(2, "keys", 0x20000);
+  block(0x10000, LIST, SHAPE_SCANNED, 12);
+  for (uintptr_t i = 0; i < 12; i++) edge(i, 0x30000 + 64 * i);
+  block(0x20000, LIST, SHAPE_SCANNED, 1);
+  edge(0, 0x28000);
+  block(0x28000, LIST, SHAPE_SCANNED, 3);
+  edge(0, 0x50000), edge(1, 0x50040), edge(2, 0x50080);
+  for (uintptr_t i = 0; i < 12; i++) {
+    block(0x30000 + 64 * i, WEAK, SHAPE_WEAK, 2);
+    edge(0, 0x40000 + 64 * i), edge(1, 0x50000 + 64 * (i < 10 ? 0 : i - 9));
+  }
+  for (uintptr_t i = 0; i < 12; i++) block(0x40000 + 64 * i, DATA, SHAPE_RAW, 5);
+  block(0x50000, KEY, SHAPE_RAW, 4);
+  block(0x50040, CELL, SHAPE_RAW, 0);
+  block(0x50080, CHAIN, SHAPE_RAW, 1);
+  end_every();
+}
+
+/* What is outside: more than fits into a segment, too, and a few bytes. */
+static void write_outside(void) {
+  static const uint64_t outside[] = {0, 5, 8, 16, 1001, 4096, (uint64_t)3 << 30, ((uint64_t)5 << 29) + 8};
+  begin("outside.heap", 7, 1000, "program");
+  root(1, "ports", 0x10000);
+  block(0x10000, LIST, SHAPE_SCANNED, 8);
+  for (uintptr_t i = 0; i < 8; i++) edge(i, 0x20000 + 64 * i);
+  for (uintptr_t i = 0; i < 8; i++) port(0x20000 + 64 * i, outside[i]);
+  end_every();
+}
+
+/* Blocks of 2^24 words and of more, with pointers and without. */
+static void write_long(void) {
+  const uint64_t words = (1 << 24) + 3;
+  begin("long.heap", 7, 1000, "program");
+  root(1, "long", 0x10000);
+  block(0x10000, LIST, SHAPE_SCANNED, words);
+  edge(0, 0x10000000), edge(words - 1, 0x20000000), edge(words, 0x30000000);
+  block(0x10000000, DATA, SHAPE_RAW, words);
+  block(0x20000000, VARIED, SHAPE_RAW, words - 3);
+  block(0x30000000, VARIED, SHAPE_SCANNED, 1);
+  edge(5, 0x10000), edge(7, 0x30000000);
+  end_every();
+}
+
+/* More variables than the file has classes for. */
+static void write_many(void) {
+  enum { MANY = 20100 };
+  begin("many.heap", 7, 1000, "program");
+  root(1, "many", 0x10000);
+  block(0x10000, LIST, SHAPE_SCANNED, MANY);
+  for (uintptr_t i = 0; i < MANY; i++) edge(i, 0x1000000 + 64 * i);
+  for (uintptr_t i = 0; i < MANY; i++) {
+    char name[16];
+    snprintf(name, sizeof name, "v%d", (int)i);
+    described(0x1000000 + 64 * i, CELL, 2, name);
+  }
+  end_every();
+}
+
+static void write_empty(void) {
+  begin("empty.heap", 7, 1000, "program");
+  end();
+}
+
 static void write_sizes(const char *name, uint64_t process, uint64_t seconds, const char *command,
                         const uint64_t words[4]) {
   begin(name, process, seconds, command);
@@ -105,6 +241,12 @@ int main(void) {
   write_sizes("small.heap", 7, 1090, "program", (const uint64_t[]){3000, 100, 2000, 3900});
   write_sizes("mixed.heap", 8, 1095, "program", (const uint64_t[]){3000, 100, 2000, 9000});
   write_sizes("other.heap", 8, 1095, "other", (const uint64_t[]){3000, 100, 2000, 9000});
+  write_every();
+  write_ephemerons();
+  write_outside();
+  write_long();
+  write_many();
+  write_empty();
   return 0;
 }
 /* SPDX-License-Identifier: MIT */

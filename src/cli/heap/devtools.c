@@ -9,15 +9,10 @@
  * DevTools would take what is below them for objects of the user's that hold everything. Blocks are
  * objects, which DevTools group by their names; what a custom block has outside is a native node
  * below it. Garbage is left out. */
-#include "base/array.h"
-#include "base/hash.h"
-#include "base/index.h"
-#include "cli/command.h"
+#include "analysis/load/strings.h"
+#include "base/error.h"
 #include "cli/heap/heap_text.h"
-#include "cli/output.h"
 #include "export/json.h"
-#include <string.h>
-#include <winnow/status.h>
 
 enum { NODE_FIELDS = 7, GC_ROOTS = 1 };
 enum node_type { NODE_OBJECT = 3, NODE_NATIVE = 8, NODE_SYNTHETIC = 9 };
@@ -32,33 +27,19 @@ static const char meta[] =
     "\"property\",\"internal\",\"hidden\",\"shortcut\",\"weak\"],\"string_or_number\",\"node\"],"
     "\"trace_function_info_fields\":[],\"trace_node_fields\":[],\"sample_fields\":[],\"location_fields\":[]}";
 
-struct strings_of {
-  char **items;
-  size_t count, capacity;
-  struct index index;
-};
-
 struct writing {
   const struct graph *graph;
   FILE *out;
-  struct strings_of strings;
+  struct strings *strings;
   uint32_t *ordinal; /* by node; 0: it is left out, or node 0 */
   uint64_t edges;
   bool no_memory, first; /* first: of an array */
 };
 
 static uint32_t string_of(struct writing *of, const char *text) {
-  struct strings_of *strings = &of->strings;
-  struct index_walk walk = {.hash = hash_bytes(text, strlen(text))};
-  uint32_t number;
-  while ((number = index_next(&strings->index, &walk)))
-    if (!strcmp(strings->items[number - 1], text)) return number - 1;
-  char *copy = strdup(text);
-  if (copy && ARRAY_ADD(strings->items, strings->count, strings->capacity, copy) &&
-      index_add(&strings->index, walk.hash, (uint32_t)strings->count))
-    return (uint32_t)strings->count - 1;
-  of->no_memory = true;
-  return 0;
+  uint32_t number = strings_intern(of->strings, text);
+  of->no_memory |= !number && *text;
+  return number;
 }
 
 static void put(struct writing *of, uint64_t number) {
@@ -69,14 +50,8 @@ static void put(struct writing *of, uint64_t number) {
 
 /* ---- nodes ---- */
 
-/* What a custom block has outside; it has nothing else that is larger than its words. */
-static uint64_t outside_of(const struct graph *graph, uint32_t node) {
-  uint64_t words = graph->node_words[node];
-  return words < UINT32_MAX ? graph->node_bytes[node] - 8 * (words + 1) : 0;
-}
-
 static uint64_t edge_count(const struct graph *graph, uint32_t node) {
-  return graph->edge_begin[node + 1] - graph->edge_begin[node] + (outside_of(graph, node) != 0);
+  return graph->edge_begin[node + 1] - graph->edge_begin[node] + (graph_outside(graph, node) != 0);
 }
 
 static void put_node(struct writing *of, enum node_type type, const char *name, uint64_t id, uint64_t bytes,
@@ -92,11 +67,10 @@ static void put_node(struct writing *of, enum node_type type, const char *name, 
 
 static void put_block(struct writing *of, uint32_t node) {
   const struct graph *graph = of->graph;
-  const char *type = graph_type_name(graph, graph->node_type[node]), *told = graph_description(graph, node);
   char name[NAME_MOST];
-  snprintf(name, sizeof name, "%s%s%s", type, told ? " " : "", told ? told : "");
-  uint64_t outside = outside_of(graph, node), id = 2 * (uint64_t)node + 1;
-  put_node(of, NODE_OBJECT, name, id, graph->node_bytes[node] - outside, edge_count(graph, node));
+  uint64_t outside = graph_outside(graph, node), id = 2 * (uint64_t)node + 1;
+  put_node(of, NODE_OBJECT, block_name(graph, node, name), id, graph->node_bytes[node] - outside,
+           edge_count(graph, node));
 }
 
 /* The nodes in the order of their ordinals: blocks in the order of the search, each native node
@@ -110,7 +84,7 @@ static uint64_t number_nodes(struct writing *of) {
     if (node < graph->first_block) continue;
     of->ordinal[node] = (uint32_t)next++;
     of->edges += edge_count(graph, node);
-    next += outside_of(graph, node) != 0;
+    next += graph_outside(graph, node) != 0;
   }
   for (uint32_t node = NODE_HOLDERS; node < graph->first_block; node++) of->edges += edge_count(graph, node);
   of->edges += 1 + graph->holder_count;
@@ -132,9 +106,9 @@ static void put_nodes(struct writing *of) {
     uint32_t node = graph->order[i];
     if (node < graph->first_block) continue;
     put_block(of, node);
-    if (outside_of(graph, node))
+    if (graph_outside(graph, node))
       put_node(of, NODE_NATIVE, "memory outside the heap", 2 * ((uint64_t)graph->node_count + node) + 1,
-               outside_of(graph, node), 0);
+               graph_outside(graph, node), 0);
   }
 }
 
@@ -161,7 +135,7 @@ static void put_edges_of(struct writing *of, uint32_t node) {
     else
       put_edge(of, EDGE_ELEMENT, edge->field, to);
   }
-  if (outside_of(graph, node))
+  if (graph_outside(graph, node))
     put_edge(of, EDGE_INTERNAL, string_of(of, "outside"), (uint64_t)of->ordinal[node] + 1);
 }
 
@@ -179,7 +153,7 @@ static void put_edges(struct writing *of) {
 static void put_strings(struct writing *of) {
   struct json json = {.out = of->out, .depth = 1, .compact = true, .follows = true};
   json_begin(&json, "strings", '[');
-  for (size_t i = 0; i < of->strings.count; i++) json_string(&json, NULL, of->strings.items[i]);
+  for (uint32_t i = 0; i < of->strings->count; i++) json_string(&json, NULL, strings_text(of->strings, i));
   json_end(&json, ']');
 }
 
@@ -198,23 +172,14 @@ static void put_snapshot(struct writing *of) {
 
 /* ---- shared ---- */
 
-int heap_write_devtools(const struct heap_file *file, const char *name) {
-  struct writing of = {.graph = &file->graph};
-  struct output output;
-  of.ordinal = calloc(file->graph.node_count, sizeof *of.ordinal);
-  if (!of.ordinal) return fail_job("%s: no memory for its blocks", file->name);
-  wn_status status = output_open(&output, name);
-  if (!status) {
-    of.out = output.file;
-    put_snapshot(&of);
-    if (of.no_memory)
-      output_abandon(&output);
-    else
-      status = output_finish(&output);
-  }
-  for (size_t i = 0; i < of.strings.count; i++) free(of.strings.items[i]);
-  free(of.strings.items), free(of.strings.index.slots), free(of.ordinal);
-  if (of.no_memory) return fail_job("%s: no memory for its names", file->name);
-  return status ? fail_job("%s", wn_last_error()) : 0;
+wn_status heap_put_devtools(const struct graph *graph, FILE *out) {
+  struct writing of = {.graph = graph, .out = out};
+  of.strings = strings_create();
+  of.ordinal = calloc(graph->node_count, sizeof *of.ordinal);
+  of.no_memory = !of.strings || !of.ordinal;
+  if (!of.no_memory) put_snapshot(&of);
+  strings_free(of.strings);
+  free(of.ordinal);
+  return of.no_memory ? error_set(WN_ENOMEM, "no memory for its names") : WN_OK;
 }
 /* SPDX-License-Identifier: MIT */

@@ -3,9 +3,11 @@
 #include "cli/command.h"
 #include "cli/heap/heap_text.h"
 #include "cli/input.h"
+#include "cli/output.h"
 #include <getopt.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { TOP_DEFAULT = 10, FILES_MOST = 3, LETTER_PATH = 256, LETTER_TRACE, LETTER_DOMINATORS };
 
@@ -54,11 +56,22 @@ static int print_dominators(const struct heap_file *file, size_t top) {
   return heap_print_holders(file, top, true, &left_out);
 }
 
+/* The name says in which form. */
+static int write_output(const struct heap_file *file, const char *name) {
+  const char *end = strrchr(name, '.');
+  struct output output;
+  wn_status status = output_open(&output, name);
+  if (status) return fail_job("%s", wn_last_error());
+  status = (end && !strcmp(end, ".hprof") ? heap_put_hprof : heap_put_devtools)(&file->graph, output.file);
+  if (status) return output_abandon(&output), fail_job("%s: %s", file->name, wn_last_error());
+  return output_finish(&output) ? fail_job("%s", wn_last_error()) : 0;
+}
+
 static int print(const struct options *options, struct heap_file *files, size_t count) {
   const struct heap_file *all[FILES_MOST] = {&files[0], &files[1], &files[2]};
   int code = count == 1 && !options->output ? heap_join(files, options->trace) : 0;
   if (code) return code;
-  if (options->output) return heap_write_devtools(files, options->output);
+  if (options->output) return write_output(files, options->output);
   if (options->json) return heap_print_json(files);
   ascii_if_locale_asks(&stdout);
   if (count > 1) return heap_print_growth(all, count, options->top);

@@ -54,8 +54,10 @@ int heap_print_paths(const struct heap_file *file, const char *of, size_t top);
 int heap_print_growth(const struct heap_file *const *files, size_t count, size_t top);
 int heap_print_json(const struct heap_file *file);
 
-/* Writes the snapshot as a .heapsnapshot file. Returns an exit code. */
-int heap_write_devtools(const struct heap_file *file, const char *name);
+/* Writes a snapshot as a .heapsnapshot file, or as an hprof file, to a file that can be read and
+ * sought in. WN_ENOMEM; WN_EIO: the form cannot have it. Other failures are left to the stream. */
+wn_status heap_put_devtools(const struct graph *graph, FILE *out);
+wn_status heap_put_hprof(const struct graph *graph, FILE *out);
 
 #endif
 /* SPDX-License-Identifier: MIT */
