@@ -1,5 +1,5 @@
 """Reads an hprof file as the format says it, and compares it with what `winnow heap` says of the snapshot otherwise:
-check_hprof.py FILE.hprof FILE.json FILE.heapsnapshot. Prints what it has seen."""
+check_hprof.py FILE.hprof FILE.json FILE.heapsnapshot. Prints what it has seen; the last line is one of Hprof.java's."""
 import json, mmap, struct, sys
 
 SIZE = {2: 4, 4: 1, 5: 2, 6: 4, 7: 8, 8: 1, 9: 2, 10: 4, 11: 8}
@@ -26,7 +26,7 @@ def number(count):
 assert take(19) == b"JAVA PROFILE 1.0.2\0" and number(4) == 4
 assert number(8) == heap["time_ns"] // 1000000
 strings, named, roots, classes, objects, above = {}, {}, [], {}, {}, {}
-segments = ended = 0
+names_of_classes, segments, ended = set(), 0, 0
 
 
 def string(key):
@@ -108,8 +108,9 @@ while at < len(whole):
         strings[key] = take(length - 4).decode()
     elif kind == 0x02:
         serial, key, stack, name = number(4), number(4), number(4), string(number(4))
-        assert serial and not stack and key not in named and name not in named.values(), f"class {name} twice"
+        assert serial and not stack and key not in named and name not in names_of_classes, f"class {name} twice"
         named[key] = name
+        names_of_classes.add(name)
     elif kind == 0x1c:
         segments += 1
         while at < end:
@@ -261,3 +262,4 @@ for root, holder in zip(sorted(roots), heap["holders"]):
     assert holder["retained_bytes"] <= retained <= holder["retained_bytes"] + differs + arrays, (holder, retained)
 print(f"{len(objects)} objects, {seen} references, {len(classes)} classes, {len(roots)} roots, {segments} segments, "
       f"{lists} arrays below, {longs} long blocks, {differs + arrays} bytes more")
+print(f"instances {len(objects)} references {sum(len(references) for _, _, _, references in objects.values())}")
