@@ -30,8 +30,8 @@
  * HOLDERS are instances or arrays, too, and the roots: JNI globals, which the tools explain best.
  *
  * WHAT DIFFERS. A holder has a size, which 0 bytes are in a snapshot. What is outside has a multiple
- * of 8 bytes, and 16 at least. Arrays of several data, or of parts, are added, and so is a word to
- * blocks of 0 words, or of 1 word and two references, that have something below them.
+ * of 8 bytes, and 16 at least. Arrays of several data, or of parts, are added; and a word to the
+ * blocks of a class that has no word for what is below one of them.
  *
  * What the tools demand: strings come before their use; VisualVM asks for java.lang.ref.Reference
  * and what is derived from it, and takes the size of a header from java.lang.Object; a name that
@@ -269,15 +269,14 @@ static void put_string(struct writing *of, uint64_t id, const char *text) {
   of->at += length;
 }
 
-/* Writes how long the open segment is. */
+/* Writes how long the open segment is. What fails is an error of the stream, too. */
 static void end_segment(struct writing *of) {
   uint64_t bytes = of->at - of->segment;
   if (!of->segment) return;
-  if (fseeko(of->out, (off_t)of->segment - 4, SEEK_SET))
-    of->status = error_set(WN_EIO, "its file is no file");
+  fseeko(of->out, (off_t)of->segment - 4, SEEK_SET);
   put(of, bytes, 4);
   of->at -= 4;
-  if (fseeko(of->out, (off_t)of->at, SEEK_SET)) of->status = error_set(WN_EIO, "its file is no file");
+  fseeko(of->out, (off_t)of->at, SEEK_SET);
   of->segment = 0;
 }
 
@@ -343,14 +342,13 @@ static void put_fields(struct writing *of, const struct class *class) {
 
 static void put_class(struct writing *of, uint32_t number) {
   const struct class *class = &of->classes[number];
-  uint32_t above = number == CLASS_OBJECT                             ? 0
-                   : number > CLASS_REFERENCE && number < CLASS_BYTES ? (uint32_t)CLASS_REFERENCE
-                                                                      : (uint32_t)CLASS_OBJECT;
   bool is_reference = number >= CLASS_REFERENCE && number < CLASS_BYTES;
   put_item(of, ITEM_CLASS);
   put_id(of, number);
   put(of, 0, 4); /* no stack */
-  put_id(of, above);
+  put_id(of, number == CLASS_OBJECT                      ? 0
+             : is_reference && number != CLASS_REFERENCE ? CLASS_REFERENCE
+                                                         : CLASS_OBJECT);
   for (int i = 0; i < 5; i++) put_id(of, 0); /* loader, signers, domain, and two without a meaning */
   put(of, class->is_array ? 0 : HEADER_BYTES + (is_reference ? ID_BYTES : body_of(class)), 4);
   put(of, 0, 2); /* constants */
