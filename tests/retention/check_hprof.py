@@ -202,11 +202,11 @@ for i in range(2, len(nodes) // 7):
         outside = its_outside
     else:
         more = rounded(max(outside, 12)) if outside else 0
-        extras = 4 * ((its_outside > 0) + any(label == DATA for label, _ in ours))
+        extras = 0 if form == "array" else 4 * sum(label in (DATA, OUTSIDE) for label, _ in classes[its_class][1])
         most = max(own, rounded(8 + 4 * words + extras))
-        assert its_outside == more and own <= size <= most, (text[name], size, own)
-        if named[its_class].startswith("[") or size == own:
-            assert size == own, (text[name], size, own)
+        if form == "array":  # whose elements are more than its words only if its data do not fit
+            most = max(own, rounded(12 + 4 * (words + (its_outside > 0) + any(label == DATA for label, _ in ours))))
+        assert its_outside == more and size == most, (text[name], size, own)
         differs += size - own + more - outside
     shown = named[its_class]
     assert (form == "array") == shown.startswith("[L")
@@ -219,7 +219,7 @@ for i in range(2, len(nodes) // 7):
     names = ["(" + plain + ")" if strange and form != "array" else plain]
     if len(named) >= 20000 - 1:
         names += [kind["name"] for kind in heap["types"]]
-    assert any(shown in (one, f"{one} ({words} words)") for one in names), (shown, text[name])
+    assert any(shown in (one, f"{one} ({words} word{'' if words == 1 else 's'})") for one in names), (shown, text[name])
     which = next(kind for kind in types if text[name] == kind or text[name].startswith(kind + " "))
     counted[which] = counted.get(which, 0) + 1
     bytes_of[which] = bytes_of.get(which, 0) + size + (its_outside if outside else 0)

@@ -23,7 +23,7 @@ for (name, retained), (their_name, theirs, how) in zip(holders, roots):
 
 def of_type(name):
     """The classes that have blocks of a type: what follows the type's name is what the language says of a block."""
-    plain = re.sub(r" \(\d+ words\)$", "", re.sub(r"\[\]$", "", name))
+    plain = re.sub(r" \(\d+ words?\)$", "", re.sub(r"\[\]$", "", name))
     plain = re.sub(r"^\((.*\[\]|\[.*)\)$", r"\1", plain)
     return next((kind["name"] for kind in types if plain == kind["name"] or plain.startswith((kind["name"] or "(unknown)") + " ")
                  or (plain == "(unknown)" and not kind["name"])), None)

@@ -1,6 +1,7 @@
 /* Writes the snapshots of the tests heap_screens and hprof into the current folder. */
 #include "snapshot/writer.h"
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -216,6 +217,49 @@ static void write_many(void) {
   end_every();
 }
 
+static uint64_t state;
+
+/* Of 0 to before `count`; Knuth's generator. */
+static uint64_t random_of(uint64_t count) {
+  state = state * 6364136223846793005u + 1442695040888963407u;
+  return (state >> 33) % count;
+}
+
+static bool plain; /* nothing is described, and there is nothing outside */
+
+/* A block of any kind, whose edges lead to any of `blocks`. */
+static void random_block(uintptr_t at, uintptr_t blocks) {
+  static const uint64_t most[] = {3, 4, 5, 70, 2, 90};
+  uint32_t kind = (uint32_t)random_of(6);
+  uint64_t words = kind == 4 ? 2 : random_of(most[kind]);
+  static const char *const descriptions[] = {NULL, NULL, "one", "another"};
+  struct snapshot_block made = {SHAPE_SCANNED, LIST + kind, words, 0,
+                                plain ? NULL : descriptions[random_of(4)]};
+  if (kind == 4 && !plain && random_of(2))
+    made.shape = SHAPE_CUSTOM, made.outside = random_of(9) * 8, words = 0;
+  if (kind == 5 && random_of(3)) made.shape = SHAPE_WEAK, words = random_of(6) + 1;
+  if (made.words < words) made.words = words;
+  snapshot_block(&writer, at, &made);
+  for (uint64_t i = 0; i < words; i++)
+    if (random_of(words) < 3 || made.shape == SHAPE_WEAK) edge(i, 0x10000 + 64 * random_of(blocks));
+}
+
+static void write_random(uint64_t seed) {
+  enum { BLOCKS = 400 };
+  char name[32];
+  snprintf(name, sizeof name, "random%d.heap", (int)seed);
+  state = seed;
+  plain = seed % 2;
+  begin(name, 7, 1000, "program");
+  for (uint32_t i = 1; i <= 4; i++) {
+    snapshot_holder(&writer, i, (enum holder_kind)random_of(HOLDER_KINDS), i, i % 2 ? "odd" : NULL);
+    for (uint64_t left = random_of(6); left; left--)
+      snapshot_root(&writer, i, 0x10000 + 64 * random_of(BLOCKS));
+  }
+  for (uintptr_t i = 0; i < BLOCKS; i++) random_block(0x10000 + 64 * i, BLOCKS);
+  end_every();
+}
+
 static void write_empty(void) {
   begin("empty.heap", 7, 1000, "program");
   end();
@@ -233,7 +277,8 @@ static void write_sizes(const char *name, uint64_t process, uint64_t seconds, co
   end();
 }
 
-int main(void) {
+/* With a number, that many random graphs. */
+int main(int count, char **arguments) {
   write_shared();
   write_deep();
   write_ephemeron();
@@ -247,6 +292,8 @@ int main(void) {
   write_long();
   write_many();
   write_empty();
+  for (uint64_t seed = 1; seed <= (count > 1 ? strtoul(arguments[1], NULL, 10) : 6); seed++)
+    write_random(seed);
   return 0;
 }
 /* SPDX-License-Identifier: MIT */

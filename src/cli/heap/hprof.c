@@ -202,7 +202,7 @@ static uint32_t find_class(struct writing *of, uint32_t node, const struct shape
   const struct class *found = &of->classes[number];
   if (of->status || shape->is_array || (found->fields == made.fields && found->words == made.words))
     return number;
-  snprintf(own, sizeof own, "%s (%u words)", shown, made.words);
+  snprintf(own, sizeof own, "%s (%u word%s)", shown, made.words, made.words == 1 ? "" : "s");
   return class_named(of, own, made);
 }
 
