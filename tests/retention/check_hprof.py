@@ -147,7 +147,7 @@ for i in range(2, len(nodes) // 7):
 next_edge = nodes[4] + nodes[7 + 4]
 seen, lists, arrays, differs, longs, counted, bytes_of = 0, 0, 0, 0, 0, {}, {}
 types = sorted((kind["name"] for kind in heap["types"]), key=len, reverse=True)
-used = set()
+used, forms = set(), {}
 for i in range(2, len(nodes) // 7):
     kind, name, _, own, count = nodes[7 * i:7 * i + 5]
     theirs, outside = [], 0
@@ -221,8 +221,14 @@ for i in range(2, len(nodes) // 7):
         names += [kind["name"] for kind in heap["types"]]
     assert any(shown in (one, f"{one} ({words} word{'' if words == 1 else 's'})") for one in names), (shown, text[name])
     which = next(kind for kind in types if text[name] == kind or text[name].startswith(kind + " "))
+    forms.setdefault(which, set()).add((words, form, text[name] == which))
     counted[which] = counted.get(which, 0) + 1
     bytes_of[which] = bytes_of.get(which, 0) + size + (its_outside if outside else 0)
+for which, all_forms in forms.items():
+    if which != "(unknown)":  # which several types are called
+        alike = len({words for words, _, _ in all_forms}) == 1
+        assert all(form == "array" if words > 64 else form == "instance" or not alike and plain for words, form, plain in all_forms), which
+assert len(named) <= 20000 + len(heap["types"])
 assert used == set(objects), f"objects that nothing leads to: {set(objects) - used}"
 assert seen + 1 + len(roots) + sum(nodes[7 * i] == 8 for i in range(len(nodes) // 7)) == dev["snapshot"]["edge_count"]
 

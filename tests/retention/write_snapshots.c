@@ -231,7 +231,7 @@ static bool plain; /* nothing is described, and there is nothing outside */
 static void random_block(uintptr_t at, uintptr_t blocks) {
   static const uint64_t most[] = {3, 4, 5, 70, 2, 90};
   uint32_t kind = (uint32_t)random_of(6);
-  uint64_t words = kind == 4 ? 2 : random_of(most[kind]);
+  uint64_t words = kind == 4 ? 2 : random_of(most[kind]) + plain;
   static const char *const descriptions[] = {NULL, NULL, "one", "another"};
   struct snapshot_block made = {SHAPE_SCANNED, LIST + kind, words, 0,
                                 plain ? NULL : descriptions[random_of(4)]};
