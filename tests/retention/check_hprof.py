@@ -164,8 +164,8 @@ for i in range(2, len(nodes) // 7):
     form, its_class, size, references = objects[key]
     used.add(key)
     words = own // 8 - 1
-    long = kind == 3 and (words > 1 << 24 or any(label != DATA and int(label) >= words
-                                                 for label, _ in theirs if label.isdigit()))
+    fields = [int(label) for label, _ in theirs if label.isdigit()]  # those with names are right in the tests
+    long = kind == 3 and (words > 1 << 24 or any(field >= words for field in fields) or fields != sorted(set(fields)))
     ours, its_outside = [], 0
     elements = len(theirs) - sum(label == DATA for label, _ in theirs) if long or kind == 9 else words
     for position, (label, target) in enumerate(references):

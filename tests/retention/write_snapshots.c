@@ -188,17 +188,19 @@ static void write_outside(void) {
   end_every();
 }
 
-/* Blocks of 2^24 words and of more, with pointers and without. */
+/* Blocks of 2^24 words and of more, with pointers and without; and edges as no writer has them. */
 static void write_long(void) {
   const uint64_t words = (1 << 24) + 3;
   begin("long.heap", 7, 1000, "program");
   root(1, "long", 0x10000);
   block(0x10000, LIST, SHAPE_SCANNED, words);
-  edge(0, 0x10000000), edge(words - 1, 0x20000000), edge(words, 0x30000000);
+  edge(0, 0x10000000), edge(words - 2, 0x20000000), edge(words - 1, 0x30000000);
   block(0x10000000, DATA, SHAPE_RAW, words);
   block(0x20000000, VARIED, SHAPE_RAW, words - 3);
   block(0x30000000, VARIED, SHAPE_SCANNED, 1);
-  edge(5, 0x10000), edge(7, 0x30000000);
+  edge(0, 0x40000000), edge(7, 0x30000000); /* it has no such field */
+  block(0x40000000, VARIED, SHAPE_SCANNED, 8);
+  edge(5, 0x10000), edge(2, 0x30000000), edge(2, 0x40000000); /* a writer has them in ascending order */
   end_every();
 }
 

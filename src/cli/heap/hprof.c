@@ -19,8 +19,8 @@
  * one name that have other numbers of words are of a class of their own, "pair (3 words)". If there
  * are more than CLASSES_MOST, descriptions are left out.
  *
- * A block of more than LONG_WORDS is an array of its pointers alone, in their order, and its other
- * bytes are bytes outside.
+ * A block of more than LONG_WORDS, or of a wrong file, is an array of its pointers alone, in their
+ * order, and its other bytes are bytes outside.
  *
  * BELOW A BLOCK. What a custom block has outside is an array of bytes, or several in an array of
  * objects where there are more than PART_BYTES. The data of an ephemeron are below the condition
@@ -141,6 +141,13 @@ static uint64_t elements_of(const struct shape *shape) {
   return shape->words && 2 * shape->words - 1 > least ? 2 * shape->words - 1 : least;
 }
 
+/* Whether the edges are of words of the block, in ascending order, as in each file that is right. */
+static bool are_of_words(const struct graph_edge *edges, uint64_t count, uint64_t words) {
+  for (uint64_t i = 1; i < count; i++)
+    if (edges[i].field <= edges[i - 1].field) return false;
+  return !count || edges[count - 1].field < words;
+}
+
 /* The words of a holder are as many as its references need; so it is never `outside`. */
 static struct shape shape_of(const struct writing *of, uint32_t node) {
   const struct graph *graph = of->graph;
@@ -154,7 +161,7 @@ static struct shape shape_of(const struct writing *of, uint32_t node) {
     shape.is_array = shape.fields > FIELDS_MOST;
     return shape;
   }
-  shape.in_order = words > LONG_WORDS || (shape.fields && edges[shape.fields - 1].field >= words);
+  shape.in_order = words > LONG_WORDS || !are_of_words(edges, shape.fields, words);
   if (shape.in_order) {
     shape.is_array = true;
     shape.outside = 1; /* so that its place counts */
@@ -392,7 +399,6 @@ static void put_references(struct writing *of, uint32_t node, uint64_t fields, b
     const struct graph_edge *edge = &graph->edges[i];
     uint64_t field = in_order ? i - graph->edge_begin[node] : edge->field;
     if (edge->field == FIELD_DATA || field >= fields) break;
-    if (field < done) continue;
     put_zeros(of, ID_BYTES * (field - done));
     put_id(of, id_of(of, edge->to));
     done = field + 1;
