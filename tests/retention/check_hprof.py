@@ -121,7 +121,9 @@ while at < len(whole):
     assert at == end, f"a record of {length} bytes, whose content has {at - end} more"
 assert ended and set(classes) == set(named), "classes without a name, or names without a class"
 for key, kind in above.items():
-    assert kind in classes or named[key] == "java/lang/Object"
+    derived = named[key].startswith("java/lang/ref/") and named[key] != "java/lang/ref/Reference"
+    expected = {"java/lang/Object": None}.get(named[key], "java/lang/ref/Reference" if derived else "java/lang/Object")
+    assert named.get(kind) == expected, (named[key], kind)
 for _, kind, _, references in objects.values():
     assert kind == "[B" or kind in classes
     for _, target in references:

@@ -200,7 +200,9 @@ static void write_long(void) {
   block(0x30000000, VARIED, SHAPE_SCANNED, 1);
   edge(0, 0x40000000), edge(7, 0x30000000); /* it has no such field */
   block(0x40000000, VARIED, SHAPE_SCANNED, 8);
-  edge(5, 0x10000), edge(2, 0x30000000), edge(2, 0x40000000); /* a writer has them in ascending order */
+  edge(5, 0x30000000), edge(6, 0x40000000);
+  writer.sink.end = writer.sink.at + 1; /* the segment is full, so that the edges begin again */
+  edge(2, 0x10000), edge(5, 0x40000000);
   end_every();
 }
 
