@@ -4,108 +4,115 @@
 
 #include "base/array.h"
 
-/* By number, but for `number`. */
+/* By number, but for `number`. Each array is there only while it is used: MEMORY of graph.h. */
 struct semi_nca {
   const struct graph *graph;
   uint32_t *number, *node;
-  uint32_t *parent; /* in the tree of the search */
-  uint32_t *ancestor, *label, *semi, *dominator;
+  uint32_t *dominator;             /* the parent in the tree of the search, at first */
   uint32_t *before_begin, *before; /* the nodes that lead to each */
+  uint32_t *semi;
+  struct link {
+    uint32_t ancestor;
+    uint32_t least; /* semidominator from the node up to before the ancestor */
+  } * links;
   uint32_t count;
 };
-
-static bool allocate(struct semi_nca *of) {
-  const struct graph *graph = of->graph;
-  size_t count = graph->node_count, edges = graph->edge_count;
-  of->number = array_new(count, sizeof(uint32_t));
-  of->node = array_new(count, sizeof(uint32_t));
-  of->parent = array_new(count, sizeof(uint32_t));
-  of->ancestor = array_new(count, sizeof(uint32_t));
-  of->label = array_new(count, sizeof(uint32_t));
-  of->semi = array_new(count, sizeof(uint32_t));
-  of->dominator = array_new(count, sizeof(uint32_t));
-  of->before_begin = calloc(count + 2, sizeof(uint32_t));
-  of->before = array_new(edges, sizeof(uint32_t));
-  return of->number && of->node && of->parent && of->ancestor && of->label && of->semi && of->dominator &&
-         of->before_begin && of->before;
-}
-
-static void release(struct semi_nca *of) {
-  free(of->number), free(of->node), free(of->parent), free(of->ancestor), free(of->label), free(of->semi);
-  free(of->dominator), free(of->before_begin), free(of->before);
-}
 
 static void enter(struct semi_nca *of, uint32_t node, uint32_t parent) {
   of->number[node] = of->count;
   of->node[of->count] = node;
-  of->parent[of->count++] = parent;
+  of->dominator[of->count++] = parent;
 }
 
 /* `cursor`, by number: the next edge to follow. */
-static void search(struct semi_nca *of, uint32_t *cursor) {
+static void follow_edges(struct semi_nca *of, uint32_t *cursor) {
   const struct graph *graph = of->graph;
-  for (uint32_t i = 0; i < graph->node_count; i++) of->number[i] = NOWHERE;
+  memset(of->number, 0xff, graph->node_count * sizeof *of->number); /* NOWHERE */
   enter(of, NODE_ALL, 0);
   cursor[0] = graph->edge_begin[NODE_ALL];
   for (uint32_t at = 0;;) {
     uint32_t end = graph->edge_begin[of->node[at] + 1];
-    while (cursor[at] < end && of->number[graph->edges[cursor[at]].to] != NOWHERE) cursor[at]++;
+    while (cursor[at] < end && of->number[graph->edges[cursor[at]]] != NOWHERE) cursor[at]++;
     if (cursor[at] < end) {
-      uint32_t node = graph->edges[cursor[at]++].to;
+      uint32_t node = graph->edges[cursor[at]++];
       cursor[of->count] = graph->edge_begin[node];
       enter(of, node, at);
       at = of->count - 1;
     } else if (at) {
-      at = of->parent[at];
+      at = of->dominator[at];
     } else {
       return;
     }
   }
 }
 
+static bool search(struct semi_nca *of) {
+  size_t count = of->graph->node_count;
+  uint32_t *cursor = array_new(count, sizeof *cursor);
+  of->number = array_new(count, sizeof *of->number);
+  of->node = array_new(count, sizeof *of->node);
+  of->dominator = array_new(count, sizeof *of->dominator);
+  bool enough = cursor && of->number && of->node && of->dominator;
+  if (enough) follow_edges(of, cursor);
+  free(cursor);
+  return enough;
+}
+
 /* Counts what leads to each node, and lists it: the count of number n is in before_begin[n + 2] at
  * first. */
-static void turn_edges(struct semi_nca *of) {
+static bool turn_edges(struct semi_nca *of) {
   const struct graph *graph = of->graph;
+  of->before_begin = calloc((size_t)of->count + 2, sizeof *of->before_begin);
+  of->before = array_new(graph->edge_count, sizeof *of->before);
+  if (!of->before_begin || !of->before) return false;
   for (uint32_t at = 0; at < of->count; at++)
     for (uint32_t i = graph->edge_begin[of->node[at]]; i < graph->edge_begin[of->node[at] + 1]; i++)
-      of->before_begin[of->number[graph->edges[i].to] + 2]++;
+      of->before_begin[of->number[graph->edges[i]] + 2]++;
   for (uint32_t at = 0; at < of->count; at++) of->before_begin[at + 2] += of->before_begin[at + 1];
   for (uint32_t at = 0; at < of->count; at++)
     for (uint32_t i = graph->edge_begin[of->node[at]]; i < graph->edge_begin[of->node[at] + 1]; i++)
-      of->before[of->before_begin[of->number[graph->edges[i].to] + 1]++] = at;
+      of->before[of->before_begin[of->number[graph->edges[i]] + 1]++] = at;
+  free(of->number);
+  of->number = NULL;
+  return true;
 }
 
-/* The number with the least semidominator on the way from `at` up to the tree's part that is not
- * linked yet, whose numbers are less than `linked`. Compresses that way; `stack` has room for
- * it. */
-static uint32_t evaluate(struct semi_nca *of, uint32_t at, uint32_t linked, uint32_t *stack) {
-  uint32_t depth = 0;
-  if (of->ancestor[at] < linked) return of->label[at];
-  for (; of->ancestor[at] >= linked; at = of->ancestor[at]) stack[depth++] = at;
-  for (uint32_t above = at; depth--; above = at) {
-    at = stack[depth];
-    of->ancestor[at] = of->ancestor[above];
-    if (of->semi[of->label[above]] < of->semi[of->label[at]]) of->label[at] = of->label[above];
+/* The least semidominator on the way from `at` up to the tree's part that is not linked yet, whose
+ * numbers are less than `linked`. Compresses that way: the walk up turns its links around, and the
+ * walk down sets them. */
+static uint32_t evaluate(struct link *links, uint32_t at, uint32_t linked) {
+  uint32_t below = NOWHERE, above;
+  while ((above = links[at].ancestor) >= linked) {
+    links[at].ancestor = below;
+    below = at;
+    at = above;
   }
-  return of->label[at];
+  uint32_t least = links[at].least;
+  while (below != NOWHERE) {
+    struct link *link = &links[below];
+    below = link->ancestor;
+    link->ancestor = above;
+    least = link->least = link->least < least ? link->least : least;
+  }
+  return least;
 }
 
-static void find(struct semi_nca *of, uint32_t *stack) {
-  for (uint32_t at = 0; at < of->count; at++) {
-    of->ancestor[at] = of->dominator[at] = of->parent[at];
-    of->label[at] = of->semi[at] = at;
-  }
+static bool find(struct semi_nca *of) {
+  of->semi = array_new(of->count, sizeof *of->semi);
+  of->links = array_new(of->count, sizeof *of->links);
+  if (!of->semi || !of->links) return false;
+  for (uint32_t at = 0; at < of->count; at++) of->links[at] = (struct link){of->dominator[at], at};
   for (uint32_t at = of->count; --at;) {
-    uint32_t semi = of->parent[at];
+    uint32_t semi = of->dominator[at];
     for (uint32_t i = of->before_begin[at]; i < of->before_begin[at + 1]; i++) {
-      uint32_t other = of->semi[evaluate(of, of->before[i], at + 1, stack)];
+      uint32_t other = evaluate(of->links, of->before[i], at + 1);
       if (other < semi) semi = other;
     }
-    of->semi[at] = semi;
+    of->semi[at] = of->links[at].least = semi;
   }
   for (uint32_t at = 1; at < of->count; at++)
     while (of->dominator[at] > of->semi[at]) of->dominator[at] = of->dominator[of->dominator[at]];
+  return true;
 }
 
 /* Children come in the order of their numbers. */
@@ -115,7 +122,7 @@ static void make_tree(struct dominators *dominators, const struct semi_nca *of) 
     dominators->dominator[node] = dominators->child[node] = dominators->sibling[node] = NOWHERE;
   for (uint32_t at = of->count; at--;) {
     uint32_t node = of->node[at], above = of->node[of->dominator[at]];
-    dominators->retained[node] += graph->node_bytes[node];
+    dominators->retained[node] += graph_bytes(graph, node);
     dominators->retained_blocks[node] += node >= graph->first_block;
     if (!at) return;
     dominators->dominator[node] = above;
@@ -131,20 +138,19 @@ static void make_tree(struct dominators *dominators, const struct semi_nca *of) 
 bool dominators_find(struct dominators *dominators, const struct graph *graph) {
   struct semi_nca of = {.graph = graph};
   size_t count = graph->node_count;
-  *dominators = (struct dominators){.dominator = array_new(count, sizeof(uint32_t)),
-                                    .retained = calloc(count, sizeof(uint64_t)),
-                                    .retained_blocks = calloc(count, sizeof(uint32_t)),
-                                    .child = array_new(count, sizeof(uint32_t)),
-                                    .sibling = array_new(count, sizeof(uint32_t))};
-  bool enough = dominators->dominator && dominators->retained && dominators->retained_blocks &&
-                dominators->child && dominators->sibling && allocate(&of);
-  if (enough) {
-    search(&of, of.ancestor);
-    turn_edges(&of);
-    find(&of, dominators->child); /* which is free so far */
-    make_tree(dominators, &of);
-  }
-  release(&of);
+  *dominators = (struct dominators){0};
+  bool enough = search(&of) && turn_edges(&of) && find(&of);
+  free(of.number), free(of.before_begin), free(of.before), free(of.semi), free(of.links);
+  if (enough)
+    *dominators = (struct dominators){.dominator = array_new(count, sizeof(uint32_t)),
+                                      .retained = calloc(count, sizeof(uint64_t)),
+                                      .retained_blocks = calloc(count, sizeof(uint32_t)),
+                                      .child = array_new(count, sizeof(uint32_t)),
+                                      .sibling = array_new(count, sizeof(uint32_t))};
+  enough = enough && dominators->dominator && dominators->retained && dominators->retained_blocks &&
+           dominators->child && dominators->sibling;
+  if (enough) make_tree(dominators, &of);
+  free(of.node), free(of.dominator);
   return enough;
 }
 

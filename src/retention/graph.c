@@ -9,26 +9,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGE_SHIFT = 9 }; /* of addresses / 8: pages of 4 KiB */
+enum { PAGE_SHIFT = 9, PAGE_WORDS = 1 << PAGE_SHIFT }; /* of addresses / 8: pages of 4 KiB */
+
+static const size_t blocks_most = UINT32_MAX / 2, edges_most = UINT32_MAX;
 
 struct loading {
   struct graph *graph;
   size_t holder_capacity, type_capacity;
-  struct block {
-    uint64_t address, bytes;
-    uint32_t words, type;
-    uint8_t shape;
-  } * blocks;
   size_t block_count, block_capacity;
+  struct page {
+    uint64_t address;                 /* >> PAGE_SHIFT */
+    uint64_t begins[PAGE_WORDS / 64]; /* a bit for each address at which a block begins */
+    uint32_t first;                   /* how many blocks begin below the page */
+  } * pages;                          /* in which blocks begin, in ascending order */
+  size_t page_count, page_capacity;
+  uint64_t last; /* the address of the last block */
   struct root {
     uint64_t target;
     uint32_t holder;
   } * roots;
   size_t root_count, root_capacity;
-  struct index pages; /* of the first block in each page */
+  struct index by_address; /* of the pages */
 
   /* Of the block whose edges are read. */
   uint32_t node;
+  bool weak;
+  struct graph_adding adding;
   struct ephemeron ephemeron; /* if it is weak; data NOWHERE: it has none */
   size_t first_condition;
   struct ephemerons ephemerons; /* of the blocks before it; the conditions of this one, too */
@@ -84,24 +90,40 @@ static bool load_root(void *context, uint32_t holder, uint64_t target) {
                    (struct root){target, holder});
 }
 
-/* The description's node is a block's number until make_nodes. */
+/* Notes where the next block begins. */
+static bool add_address(struct loading *loading, uint64_t address) {
+  uint64_t number = address >> PAGE_SHIFT;
+  if (!loading->block_count || loading->last >> PAGE_SHIFT != number) {
+    struct page made = {.address = number, .first = (uint32_t)loading->block_count};
+    if (!ARRAY_ADD(loading->pages, loading->page_count, loading->page_capacity, made) ||
+        !index_add(&loading->by_address, hash_mix(number), (uint32_t)loading->page_count))
+      return false;
+  }
+  uint64_t at = address % PAGE_WORDS;
+  loading->pages[loading->page_count - 1].begins[at / 64] |= (uint64_t)1 << at % 64;
+  loading->last = address;
+  return true;
+}
+
+/* The nodes of a description and of a large block are the block's number until make_nodes. */
 static bool load_block(void *context, const struct snapshot_record *record) {
   struct loading *loading = context;
   struct graph *graph = loading->graph;
-  size_t at = loading->block_count;
-  struct block made = {.address = record->address, .type = record->type, .shape = (uint8_t)record->shape};
-  made.bytes = 8 * (record->words + 1) + record->outside;
-  made.words = record->words < UINT32_MAX ? (uint32_t)record->words : UINT32_MAX;
-  if (at >= UINT32_MAX / 2) return false;
-  if (!at || loading->blocks[at - 1].address >> PAGE_SHIFT != made.address >> PAGE_SHIFT)
-    if (!index_add(&loading->pages, hash_mix(made.address >> PAGE_SHIFT), (uint32_t)at + 1)) return false;
+  uint32_t at = (uint32_t)loading->block_count, words = WORDS_LARGE;
+  if (loading->block_count >= blocks_most || !add_address(loading, record->address)) return false;
+  if (record->words < WORDS_LARGE && !record->outside)
+    words = (uint32_t)record->words;
+  else if (!ARRAY_ADD(graph->large, graph->large_count, graph->large_capacity,
+                      (struct graph_large){at, record->words, record->outside}))
+    return false;
   if (record->description.length) {
-    struct graph_description described = {(uint32_t)at, copy(record->description)};
+    struct graph_description described = {at, copy(record->description)};
     if (!described.text ||
         !ARRAY_ADD(graph->descriptions, graph->description_count, graph->description_capacity, described))
       return free(described.text), false;
   }
-  return ARRAY_ADD(loading->blocks, loading->block_count, loading->block_capacity, made);
+  return ARRAY_ADD(graph->blocks, loading->block_count, loading->block_capacity,
+                   record->type << WORDS_BITS | words);
 }
 
 static bool load_trace(void *context, struct snapshot_text path) {
@@ -119,27 +141,22 @@ static bool load_sample(void *context, uint64_t block, uint64_t number) {
 
 /* The node of a block at an address; NOWHERE: there is none. */
 static uint32_t node_at(const struct loading *loading, uint64_t address) {
-  struct index_walk walk = {.hash = hash_mix(address >> PAGE_SHIFT)};
-  uint32_t first;
-  while ((first = index_next(&loading->pages, &walk)))
-    if (loading->blocks[first - 1].address >> PAGE_SHIFT == address >> PAGE_SHIFT) break;
-  if (!first) return NOWHERE;
-  size_t low = first - 1, left = loading->block_count - low, count = (size_t)1 << PAGE_SHIFT;
-  for (count = low + (left < count ? left : count); low < count;) {
-    size_t middle = low + (count - low) / 2;
-    if (loading->blocks[middle].address < address)
-      low = middle + 1;
-    else
-      count = middle;
-  }
-  bool found = low < loading->block_count && loading->blocks[low].address == address;
-  return found ? (uint32_t)low + loading->graph->first_block : NOWHERE;
+  uint64_t number = address >> PAGE_SHIFT, word = address % PAGE_WORDS / 64,
+           bit = (uint64_t)1 << address % 64;
+  struct index_walk walk = {.hash = hash_mix(number)};
+  uint32_t found;
+  while ((found = index_next(&loading->by_address, &walk)))
+    if (loading->pages[found - 1].address == number) break;
+  const struct page *page = found ? &loading->pages[found - 1] : NULL;
+  if (!page || !(page->begins[word] & bit)) return NOWHERE;
+  uint32_t node = loading->graph->first_block + page->first;
+  for (uint64_t i = 0; i < word; i++) node += (uint32_t)__builtin_popcountll(page->begins[i]);
+  return node + (uint32_t)__builtin_popcountll(page->begins[word] & (bit - 1));
 }
 
-static bool add_edge(struct graph *graph, uint32_t field, uint32_t to) {
-  if (to == NOWHERE) return graph->lost++, true;
-  return graph->edge_count < UINT32_MAX &&
-         ARRAY_ADD(graph->edges, graph->edge_count, graph->edge_capacity, (struct graph_edge){to, field});
+static bool add_edge(struct loading *loading, uint32_t field, uint32_t to) {
+  if (to != NOWHERE) return graph_add_edge(&loading->adding, field, to);
+  return loading->graph->lost++, true;
 }
 
 static bool add_condition(struct loading *loading, uint32_t node) {
@@ -174,10 +191,10 @@ static bool end_block(struct loading *loading) {
 /* False of more blocks than there were at first: another program changes the file. */
 static bool next_block(void *context, const struct snapshot_record *record) {
   struct loading *loading = context;
-  (void)record;
   if (!end_block(loading) || loading->node + 1 >= loading->graph->node_count) return false;
   loading->node++;
-  loading->graph->edge_begin[loading->node] = (uint32_t)loading->graph->edge_count;
+  loading->weak = record->shape == SHAPE_WEAK;
+  graph_begin_edges(&loading->adding, loading->node);
   loading->first_condition = loading->ephemerons.condition_count;
   return true;
 }
@@ -185,8 +202,7 @@ static bool next_block(void *context, const struct snapshot_record *record) {
 static bool load_edge(void *context, uint64_t field, uint64_t target) {
   struct loading *loading = context;
   uint32_t to = node_at(loading, target);
-  if (loading->blocks[loading->node - loading->graph->first_block].shape != SHAPE_WEAK)
-    return add_edge(loading->graph, field < FIELD_MOST ? (uint32_t)field : FIELD_MOST, to);
+  if (!loading->weak) return add_edge(loading, field < FIELD_MOST ? (uint32_t)field : FIELD_MOST, to);
   if (to == NOWHERE) return loading->graph->lost++, true;
   if (field) return add_condition(loading, to);
   loading->ephemeron.data = to;
@@ -204,14 +220,14 @@ static bool load_roots(struct loading *loading) {
   struct graph *graph = loading->graph;
   size_t root = 0;
   array_sort(loading->roots, loading->root_count, sizeof *loading->roots, by_holder);
-  graph->edge_begin[NODE_ALL] = 0;
+  graph_begin_edges(&loading->adding, NODE_ALL);
   for (uint32_t i = 0; i < graph->holder_count; i++)
-    if (!add_edge(graph, FIELD_ROOT, NODE_HOLDERS + i)) return false;
+    if (!add_edge(loading, FIELD_ROOT, NODE_HOLDERS + i)) return false;
   for (uint32_t i = 0; i < graph->holder_count; i++) {
-    graph->edge_begin[NODE_HOLDERS + i] = (uint32_t)graph->edge_count;
+    graph_begin_edges(&loading->adding, NODE_HOLDERS + i);
     for (; root < loading->root_count && loading->roots[root].holder <= i + 1; root++)
       if (loading->roots[root].holder == i + 1 &&
-          !add_edge(graph, FIELD_ROOT, node_at(loading, loading->roots[root].target)))
+          !add_edge(loading, FIELD_ROOT, node_at(loading, loading->roots[root].target)))
         return false;
   }
   return true;
@@ -219,30 +235,15 @@ static bool load_roots(struct loading *loading) {
 
 /* ---- both ---- */
 
-/* What the graph has of every node, of which the blocks are the last. */
+/* Numbers the nodes, of which the blocks are the last. */
 static bool make_nodes(struct loading *loading) {
   struct graph *graph = loading->graph;
   size_t first = NODE_HOLDERS + graph->holder_count, count = first + loading->block_count;
   graph->first_block = (uint32_t)first;
   graph->node_count = (uint32_t)count;
-  graph->node_bytes = calloc(count, sizeof *graph->node_bytes);
-  graph->node_words = calloc(count, sizeof *graph->node_words);
-  graph->node_type = calloc(count, sizeof *graph->node_type);
-  graph->edge_begin = array_new(count + 1, sizeof *graph->edge_begin);
-  graph->parent = array_new(count, sizeof *graph->parent);
-  graph->parent_field = array_new(count, sizeof *graph->parent_field);
-  graph->order = array_new(count, sizeof *graph->order);
-  if (!graph->node_bytes || !graph->node_words || !graph->node_type || !graph->edge_begin || !graph->parent ||
-      !graph->parent_field || !graph->order)
-    return false;
-  for (size_t i = 0; i < loading->block_count; i++) {
-    graph->node_bytes[first + i] = loading->blocks[i].bytes;
-    graph->node_words[first + i] = loading->blocks[i].words;
-    graph->node_type[first + i] = loading->blocks[i].type;
-  }
   for (size_t i = 0; i < graph->description_count; i++) graph->descriptions[i].node += graph->first_block;
-  memset(graph->parent, 0xff, count * sizeof *graph->parent); /* NOWHERE */
-  return true;
+  for (size_t i = 0; i < graph->large_count; i++) graph->large[i].node += graph->first_block;
+  return (graph->edge_begin = array_new(count + 1, sizeof *graph->edge_begin));
 }
 
 static wn_status load(struct loading *loading, const void *bytes, size_t count) {
@@ -261,18 +262,20 @@ static wn_status load(struct loading *loading, const void *bytes, size_t count) 
   status = snapshot_read(bytes, count, &edges, &complete);
   if (status) return status;
   if (!end_block(loading)) return WN_ENOMEM;
-  graph->edge_begin[graph->node_count] = (uint32_t)graph->edge_count;
-  return graph_search(graph, &loading->ephemerons) ? WN_OK : WN_ENOMEM;
+  graph_begin_edges(&loading->adding, graph->node_count);
+  return graph_hang_data(graph, &loading->ephemerons) ? WN_OK : WN_ENOMEM;
 }
 
 /* ---- shared ---- */
 
 wn_status graph_load(struct graph *graph, const void *bytes, size_t count) {
-  struct loading loading = {.graph = graph};
+  struct loading loading = {.graph = graph, .adding = {.graph = graph}};
   memset(graph, 0, sizeof *graph);
   wn_status status = load(&loading, bytes, count);
-  free(loading.blocks), free(loading.roots), free(loading.pages.slots);
+  free(loading.roots), free(loading.pages), free(loading.by_address.slots);
   free(loading.ephemerons.items), free(loading.ephemerons.conditions);
+  if (status == WN_ENOMEM && (loading.block_count >= blocks_most || graph->edge_count >= edges_most))
+    return error_set(WN_ENOMEM, "it has more blocks than 2^31 or references than 2^32");
   return status == WN_ENOMEM ? error_set(WN_ENOMEM, "no memory for its blocks") : status;
 }
 
@@ -284,9 +287,9 @@ void graph_free(struct graph *graph) {
   free(graph->command), free(graph->language), free(graph->types), free(graph->fields), free(graph->holders);
   free(graph->descriptions);
   free(graph->trace), free(graph->samples);
-  free(graph->node_bytes), free(graph->node_words), free(graph->node_type);
-  free(graph->edge_begin), free(graph->edges);
-  free(graph->parent), free(graph->parent_field), free(graph->order);
+  free(graph->blocks), free(graph->large);
+  free(graph->edge_begin), free(graph->edges), free(graph->steps), free(graph->far);
+  free(graph->parent), free(graph->order);
   memset(graph, 0, sizeof *graph);
 }
 
@@ -301,13 +304,13 @@ const char *graph_field_name(const struct graph *graph, uint32_t type, uint32_t 
   return NULL;
 }
 
-size_t graph_place_of(const void *items, size_t count, size_t size, uint32_t node) {
+size_t graph_place_of(const void *items, size_t count, size_t size, uint32_t number) {
   size_t low = 0;
   while (low < count) {
     size_t middle = low + (count - low) / 2;
     uint32_t there;
     memcpy(&there, (const char *)items + middle * size, sizeof there);
-    if (there < node)
+    if (there < number)
       low = middle + 1;
     else
       count = middle;
@@ -319,5 +322,39 @@ const char *graph_description(const struct graph *graph, uint32_t node) {
   const struct graph_description *all = graph->descriptions;
   size_t at = graph_place_of(all, graph->description_count, sizeof *all, node);
   return at < graph->description_count && all[at].node == node ? all[at].text : NULL;
+}
+
+static struct graph_large size_of(const struct graph *graph, uint32_t node) {
+  if (node < graph->first_block) return (struct graph_large){.node = node};
+  uint32_t words = graph->blocks[node - graph->first_block] & WORDS_LARGE;
+  if (words < WORDS_LARGE) return (struct graph_large){.node = node, .words = words};
+  return graph->large[graph_place_of(graph->large, graph->large_count, sizeof *graph->large, node)];
+}
+
+uint64_t graph_words(const struct graph *graph, uint32_t node) { return size_of(graph, node).words; }
+
+uint64_t graph_outside(const struct graph *graph, uint32_t node) { return size_of(graph, node).outside; }
+
+uint64_t graph_bytes(const struct graph *graph, uint32_t node) {
+  struct graph_large size = size_of(graph, node);
+  return node < graph->first_block ? 0 : 8 * (size.words + 1) + size.outside;
+}
+
+bool edge_next(struct edge_walk *walk) {
+  const struct graph *graph = walk->graph;
+  if (walk->at == walk->end) return false;
+  if (graph->steps[walk->at] < STEP_FAR)
+    walk->field += graph->steps[walk->at];
+  else
+    walk->field =
+        graph->far[graph_place_of(graph->far, graph->far_count, sizeof *graph->far, walk->at)].field;
+  walk->to = graph->edges[walk->at++];
+  return true;
+}
+
+uint32_t graph_field_to(const struct graph *graph, uint32_t node, uint32_t to) {
+  for (struct edge_walk edge = graph_edges(graph, node); edge_next(&edge);)
+    if (edge.to == to) return edge.field;
+  return NOWHERE;
 }
 /* SPDX-License-Identifier: MIT */

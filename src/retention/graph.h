@@ -2,14 +2,19 @@
  *
  * Node 0 is the root of all, the next ones are the holders (snapshot/format.h), whom it leads to,
  * and the others are the blocks in the order of their addresses. A node's edges are those from
- * edges[edge_begin[node]] to before edges[edge_begin[node + 1]].
+ * edges[edge_begin[node]] to before edges[edge_begin[node + 1]]. Nodes and edges have numbers of 32
+ * bits: a snapshot of 2^31 blocks, or of 2^32 edges, is refused.
+ *
+ * MEMORY. A heap has many small blocks with few edges, so a block takes 4 bytes and an edge 5: what
+ * does not fit there is in lists of the large blocks and of the far fields. The edges of a node are
+ * in ascending order of their fields, so of a field the step from the one before it is stored.
  *
  * EPHEMERONS. Weak edges hold nothing, and are no edges here. The data of an ephemeron live as long
  * as the block and all of its keys do: they would go if any of these went. A node of a tree has one
  * parent, so the data hang on the condition that a search from the roots, breadth first, meets
  * last: an edge leads to them from there, and its field is FIELD_DATA.
  *
- * The search gives each node that is reachable its parent, too: by these a shortest path leads to
+ * graph_search gives each node that is reachable its parent, too: by these a shortest path leads to
  * the root. */
 #ifndef RETENTION_GRAPH_H
 #define RETENTION_GRAPH_H
@@ -24,6 +29,7 @@
 #define NOWHERE    ((uint32_t)-1)
 
 enum { NODE_ALL = 0, NODE_HOLDERS = 1 };
+enum { WORDS_BITS = 11, WORDS_LARGE = (1 << WORDS_BITS) - 1, STEP_FAR = UINT8_MAX }; /* MEMORY */
 
 struct graph_holder {
   enum holder_kind kind;
@@ -55,31 +61,40 @@ struct graph {
   size_t sample_count, sample_capacity;
 
   uint32_t node_count, first_block;
-  uint64_t *node_bytes; /* with the header, and what a custom block has outside */
-  uint32_t *node_words; /* of the fields; UINT32_MAX: as many or more */
-  uint32_t *node_type;  /* of blocks; 0 for the others */
+  uint32_t *blocks; /* from first_block on: type << WORDS_BITS | words, or WORDS_LARGE */
+  struct graph_large {
+    uint32_t node;
+    uint64_t words, outside; /* outside: bytes, of a custom block */
+  } * large;                 /* by node, in ascending order */
+  size_t large_count, large_capacity;
   struct graph_description {
     uint32_t node;
     char *text;
   } * descriptions; /* by node, in ascending order */
   size_t description_count, description_capacity;
   uint32_t *edge_begin;
-  struct graph_edge {
-    uint32_t to, field;
-  } * edges;
+  uint32_t *edges; /* the node that it leads to */
+  uint8_t *steps;  /* from the field of the node's last edge, or from FIELD_ROOT; or STEP_FAR */
   size_t edge_count, edge_capacity;
+  struct graph_far {
+    uint32_t edge, field;
+  } * far; /* by edge, in ascending order */
+  size_t far_count, far_capacity;
   uint64_t lost; /* edges and roots to blocks that the snapshot does not have */
 
-  uint32_t *parent, *parent_field; /* NOWHERE: it is not reachable; of node 0 too */
-  uint32_t *order;                 /* the reachable nodes, as the search met them */
+  /* Of graph_search. */
+  uint32_t *parent; /* NOWHERE: it is not reachable; of node 0 too */
+  uint32_t *order;  /* the reachable nodes, as the search met them: by the edges of the first one, ... */
   uint32_t reached;
-  uint64_t bytes; /* of the blocks that are reachable */
 };
 
 /* Reads a snapshot of `count` bytes. WN_EFORMAT, WN_ENOMEM. The graph is freed by graph_free, also
  * after an error. */
 wn_status graph_load(struct graph *graph, const void *bytes, size_t count);
 void graph_free(struct graph *graph);
+
+/* Searches the graph from node 0, breadth first. False without memory. */
+bool graph_search(struct graph *graph);
 
 /* The name of a type: never NULL. */
 const char *graph_type_name(const struct graph *graph, uint32_t type);
@@ -90,16 +105,36 @@ const char *graph_field_name(const struct graph *graph, uint32_t type, uint32_t 
 /* What the language says of a block; NULL: nothing. */
 const char *graph_description(const struct graph *graph, uint32_t node);
 
-/* Of items of `size` bytes in ascending order of their first member, a node: how many are of lower
- * nodes. */
-size_t graph_place_of(const void *items, size_t count, size_t size, uint32_t node);
+/* Of items of `size` bytes in ascending order of their first member, a node or an edge: how many are of
+ * lower ones. */
+size_t graph_place_of(const void *items, size_t count, size_t size, uint32_t number);
 
-/* The bytes that a custom block has outside: no other block is larger than its words. 0 of a block
- * whose words are not known. */
-static inline uint64_t graph_outside(const struct graph *graph, uint32_t node) {
-  uint64_t words = graph->node_words[node];
-  return words < UINT32_MAX && node >= graph->first_block ? graph->node_bytes[node] - 8 * (words + 1) : 0;
+/* The type of a block; 0 for other nodes. */
+static inline uint32_t graph_type(const struct graph *graph, uint32_t node) {
+  return node < graph->first_block ? 0 : graph->blocks[node - graph->first_block] >> WORDS_BITS;
 }
+
+/* The words of a block without its header; its bytes outside the heap; all of its bytes. 0 for other
+ * nodes. */
+uint64_t graph_words(const struct graph *graph, uint32_t node);
+uint64_t graph_outside(const struct graph *graph, uint32_t node);
+uint64_t graph_bytes(const struct graph *graph, uint32_t node);
+
+/* A walk over the edges of a node: for (walk = graph_edges(graph, node); edge_next(&walk);). */
+struct edge_walk {
+  const struct graph *graph;
+  uint32_t at, end;
+  uint32_t to, field;
+};
+
+static inline struct edge_walk graph_edges(const struct graph *graph, uint32_t node) {
+  return (struct edge_walk){graph, graph->edge_begin[node], graph->edge_begin[node + 1], NOWHERE, FIELD_ROOT};
+}
+
+bool edge_next(struct edge_walk *walk);
+
+/* The field by which a node leads to another; of several the first. NOWHERE: by none. */
+uint32_t graph_field_to(const struct graph *graph, uint32_t node, uint32_t to);
 
 static inline bool graph_is_reachable(const struct graph *graph, uint32_t node) {
   return node == NODE_ALL || graph->parent[node] != NOWHERE;

@@ -13,11 +13,11 @@ bool leading_open(struct leading *leading, const struct graph *graph) {
                               .met = calloc(count, sizeof *leading->met),
                               .queue = array_new(count, sizeof *leading->queue)};
   if (!leading->begin || !leading->from || !leading->met || !leading->queue) return false;
-  for (size_t i = 0; i < graph->edge_count; i++) leading->begin[graph->edges[i].to + 2]++;
+  for (size_t i = 0; i < graph->edge_count; i++) leading->begin[graph->edges[i] + 2]++;
   for (uint32_t node = 0; node < count; node++) leading->begin[node + 2] += leading->begin[node + 1];
   for (uint32_t node = 0; node < count; node++)
     for (uint32_t i = graph->edge_begin[node]; i < graph->edge_begin[node + 1]; i++)
-      leading->from[leading->begin[graph->edges[i].to + 1]++] = node;
+      leading->from[leading->begin[graph->edges[i] + 1]++] = node;
   return true;
 }
 
@@ -26,20 +26,22 @@ void leading_close(struct leading *leading) {
 }
 
 size_t leading_holders(struct leading *leading, uint32_t node, uint32_t *holders, size_t most) {
-  uint32_t last = 0, search = ++leading->searches;
+  uint32_t last = 0;
   size_t count = 0;
   leading->queue[last++] = node;
-  leading->met[node] = search;
+  leading->met[node] = true;
   for (uint32_t at = 0; at < last; at++)
     for (uint32_t i = leading->begin[leading->queue[at]]; i < leading->begin[leading->queue[at] + 1]; i++) {
       uint32_t from = leading->from[i];
-      if (from == NODE_ALL || leading->met[from] == search) continue;
-      leading->met[from] = search;
+      if (from == NODE_ALL || leading->met[from]) continue;
+      leading->met[from] = true;
       if (from >= leading->graph->first_block)
         leading->queue[last++] = from;
       else if (count++ < most)
         holders[count - 1] = from;
     }
+  memset(leading->met, false, leading->graph->first_block);
+  while (last) leading->met[leading->queue[--last]] = false;
   return count;
 }
 /* SPDX-License-Identifier: MIT */

@@ -8,8 +8,8 @@
 struct leading {
   const struct graph *graph;
   uint32_t *begin, *from; /* by node: where in `from` those nodes begin that lead to it */
-  uint32_t *met, *queue;  /* met: by node, the last search that did */
-  uint32_t searches;
+  bool *met;              /* by node; false between searches */
+  uint32_t *queue;
 };
 
 /* False without memory. Freed by leading_close, also then. */

@@ -28,7 +28,7 @@ const char *holder_name(const struct graph *graph, uint32_t node, char name[NAME
 
 const char *block_name(const struct graph *graph, uint32_t node, char name[NAME_MOST]) {
   const char *description = graph_description(graph, node);
-  snprintf(name, NAME_MOST, "%s%s%s", graph_type_name(graph, graph->node_type[node]), description ? " " : "",
+  snprintf(name, NAME_MOST, "%s%s%s", graph_type_name(graph, graph_type(graph, node)), description ? " " : "",
            description ? description : "");
   return name;
 }

@@ -6,51 +6,57 @@
 #include "base/index.h"
 
 /* The field by which a node's parent leads to it, as a signature has it. */
-static uint32_t field_into(const struct graph *graph, uint32_t node) {
-  uint32_t parent = graph->parent[node], field = graph->parent_field[node];
-  if (field >= FIELD_MOST || graph->node_words[parent] <= FIELDS_TOLD) return field;
-  return graph_field_name(graph, graph->node_type[parent], field) ? field : FIELD_MOST;
+static uint32_t field_signed(const struct graph *graph, uint32_t parent, uint32_t field) {
+  if (field >= FIELD_MOST || graph_words(graph, parent) <= FIELDS_TOLD) return field;
+  return graph_field_name(graph, graph_type(graph, parent), field) ? field : FIELD_MOST;
 }
 
 /* Whether a node is one more of its parent's step. */
 static bool repeats(const struct graph *graph, uint32_t node) {
   uint32_t parent = graph->parent[node];
-  return parent >= graph->first_block && graph->node_type[node] == graph->node_type[parent] &&
+  return parent >= graph->first_block && graph_type(graph, node) == graph_type(graph, parent) &&
          !graph_description(graph, node) && !graph_description(graph, parent);
 }
 
 static uint64_t hash_text(const char *text) { return hash_bytes(text, strlen(text)); }
 
-/* The signatures of all nodes: by node. */
+static uint64_t signature(const struct graph *graph, const uint64_t *signatures, uint32_t node,
+                          uint32_t field) {
+  uint32_t parent = graph->parent[node];
+  uint64_t step = hash_combine(graph_type(graph, node), field_signed(graph, parent, field));
+  if (node < graph->first_block) step = node;
+  if (graph_description(graph, node)) step = hash_combine(step, hash_text(graph_description(graph, node)));
+  return repeats(graph, node) ? signatures[parent] : hash_combine(signatures[parent], step);
+}
+
+/* The signatures of all nodes: by node. In the graph's order, the next node is the one to which the
+ * next edge leads that led the search to a node. */
 static void sign(const struct graph *graph, uint64_t *signatures) {
-  signatures[NODE_ALL] = 0;
-  for (uint32_t i = 1; i < graph->reached; i++) {
-    uint32_t node = graph->order[i], parent = graph->parent[node];
-    uint64_t step = hash_combine(graph->node_type[node], field_into(graph, node));
-    if (node < graph->first_block) step = node;
-    if (graph_description(graph, node)) step = hash_combine(step, hash_text(graph_description(graph, node)));
-    signatures[node] = repeats(graph, node) ? signatures[parent] : hash_combine(signatures[parent], step);
-  }
+  uint32_t next = 1;
+  for (uint32_t at = 0; next < graph->reached; at++)
+    for (struct edge_walk edge = graph_edges(graph, graph->order[at]); edge_next(&edge);)
+      if (next < graph->reached && edge.to == graph->order[next]) {
+        signatures[edge.to] = signature(graph, signatures, edge.to, edge.field);
+        next++;
+      }
 }
 
 struct finding {
   const struct graph *graph;
   const struct dominators *dominators;
   struct paths *paths;
-  uint64_t *signatures, *by_group; /* by node; by group - 1 */
-  struct index index;
+  struct index index; /* of the groups, by their signatures */
 };
 
 /* Adds a group if there is none of this signature. 0 without memory. */
 static uint32_t group_of(struct finding *of, uint64_t signature, uint32_t node) {
   struct index_walk walk = {.hash = signature};
   struct paths *paths = of->paths;
-  struct path_group made = {.example = node, .number = (uint32_t)paths->count + 1};
+  struct path_group made = {.signature = signature, .example = node, .number = (uint32_t)paths->count + 1};
   uint32_t number;
   while ((number = index_next(&of->index, &walk)))
-    if (of->by_group[number - 1] == signature) return number;
+    if (paths->groups[number - 1].signature == signature) return number;
   if (!ARRAY_ADD(paths->groups, paths->count, paths->capacity, made)) return 0;
-  of->by_group[paths->count - 1] = signature;
   return index_add(&of->index, signature, (uint32_t)paths->count) ? (uint32_t)paths->count : 0;
 }
 
@@ -58,13 +64,15 @@ static bool find_groups(struct finding *of, paths_wanted *wanted, void *context)
   const struct graph *graph = of->graph;
   for (uint32_t i = 1; i < graph->reached; i++) {
     uint32_t node = graph->order[i];
+    uint64_t signature = of->paths->of_node[node];
+    of->paths->of_node[node] = 0;
     if (node < graph->first_block || !wanted(context, node)) continue;
-    uint32_t number = group_of(of, of->signatures[node], node);
+    uint32_t number = group_of(of, signature, node);
     if (!number) return false;
     struct path_group *group = &of->paths->groups[number - 1];
     of->paths->of_node[node] = number;
     group->blocks++;
-    group->bytes += graph->node_bytes[node];
+    group->bytes += graph_bytes(graph, node);
     if (of->dominators->retained[node] > of->dominators->retained[group->example]) group->example = node;
   }
   return true;
@@ -94,16 +102,14 @@ bool paths_find(struct paths *paths, const struct graph *graph, const struct dom
                 paths_wanted *wanted, void *context) {
   struct finding of = {.graph = graph, .dominators = dominators, .paths = paths};
   *paths = (struct paths){.of_node = calloc(graph->node_count, sizeof *paths->of_node)};
-  of.signatures = calloc(graph->node_count, sizeof *of.signatures);
-  of.by_group = calloc(graph->node_count, sizeof *of.by_group);
-  bool enough = of.signatures && of.by_group && paths->of_node;
-  if (enough) sign(graph, of.signatures);
+  bool enough = paths->of_node;
+  if (enough) sign(graph, paths->of_node);
   enough = enough && find_groups(&of, wanted, context);
   if (enough) {
     dominators_walk(dominators, &(struct dominators_walk){enter, leave, &of});
     array_sort(paths->groups, paths->count, sizeof *paths->groups, by_retained);
   }
-  free(of.signatures), free(of.by_group), free(of.index.slots);
+  free(of.index.slots);
   return enough;
 }
 
@@ -117,7 +123,10 @@ size_t paths_steps(const struct graph *graph, uint32_t node, struct path_step *s
   for (uint32_t on = node, blocks = 1, last = node; on != NODE_ALL; on = graph->parent[on], blocks++) {
     if (repeats(graph, on)) continue;
     at--;
-    if (at >= left_out) steps[at - left_out] = (struct path_step){last, on, field_into(graph, on), blocks};
+    if (at >= left_out) {
+      uint32_t parent = graph->parent[on], field = graph_field_to(graph, parent, on);
+      steps[at - left_out] = (struct path_step){last, on, field_signed(graph, parent, field), blocks};
+    }
     last = graph->parent[on];
     blocks = 0;
   }

@@ -12,6 +12,7 @@
 enum { FIELDS_TOLD = 8 }; /* a block with more fields is an array, unless its fields have names */
 
 struct path_group {
+  uint64_t signature;
   uint64_t blocks, bytes;
   uint64_t retained; /* by the blocks that no other one of the group dominates */
   uint32_t example;  /* the block that retains most */
@@ -22,7 +23,7 @@ struct path_group {
 struct paths {
   struct path_group *groups; /* most retained bytes first */
   size_t count, capacity;
-  uint32_t *of_node; /* by node: the number of its group; 0: it is not wanted */
+  uint64_t *of_node; /* by node: its signature at first, then the number of its group; 0: it is not wanted */
 };
 
 /* A step of a path: `blocks` blocks of a type, to the first of which `field` of the last step
@@ -37,7 +38,7 @@ struct path_step {
 /* Which blocks: those for which it is true. */
 typedef bool paths_wanted(void *context, uint32_t node);
 
-/* False without memory. Freed by paths_free, also then. */
+/* Of a graph that was searched. False without memory. Freed by paths_free, also then. */
 bool paths_find(struct paths *paths, const struct graph *graph, const struct dominators *dominators,
                 paths_wanted *wanted, void *context);
 void paths_free(struct paths *paths);

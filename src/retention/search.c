@@ -1,13 +1,11 @@
-/* The search. */
+/* The search, and edges. */
 #include "retention/search.h"
 
 #include "base/array.h"
 
-static void reach(struct graph *graph, uint32_t node, uint32_t parent, uint32_t field) {
+static void reach(struct graph *graph, uint32_t node, uint32_t parent) {
   if (node == NODE_ALL || graph->parent[node] != NOWHERE) return;
   graph->parent[node] = parent;
-  graph->parent_field[node] = field;
-  graph->bytes += graph->node_bytes[node];
   graph->order[graph->reached++] = node;
 }
 
@@ -18,37 +16,58 @@ static void meet_conditions(struct graph *graph, struct ephemerons *ephemerons, 
     struct ephemeron *ephemeron = &ephemerons->items[ephemerons->conditions[i].ephemeron];
     if (--ephemeron->conditions) continue;
     ephemeron->last = node;
-    reach(graph, ephemeron->data, node, FIELD_DATA);
+    reach(graph, ephemeron->data, node);
   }
 }
 
-/* Puts the edges of ephemerons behind the others of their nodes. */
-static bool insert_edges(struct graph *graph, const struct ephemerons *ephemerons, size_t added_count) {
-  struct graph_edge *edges = array_new(graph->edge_count + added_count, sizeof *edges);
-  uint32_t *begin = array_new(graph->node_count + 1, sizeof *begin);
-  uint32_t *next = calloc(graph->node_count + 1, sizeof *next); /* how many a node gets, then where */
-  bool enough = edges && begin && next;
-  size_t at = 0;
-  for (size_t i = 0; enough && i < ephemerons->count; i++)
-    if (ephemerons->items[i].last != NOWHERE) next[ephemerons->items[i].last]++;
-  for (uint32_t node = 0; enough && node < graph->node_count; node++) {
-    size_t count = graph->edge_begin[node + 1] - graph->edge_begin[node], more = next[node];
-    if (count) memcpy(edges + at, graph->edges + graph->edge_begin[node], count * sizeof *edges);
-    begin[node] = (uint32_t)at;
-    next[node] = (uint32_t)(at + count);
-    at += count + more;
+static bool search(struct graph *graph, struct ephemerons *ephemerons) {
+  size_t count = graph->node_count;
+  graph->parent = array_new(count, sizeof *graph->parent);
+  graph->order = array_new(count, sizeof *graph->order);
+  graph->reached = 0;
+  if (!graph->parent || !graph->order) return false;
+  memset(graph->parent, 0xff, count * sizeof *graph->parent); /* NOWHERE */
+  graph->order[graph->reached++] = NODE_ALL;
+  for (uint32_t at = 0; at < graph->reached; at++) {
+    uint32_t node = graph->order[at];
+    for (uint32_t i = graph->edge_begin[node]; i < graph->edge_begin[node + 1]; i++)
+      reach(graph, graph->edges[i], node);
+    if (ephemerons->condition_count) meet_conditions(graph, ephemerons, node);
   }
-  for (size_t i = 0; enough && i < ephemerons->count; i++)
-    if (ephemerons->items[i].last != NOWHERE)
-      edges[next[ephemerons->items[i].last]++] = (struct graph_edge){ephemerons->items[i].data, FIELD_DATA};
-  free(next);
-  if (!enough) return free(edges), free(begin), false;
-  begin[graph->node_count] = (uint32_t)at;
-  free(graph->edge_begin), free(graph->edges);
-  graph->edge_begin = begin;
-  graph->edges = edges;
-  graph->edge_count = graph->edge_capacity = at;
   return true;
+}
+
+static void forget_search(struct graph *graph) {
+  free(graph->parent), free(graph->order);
+  graph->parent = graph->order = NULL;
+}
+
+static int by_last(const void *a, const void *b) {
+  const struct ephemeron *one = a, *other = b;
+  if (one->last != other->last) return one->last < other->last ? -1 : 1;
+  return (one->data > other->data) - (one->data < other->data);
+}
+
+/* Builds the edges again, with those of ephemerons behind the others of their nodes. */
+static bool insert_edges(struct graph *graph, struct ephemerons *ephemerons) {
+  const struct graph before = *graph;
+  struct graph_adding adding = {.graph = graph};
+  const struct ephemeron *next = ephemerons->items, *end = next + ephemerons->count;
+  array_sort(ephemerons->items, ephemerons->count, sizeof *ephemerons->items, by_last);
+  graph->edges = NULL, graph->steps = NULL, graph->far = NULL;
+  graph->edge_count = graph->edge_capacity = graph->far_count = graph->far_capacity = 0;
+  graph->edge_begin = array_new((size_t)graph->node_count + 1, sizeof *graph->edge_begin);
+  bool enough = graph->edge_begin;
+  for (uint32_t node = 0; enough && node < graph->node_count; node++) {
+    graph_begin_edges(&adding, node);
+    for (struct edge_walk edge = graph_edges(&before, node); enough && edge_next(&edge);)
+      enough = graph_add_edge(&adding, edge.field, edge.to);
+    for (; enough && next < end && next->last == node; next++)
+      enough = graph_add_edge(&adding, FIELD_DATA, next->data);
+  }
+  if (enough) graph_begin_edges(&adding, graph->node_count);
+  free(before.edges), free(before.steps), free(before.far), free(before.edge_begin);
+  return enough;
 }
 
 /* ---- shared ---- */
@@ -58,18 +77,38 @@ int condition_compare(const void *a, const void *b) {
   return (one->node > other->node) - (one->node < other->node);
 }
 
-bool graph_search(struct graph *graph, struct ephemerons *ephemerons) {
-  size_t added = 0;
+void graph_begin_edges(struct graph_adding *adding, uint32_t node) {
+  adding->graph->edge_begin[node] = (uint32_t)adding->graph->edge_count;
+  adding->field = FIELD_ROOT;
+}
+
+bool graph_add_edge(struct graph_adding *adding, uint32_t field, uint32_t to) {
+  struct graph *graph = adding->graph;
+  uint32_t step = field - adding->field, at = (uint32_t)graph->edge_count;
+  size_t capacity = graph->edge_capacity;
+  if (at == UINT32_MAX || !array_reserve(&graph->edges, &capacity, (size_t)at + 1, sizeof *graph->edges) ||
+      !array_reserve(&graph->steps, &graph->edge_capacity, (size_t)at + 1, sizeof *graph->steps) ||
+      (step >= STEP_FAR &&
+       !ARRAY_ADD(graph->far, graph->far_count, graph->far_capacity, (struct graph_far){at, field})))
+    return false;
+  graph->edges[at] = to;
+  graph->steps[at] = (uint8_t)(step < STEP_FAR ? step : STEP_FAR);
+  graph->edge_count++;
+  adding->field = field;
+  return true;
+}
+
+bool graph_hang_data(struct graph *graph, struct ephemerons *ephemerons) {
+  if (!ephemerons->count) return true;
   array_sort(ephemerons->conditions, ephemerons->condition_count, sizeof *ephemerons->conditions,
              condition_compare);
-  graph->order[graph->reached++] = NODE_ALL;
-  for (uint32_t at = 0; at < graph->reached; at++) {
-    uint32_t node = graph->order[at];
-    for (uint32_t i = graph->edge_begin[node]; i < graph->edge_begin[node + 1]; i++)
-      reach(graph, graph->edges[i].to, node, graph->edges[i].field);
-    if (ephemerons->condition_count) meet_conditions(graph, ephemerons, node);
-  }
-  for (size_t i = 0; i < ephemerons->count; i++) added += ephemerons->items[i].last != NOWHERE;
-  return !added || insert_edges(graph, ephemerons, added);
+  bool enough = search(graph, ephemerons);
+  forget_search(graph);
+  return enough && insert_edges(graph, ephemerons);
+}
+
+bool graph_search(struct graph *graph) {
+  forget_search(graph);
+  return search(graph, &(struct ephemerons){0});
 }
 /* SPDX-License-Identifier: MIT */

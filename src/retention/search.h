@@ -1,4 +1,4 @@
-/* The search of a graph, breadth first, and the edges of ephemerons (graph.h). */
+/* Building the edges of a graph, and those of ephemerons (graph.h). */
 #ifndef RETENTION_SEARCH_H
 #define RETENTION_SEARCH_H
 
@@ -23,9 +23,19 @@ struct ephemerons {
 /* By their nodes. */
 int condition_compare(const void *a, const void *b);
 
-/* Sets the graph's parents and order, and adds the edges to the data of ephemerons. False without
- * memory. */
-bool graph_search(struct graph *graph, struct ephemerons *ephemerons);
+struct graph_adding {
+  struct graph *graph;
+  uint32_t field; /* of the last edge */
+};
+
+/* Begins the edges of a node, behind those of the nodes before it. */
+void graph_begin_edges(struct graph_adding *adding, uint32_t node);
+
+/* Adds an edge to that node, behind its others. False without memory, and if there are too many. */
+bool graph_add_edge(struct graph_adding *adding, uint32_t field, uint32_t to);
+
+/* Adds the edges to the data of ephemerons. False as graph_add_edge. */
+bool graph_hang_data(struct graph *graph, struct ephemerons *ephemerons);
 
 #endif
 /* SPDX-License-Identifier: MIT */

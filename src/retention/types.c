@@ -12,16 +12,16 @@ struct making {
 
 static void enter(void *context, uint32_t node) {
   struct making *of = context;
-  uint32_t type = of->graph->node_type[node];
+  uint32_t type = graph_type(of->graph, node);
   if (node < of->graph->first_block) return;
   of->by_type[type].blocks++;
-  of->by_type[type].bytes += of->graph->node_bytes[node];
+  of->by_type[type].bytes += graph_bytes(of->graph, node);
   if (!of->open[type]++) of->by_type[type].retained += of->dominators->retained[node];
 }
 
 static void leave(void *context, uint32_t node) {
   struct making *of = context;
-  if (node >= of->graph->first_block) of->open[of->graph->node_type[node]]--;
+  if (node >= of->graph->first_block) of->open[graph_type(of->graph, node)]--;
 }
 
 static int by_retained(const void *a, const void *b) {
@@ -36,7 +36,7 @@ bool type_table_make(struct type_table *table, const struct graph *graph,
                      const struct dominators *dominators) {
   uint32_t most = 0;
   for (uint32_t node = 0; node < graph->node_count; node++)
-    if (graph->node_type[node] > most) most = graph->node_type[node];
+    if (graph_type(graph, node) > most) most = graph_type(graph, node);
   struct making of = {graph, dominators, calloc(most + 1, sizeof *of.by_type),
                       calloc(most + 1, sizeof *of.open)};
   *table = (struct type_table){of.by_type, 0};

@@ -162,7 +162,7 @@ static void open_heap(struct model *model, bool named) {
 /* ---- the snapshot's graph is the model's ---- */
 
 static int number_of(const struct graph *graph, uint32_t node) {
-  size_t words = graph->node_words[node];
+  size_t words = graph_words(graph, node);
   assert_true(node >= graph->first_block);
   return (int)((words >= LONG_WORDS ? words - LONG_WORDS : words) - FIELDS);
 }
@@ -183,7 +183,7 @@ static void check_data(const struct model *model, int from, int to) {
 }
 
 static void check_names(const struct graph *graph, uint32_t node, const struct node *planned) {
-  const char *type = graph_type_name(graph, graph->node_type[node]);
+  const char *type = graph_type_name(graph, graph_type(graph, node));
   const char *description = graph_description(graph, node);
   bool named = strncmp(graph->language, "named", 5) == 0;
   if (planned->tag == WN_TAG_CUSTOM) assert_string_equal(type, "file");
@@ -198,20 +198,20 @@ static void check_names(const struct graph *graph, uint32_t node, const struct n
 static size_t check_node(const struct model *model, const struct graph *graph, uint32_t node) {
   int number = number_of(graph, node);
   const struct node *planned = &model->nodes[number];
-  uint32_t edge = graph->edge_begin[node], end = graph->edge_begin[node + 1];
+  struct edge_walk edge = graph_edges(graph, node);
   size_t data = 0;
   assert_true(planned->reachable);
-  assert_int_equal(graph->node_bytes[node], 8 * (planned->words + 1) + planned->outside);
+  assert_int_equal(graph_bytes(graph, node), 8 * (planned->words + 1) + planned->outside);
   check_names(graph, node, planned);
   for (size_t i = 0; i < planned->edges && planned->tag != WN_TAG_WEAK; i++) {
     if (planned->fields[i] == NONE) continue;
-    assert_true(edge < end);
-    assert_int_equal(graph->edges[edge].field, place_of(planned, i));
-    assert_int_equal(number_of(graph, graph->edges[edge++].to), planned->fields[i]);
+    assert_true(edge_next(&edge));
+    assert_int_equal(edge.field, place_of(planned, i));
+    assert_int_equal(number_of(graph, edge.to), planned->fields[i]);
   }
-  for (; edge < end; edge++, data++) {
-    assert_int_equal(graph->edges[edge].field, FIELD_DATA);
-    check_data(model, number, number_of(graph, graph->edges[edge].to));
+  for (; edge_next(&edge); data++) {
+    assert_int_equal(edge.field, FIELD_DATA);
+    check_data(model, number, number_of(graph, edge.to));
   }
   return data;
 }
@@ -225,7 +225,7 @@ static void check_holder(const struct graph *graph, enum holder_kind kind, const
     if (holder->kind != kind || strcmp(holder->name, name) != 0) continue;
     assert_int_equal(graph->edge_begin[node + 1] - graph->edge_begin[node], count);
     for (size_t i = 0; i < count; i++) {
-      found += (size_t)number_of(graph, graph->edges[graph->edge_begin[node] + i].to);
+      found += (size_t)number_of(graph, graph->edges[graph->edge_begin[node] + i]);
       wanted += (size_t)nodes[i * step];
     }
     assert_int_equal(found, wanted);
@@ -243,6 +243,7 @@ static void load(const char *path, struct graph *graph) {
   munmap(bytes, (size_t)status.st_size);
   close(file);
   assert_true(graph->complete);
+  assert_true(graph_search(graph));
   assert_int_equal(graph->lost, 0);
 }
 
@@ -274,7 +275,7 @@ static void check_path(struct model *model, const struct graph *graph) {
   size_t words = wn_words(wn_value_of(at));
   uint32_t node = node_of(graph, (int)((words >= LONG_WORDS ? words - LONG_WORDS : words) - FIELDS));
   for (; node != NODE_ALL; node = graph->parent[node])
-    wanted++, data += graph->parent_field[node] == FIELD_DATA;
+    wanted++, data += graph_field_to(graph, graph->parent[node], node) == FIELD_DATA;
   assert_int_equal(wn_block_path(model->domain, at, count_blocks, &blocks), WN_OK);
   assert_true(blocks > 1 && (data || blocks <= wanted));
 }

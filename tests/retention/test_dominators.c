@@ -11,43 +11,31 @@
 
 enum { NODES_MOST = 60, HOLDERS = 3 };
 
-struct random_graph {
-  struct graph graph;
-  struct ephemerons ephemerons;
-};
-
 static uint32_t below(struct random *random, uint32_t count) {
   return (uint32_t)(random_bits(random) % count);
 }
 
 /* Node 0 leads to the holders; the others to random nodes behind them, some twice or to
  * themselves. */
-static void make(struct random_graph *of, uint64_t seed) {
+static void make(struct graph *graph, uint64_t seed) {
   struct random random;
-  struct graph *graph = &of->graph;
   uint32_t count, degree;
   random_seed(&random, seed, 0, 0);
   count = 1 + HOLDERS + below(&random, NODES_MOST);
   degree = 1 + below(&random, 4);
-  *of = (struct random_graph){0};
+  *graph = (struct graph){0};
   graph->node_count = count;
   graph->first_block = 1 + HOLDERS;
-  graph->node_bytes = calloc(count, sizeof *graph->node_bytes);
-  graph->node_words = calloc(count, sizeof *graph->node_words);
-  graph->node_type = calloc(count, sizeof *graph->node_type);
+  graph->blocks = calloc(count, sizeof *graph->blocks);
   graph->edge_begin = calloc(count + 1, sizeof *graph->edge_begin);
   graph->edges = calloc((size_t)count * 5 + HOLDERS, sizeof *graph->edges);
-  graph->parent = malloc(count * sizeof *graph->parent);
-  graph->parent_field = malloc(count * sizeof *graph->parent_field);
-  graph->order = malloc(count * sizeof *graph->order);
-  memset(graph->parent, 0xff, count * sizeof *graph->parent);
   for (uint32_t node = 0; node < count; node++) {
     uint32_t edges = node ? below(&random, degree + 1) : HOLDERS;
     graph->edge_begin[node] = (uint32_t)graph->edge_count;
-    if (node >= graph->first_block) graph->node_bytes[node] = 1 + below(&random, 100);
+    if (node >= graph->first_block) graph->blocks[node - graph->first_block] = below(&random, 100);
     for (uint32_t i = 0; i < edges && (!node || count > 1 + HOLDERS); i++)
-      graph->edges[graph->edge_count++] = (struct graph_edge){
-          node ? graph->first_block + below(&random, count - graph->first_block) : NODE_HOLDERS + i, i};
+      graph->edges[graph->edge_count++] =
+          node ? graph->first_block + below(&random, count - graph->first_block) : NODE_HOLDERS + i;
   }
   graph->edge_begin[count] = (uint32_t)graph->edge_count;
 }
@@ -62,7 +50,7 @@ static void reach_from(const struct graph *graph, uint32_t start, uint32_t witho
   while (depth) {
     uint32_t node = stack[--depth];
     for (uint32_t i = graph->edge_begin[node]; i < graph->edge_begin[node + 1]; i++) {
-      uint32_t to = graph->edges[i].to;
+      uint32_t to = graph->edges[i];
       if (to == without || reached[to]) continue;
       reached[to] = true;
       stack[depth++] = to;
@@ -103,7 +91,7 @@ static void check(const struct graph *graph, const struct dominators *found) {
     assert_int_equal(graph_is_reachable(graph, node), all[node]);
     for (uint32_t other = 0; other < graph->node_count; other++) {
       if (!all[node] || !all[other] || without[other]) continue;
-      bytes += graph->node_bytes[other];
+      bytes += graph_bytes(graph, other);
       blocks += other >= graph->first_block;
       dominated[other]++;
     }
@@ -123,14 +111,14 @@ static void check(const struct graph *graph, const struct dominators *found) {
 static void dominators_are_what_the_definition_says(void **state) {
   (void)state;
   for (uint64_t seed = 1; seed <= (uint64_t)runs_of(3000); seed++) {
-    struct random_graph of;
+    struct graph graph;
     struct dominators found;
-    make(&of, seed);
-    assert_true(graph_search(&of.graph, &of.ephemerons));
-    assert_true(dominators_find(&found, &of.graph));
-    check(&of.graph, &found);
+    make(&graph, seed);
+    assert_true(graph_search(&graph));
+    assert_true(dominators_find(&found, &graph));
+    check(&graph, &found);
     dominators_free(&found);
-    graph_free(&of.graph);
+    graph_free(&graph);
   }
 }
 
@@ -154,37 +142,32 @@ static void check_leading(const struct graph *graph) {
 static void holders_lead_to_what_is_reached_from_them(void **state) {
   (void)state;
   for (uint64_t seed = 1; seed <= (uint64_t)runs_of(3000); seed++) {
-    struct random_graph of;
-    make(&of, seed);
-    assert_true(graph_search(&of.graph, &of.ephemerons));
-    check_leading(&of.graph);
-    graph_free(&of.graph);
+    struct graph graph;
+    make(&graph, seed);
+    assert_true(graph_search(&graph));
+    check_leading(&graph);
+    graph_free(&graph);
   }
 }
 
 /* A list is as deep as it is long: nothing may recurse. */
 static void a_long_list_has_a_dominator_for_each_cell(void **state) {
   enum { CELLS = 1000000 };
-  struct random_graph of = {0};
-  struct graph *graph = &of.graph;
+  struct graph of = {0}, *graph = &of;
   struct dominators found;
   (void)state;
   graph->node_count = CELLS + 1;
   graph->first_block = 1;
-  graph->node_bytes = calloc(CELLS + 1, sizeof *graph->node_bytes);
+  graph->blocks = calloc(CELLS, sizeof *graph->blocks);
   graph->edge_begin = calloc(CELLS + 2, sizeof *graph->edge_begin);
   graph->edges = calloc(CELLS, sizeof *graph->edges);
-  graph->parent = malloc((CELLS + 1) * sizeof *graph->parent);
-  graph->parent_field = malloc((CELLS + 1) * sizeof *graph->parent_field);
-  graph->order = malloc((CELLS + 1) * sizeof *graph->order);
-  memset(graph->parent, 0xff, (CELLS + 1) * sizeof *graph->parent);
   for (uint32_t node = 0; node < CELLS; node++) {
     graph->edge_begin[node] = node;
-    graph->edges[graph->edge_count++] = (struct graph_edge){node + 1, 0};
-    graph->node_bytes[node + 1] = 24;
+    graph->edges[graph->edge_count++] = node + 1;
+    graph->blocks[node] = 2;
   }
   graph->edge_begin[CELLS] = graph->edge_begin[CELLS + 1] = CELLS;
-  assert_true(graph_search(graph, &of.ephemerons));
+  assert_true(graph_search(graph));
   assert_true(dominators_find(&found, graph));
   for (uint32_t node = 1; node <= CELLS; node++) {
     assert_int_equal(found.dominator[node], node - 1);

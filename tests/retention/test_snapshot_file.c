@@ -80,18 +80,22 @@ static void what_is_written_is_read(void **state) {
   for (uint32_t i = 0; i + 1 < BLOCKS; i++) {
     uint32_t node = graph.first_block + i;
     assert_int_equal(graph.edge_begin[node + 1] - graph.edge_begin[node], 1);
-    assert_int_equal(graph.edges[graph.edge_begin[node]].to, node + 1);
-    assert_int_equal(graph.edges[graph.edge_begin[node]].field, 1);
-    assert_int_equal(graph.node_bytes[node], 64);
-    assert_int_equal(graph.node_type[node], 1 + i % 3);
+    assert_int_equal(graph.edges[graph.edge_begin[node]], node + 1);
+    assert_int_equal(graph_field_to(&graph, node, node + 1), 1);
+    assert_int_equal(graph_bytes(&graph, node), 64);
+    assert_int_equal(graph_type(&graph, node), 1 + i % 3);
     assert_int_equal(graph_description(&graph, node) != NULL, i % 5 == 0);
   }
   uint32_t last = graph.first_block + BLOCKS - 1;
+  struct edge_walk edge = graph_edges(&graph, last);
   for (uint32_t i = 0; i < LONG; i++) {
-    assert_int_equal(graph.edges[graph.edge_begin[last] + i].to, last);
-    assert_int_equal(graph.edges[graph.edge_begin[last] + i].field, i);
+    assert_true(edge_next(&edge));
+    assert_int_equal(edge.to, last);
+    assert_int_equal(edge.field, i);
   }
-  assert_int_equal(graph.node_bytes[last + 1], 24 + 12345);
+  assert_false(edge_next(&edge));
+  assert_int_equal(graph_bytes(&graph, last + 1), 24 + 12345);
+  assert_true(graph_search(&graph));
   assert_false(graph_is_reachable(&graph, last + 1));
   assert_int_equal(graph.reached, 1 + 2 + BLOCKS);
   assert_string_equal(graph_type_name(&graph, 3), "type");

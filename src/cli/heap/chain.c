@@ -3,13 +3,6 @@
 
 enum { STEP_COLUMNS = 36 };
 
-/* The field by which a block leads to another; of several the first. */
-static uint32_t field_to(const struct graph *graph, uint32_t node, uint32_t to) {
-  for (uint32_t i = graph->edge_begin[node]; i < graph->edge_begin[node + 1]; i++)
-    if (graph->edges[i].to == to) return graph->edges[i].field;
-  return NOWHERE;
-}
-
 /* The next block of a run, to which the same field leads from each; NOWHERE: there is none. *field
  * is NOWHERE at the begin of a run. */
 static uint32_t next_of_run(const struct heap_file *file, uint32_t node, uint32_t *field) {
@@ -18,8 +11,9 @@ static uint32_t next_of_run(const struct heap_file *file, uint32_t node, uint32_
   if (node < graph->first_block || graph_description(graph, node)) return NOWHERE;
   for (uint32_t child = of->child[node]; child != NOWHERE; child = of->sibling[child]) {
     if (2 * of->retained[child] < of->retained[node]) continue;
-    if (graph->node_type[child] != graph->node_type[node] || graph_description(graph, child)) return NOWHERE;
-    uint32_t by = field_to(graph, node, child);
+    if (graph_type(graph, child) != graph_type(graph, node) || graph_description(graph, child))
+      return NOWHERE;
+    uint32_t by = graph_field_to(graph, node, child);
     if (*field != NOWHERE && *field != by) return NOWHERE;
     *field = by;
     return child;

@@ -69,7 +69,7 @@ static void put_block(struct writing *of, uint32_t node) {
   const struct graph *graph = of->graph;
   char name[NAME_MOST];
   uint64_t outside = graph_outside(graph, node), id = 2 * (uint64_t)node + 1;
-  put_node(of, NODE_OBJECT, block_name(graph, node, name), id, graph->node_bytes[node] - outside,
+  put_node(of, NODE_OBJECT, block_name(graph, node, name), id, graph_bytes(graph, node) - outside,
            edge_count(graph, node));
 }
 
@@ -122,18 +122,17 @@ static void put_edge(struct writing *of, enum edge_type type, uint64_t name, uin
 
 static void put_edges_of(struct writing *of, uint32_t node) {
   const struct graph *graph = of->graph;
-  for (uint32_t i = graph->edge_begin[node]; i < graph->edge_begin[node + 1]; i++) {
-    const struct graph_edge *edge = &graph->edges[i];
-    const char *name = graph_field_name(graph, graph->node_type[node], edge->field);
-    uint32_t to = of->ordinal[edge->to];
-    if (edge->field == FIELD_ROOT)
-      put_edge(of, EDGE_ELEMENT, i - graph->edge_begin[node], to);
-    else if (edge->field == FIELD_DATA)
+  for (struct edge_walk edge = graph_edges(graph, node); edge_next(&edge);) {
+    const char *name = graph_field_name(graph, graph_type(graph, node), edge.field);
+    uint32_t to = of->ordinal[edge.to];
+    if (edge.field == FIELD_ROOT)
+      put_edge(of, EDGE_ELEMENT, edge.at - 1 - graph->edge_begin[node], to);
+    else if (edge.field == FIELD_DATA)
       put_edge(of, EDGE_INTERNAL, string_of(of, "data of an ephemeron"), to);
     else if (name)
       put_edge(of, EDGE_PROPERTY, string_of(of, name), to);
     else
-      put_edge(of, EDGE_ELEMENT, edge->field, to);
+      put_edge(of, EDGE_ELEMENT, edge.field, to);
   }
   if (graph_outside(graph, node))
     put_edge(of, EDGE_INTERNAL, string_of(of, "outside"), (uint64_t)of->ordinal[node] + 1);

@@ -198,9 +198,10 @@ static void print_doubts(const struct heap_file *const *files, size_t count) {
 
 static void print_total(const struct heap_file *const *files, size_t count) {
   char text[40];
-  printf("\n  Reachable  %s", text_bytes(text, (double)files[0]->graph.bytes));
+  printf("\n  Reachable  %s", text_bytes(text, (double)files[0]->dominators.retained[NODE_ALL]));
   for (size_t i = 1; i < count; i++)
-    printf(", %s", text_change(text, (double)files[i]->graph.bytes - (double)files[i - 1]->graph.bytes));
+    printf(", %s", text_change(text, (double)files[i]->dominators.retained[NODE_ALL] -
+                                         (double)files[i - 1]->dominators.retained[NODE_ALL]));
   putchar('\n');
 }
 

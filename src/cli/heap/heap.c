@@ -71,6 +71,8 @@ static int print(const struct options *options, struct heap_file *files, size_t 
   const struct heap_file *all[FILES_MOST] = {&files[0], &files[1], &files[2]};
   int code = count == 1 && !options->output ? heap_join(files, options->trace) : 0;
   if (code) return code;
+  if ((options->output || options->path) && !graph_search(&files->graph))
+    return fail_job("%s: no memory for its paths", files->name);
   if (options->output) return write_output(files, options->output);
   if (options->json) return heap_print_json(files);
   ascii_if_locale_asks(&stdout);

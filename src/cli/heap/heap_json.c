@@ -51,7 +51,7 @@ int heap_print_json(const struct heap_file *file) {
   json_integer(&json, "lost_references", graph->lost);
   json_integer(&json, "blocks", graph->node_count - graph->first_block);
   json_integer(&json, "reachable_blocks", file->dominators.retained_blocks[NODE_ALL]);
-  json_integer(&json, "reachable_bytes", graph->bytes);
+  json_integer(&json, "reachable_bytes", file->dominators.retained[NODE_ALL]);
   json_begin(&json, "holders", '[');
   for (uint32_t node = NODE_HOLDERS; node < graph->first_block; node++)
     write_holder(&json, holder_name(graph, node, name), file->dominators.retained[node],

@@ -57,10 +57,10 @@ static bool is_heavy(const struct tree *tree, const struct chain *chain, uint32_
  * between: the entries of a bucket are a list, and count as entries of the table. */
 static uint64_t count_alike(const struct heap_file *file, uint32_t top) {
   const struct dominators *of = &file->dominators;
-  const uint32_t *type = file->graph.node_type;
+  const uint32_t type = graph_type(&file->graph, top);
   uint64_t count = 0;
   for (uint32_t node = top;;) {
-    bool alike = type[node] == type[top];
+    bool alike = graph_type(&file->graph, node) == type;
     count += alike;
     uint32_t next = alike ? of->child[node] : NOWHERE;
     for (; next == NOWHERE && node != top; node = of->dominator[node]) next = of->sibling[node];
@@ -72,8 +72,8 @@ static uint64_t count_alike(const struct heap_file *file, uint32_t top) {
 /* The place in by_type of a block's type, which a damaged file may not have. */
 static uint64_t *sum_of_type(struct tree *tree, uint32_t node) {
   const struct graph *graph = &tree->file->graph;
-  return &tree->by_type[graph->node_type[node] < graph->type_count ? graph->node_type[node]
-                                                                   : graph->type_count];
+  return &tree->by_type[graph_type(graph, node) < graph->type_count ? graph_type(graph, node)
+                                                                    : graph->type_count];
 }
 
 /* A block of the type that has the most bytes of those blocks below a chain that are not heavy. */
@@ -108,7 +108,7 @@ static void add_rows(struct tree *tree, const struct chain *chain, unsigned dept
     if (is_heavy(tree, chain, node)) {
       struct held_row row = {node, depth, of->retained[node], of->retained_blocks[node], 0};
       tree->enough &= ARRAY_ADD(tree->rows, tree->count, tree->capacity, row);
-    } else if (file->graph.node_type[node] == file->graph.node_type[example]) {
+    } else if (graph_type(&file->graph, node) == graph_type(&file->graph, example)) {
       crowd.bytes += of->retained[node];
       crowd.blocks += of->retained_blocks[node];
       crowd.count += count_alike(file, node);
@@ -153,7 +153,7 @@ static void print_row(struct tree *tree, const struct held_row *row) {
   char number[32], name[NAME_MOST], text[NAME_MOST + 40];
   heap_print_numbers(file, row->bytes, row->blocks);
   if (row->count) {
-    const char *type = graph_type_name(&file->graph, file->graph.node_type[row->node]);
+    const char *type = graph_type_name(&file->graph, graph_type(&file->graph, row->node));
     snprintf(text, sizeof text, "%s x %s", heap_fit(type, 60, name), text_count(number, (double)row->count));
     print_text(text, row->depth);
   } else {
@@ -179,7 +179,7 @@ static int by_bytes(const void *a, const void *b) {
 
 static void print_holder(struct tree *tree, const struct holder_row *row) {
   const struct heap_file *file = tree->file;
-  bool large = LARGE * row->bytes > file->graph.bytes;
+  bool large = LARGE * row->bytes > file->dominators.retained[NODE_ALL];
   char name[NAME_MOST];
   struct chain chain;
   const char *text = row->node ? holder_name(&file->graph, row->node, name) : HELD_BY_SEVERAL;
@@ -216,7 +216,7 @@ static size_t find_holders(const struct heap_file *file, struct holder_row *rows
 
 int heap_print_holders(const struct heap_file *file, size_t top, bool all, bool *left_out) {
   struct tree tree = {.file = file,
-                      .heavy = file->graph.bytes / (all ? HEAVY_ALL : HEAVY) + 1,
+                      .heavy = file->dominators.retained[NODE_ALL] / (all ? HEAVY_ALL : HEAVY) + 1,
                       .rows_most = all ? SIZE_MAX : ROWS_MOST,
                       .by_type = calloc(file->graph.type_count + 1, sizeof *tree.by_type)};
   struct holder_row *rows = array_new(file->graph.holder_count + 1, sizeof *rows);

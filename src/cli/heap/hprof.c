@@ -90,7 +90,7 @@ struct class {
 };
 
 struct type_facts {
-  uint32_t words; /* of one block, + 1; 0: there is none yet */
+  uint64_t words; /* of one block, + 1; 0: there is none yet */
   bool varied, named;
 };
 
@@ -117,7 +117,7 @@ static uint32_t intern(struct writing *of, struct strings *strings, const char *
 /* ---- what a node is ---- */
 
 static struct type_facts *facts_of(const struct writing *of, uint32_t node) {
-  uint32_t type = of->graph->node_type[node];
+  uint32_t type = graph_type(of->graph, node);
   return &of->types[type < of->graph->type_count ? type : of->graph->type_count];
 }
 
@@ -128,8 +128,8 @@ static void find_types(struct writing *of) {
   for (uint32_t i = 0; i < graph->reached; i++) {
     if (graph->order[i] < graph->first_block) continue;
     struct type_facts *facts = facts_of(of, graph->order[i]);
-    uint32_t words = graph->node_words[graph->order[i]];
-    if (!facts->words) facts->words = words < UINT32_MAX ? words + 1 : words;
+    uint64_t words = graph_words(graph, graph->order[i]);
+    if (!facts->words) facts->words = words + 1;
     facts->varied |= facts->words != words + 1;
   }
 }
@@ -141,32 +141,34 @@ static uint64_t elements_of(const struct shape *shape) {
   return shape->words && 2 * shape->words - 1 > least ? 2 * shape->words - 1 : least;
 }
 
-/* Whether the edges are of words of the block, in ascending order, as in each file that is right. */
-static bool are_of_words(const struct graph_edge *edges, uint64_t count, uint64_t words) {
-  for (uint64_t i = 1; i < count; i++)
-    if (edges[i].field <= edges[i - 1].field) return false;
-  return !count || edges[count - 1].field < words;
-}
-
-/* The words of a holder are as many as its references need; so it is never `outside`. */
+/* `in_order`: the edges are not of words of the block in ascending order, as in each file that is right.
+ * The words of a holder are as many as its references need; so it is never `outside`. */
 static struct shape shape_of(const struct writing *of, uint32_t node) {
   const struct graph *graph = of->graph;
-  const struct graph_edge *edges = graph->edges + graph->edge_begin[node];
-  struct shape shape = {.fields = graph->edge_begin[node + 1] - graph->edge_begin[node]};
-  uint64_t words = graph->node_words[node];
-  while (shape.fields && edges[shape.fields - 1].field == FIELD_DATA) shape.fields--, shape.data++;
+  struct shape shape = {0};
+  uint64_t words = graph_words(graph, node), next = 0; /* next: the lowest field that can come */
+  bool ascend = true;
+  for (struct edge_walk edge = graph_edges(graph, node); edge_next(&edge);) {
+    if (edge.field == FIELD_DATA) {
+      shape.data++; /* behind all others */
+      continue;
+    }
+    ascend &= edge.field >= next && edge.field < words;
+    next = (uint64_t)edge.field + 1;
+    shape.fields++;
+  }
   if (node < graph->first_block) {
     shape.words = (shape.fields + 1) / 2;
     shape.in_order = true;
     shape.is_array = shape.fields > FIELDS_MOST;
     return shape;
   }
-  shape.in_order = words > LONG_WORDS || !are_of_words(edges, shape.fields, words);
+  shape.in_order = words > LONG_WORDS || !ascend;
   if (shape.in_order) {
     shape.is_array = true;
     shape.outside = 1; /* so that its place counts */
     uint64_t own = up_to_8(ARRAY_BYTES + ID_BYTES * elements_of(&shape));
-    shape.outside = graph->node_bytes[node] > own ? graph->node_bytes[node] - own : 0;
+    shape.outside = graph_bytes(graph, node) > own ? graph_bytes(graph, node) - own : 0;
     return shape;
   }
   const struct type_facts *facts = facts_of(of, node);
@@ -195,7 +197,7 @@ static uint32_t class_named(struct writing *of, const char *name, struct class m
 static uint32_t find_class(struct writing *of, uint32_t node, const struct shape *shape) {
   const struct graph *graph = of->graph;
   char name[NAME_MOST], shown[NAME_MOST + 8], own[NAME_MOST + 64];
-  uint32_t type = graph->node_type[node];
+  uint32_t type = graph_type(graph, node);
   if (node < graph->first_block)
     holder_name(graph, node, name);
   else if (of->class_count < CLASSES_MOST)
@@ -395,12 +397,11 @@ static void put_outside(struct writing *of, uint64_t id, uint64_t size) {
 static void put_references(struct writing *of, uint32_t node, uint64_t fields, bool in_order) {
   const struct graph *graph = of->graph;
   uint64_t done = 0;
-  for (uint32_t i = graph->edge_begin[node]; i < graph->edge_begin[node + 1]; i++) {
-    const struct graph_edge *edge = &graph->edges[i];
-    uint64_t field = in_order ? i - graph->edge_begin[node] : edge->field;
-    if (edge->field == FIELD_DATA || field >= fields) break;
+  for (struct edge_walk edge = graph_edges(graph, node); edge_next(&edge);) {
+    uint64_t field = in_order ? done : edge.field;
+    if (edge.field == FIELD_DATA || field >= fields) break;
     put_zeros(of, ID_BYTES * (field - done));
-    put_id(of, id_of(of, edge->to));
+    put_id(of, id_of(of, edge.to));
     done = field + 1;
   }
   put_zeros(of, ID_BYTES * (fields - done));
@@ -436,14 +437,14 @@ static void put_array(struct writing *of, uint32_t node, const struct shape *sha
 static void put_node(struct writing *of, uint32_t node) {
   const struct graph *graph = of->graph;
   struct shape shape = shape_of(of, node);
-  const struct graph_edge *data = graph->edges + graph->edge_begin[node + 1] - shape.data;
+  const uint32_t *data = graph->edges + graph->edge_begin[node + 1] - shape.data;
   uint64_t parts = (shape.outside + PART_BYTES - 1) / PART_BYTES;
-  uint64_t data_id = shape.data == 1 ? id_of(of, data->to) : shape.data ? of->next++ : 0;
+  uint64_t data_id = shape.data == 1 ? id_of(of, *data) : shape.data ? of->next++ : 0;
   uint64_t outside_id = parts ? of->next++ : 0;
   (shape.is_array ? put_array : put_instance)(of, node, &shape, data_id, outside_id);
   if (shape.data > 1) {
     put_objects(of, data_id, shape.data, CLASS_OBJECTS);
-    for (uint64_t i = 0; i < shape.data; i++) put_id(of, id_of(of, data[i].to));
+    for (uint64_t i = 0; i < shape.data; i++) put_id(of, id_of(of, data[i]));
   }
   if (parts == 1) put_outside(of, outside_id, shape.outside);
   if (parts <= 1) return;

@@ -14,7 +14,7 @@ static void print_step(const struct graph *graph, const struct path_step *step, 
   uint32_t parent = graph->parent[step->first];
   const char *field = NULL;
   char name[NAME_MOST], text[2 * NAME_MOST + 128], number[32], count[48] = "", index[16];
-  if (step->field < FIELD_MOST) field = graph_field_name(graph, graph->node_type[parent], step->field);
+  if (step->field < FIELD_MOST) field = graph_field_name(graph, graph_type(graph, parent), step->field);
   snprintf(index, sizeof index, "%u", step->field);
   if (step->blocks > 1)
     snprintf(count, sizeof count, alone ? " x %s" : " (one or more)", text_count(number, step->blocks));
@@ -87,7 +87,9 @@ static void print_group(const struct heap_file *file, const struct paths *paths,
   char bytes[32], share[32], blocks[64];
   text_style(stdout, STYLE_BOLD);
   printf("\n  %s  %s", text_bytes(bytes, (double)group->retained),
-         text_share(share, file->graph.bytes ? (double)group->retained / (double)file->graph.bytes : 0));
+         text_share(share, file->dominators.retained[NODE_ALL]
+                               ? (double)group->retained / (double)file->dominators.retained[NODE_ALL]
+                               : 0));
   text_style(stdout, STYLE_PLAIN);
   printf("   by %s, %s of their own\n", text_number_of(blocks, (double)group->blocks, "block"),
          text_bytes(bytes, (double)group->bytes));
@@ -104,7 +106,7 @@ struct wanted {
 static bool is_wanted(void *context, uint32_t node) {
   const struct wanted *wanted = context;
   const struct graph *graph = wanted->graph;
-  const char *type = graph_type_name(graph, graph->node_type[node]);
+  const char *type = graph_type_name(graph, graph_type(graph, node));
   const char *described = graph_description(graph, node), *name = wanted->name;
   size_t length = strlen(type);
   if (!strcmp(type, name) || (described && !strcmp(described, name))) return true;

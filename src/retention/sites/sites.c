@@ -69,7 +69,7 @@ static bool add_samples(struct finding *of) {
   for (size_t i = 0; i < graph->sample_count; i++) {
     const struct graph_sample *sample = &graph->samples[i];
     const struct row *row = row_of(of, sample->number);
-    if (!row || sample->node == NOWHERE || !graph_is_reachable(graph, sample->node)) continue;
+    if (!row || sample->node == NOWHERE || of->dominators->dominator[sample->node] == NOWHERE) continue;
     if (!(sites->of_sample[i] = site_of(of, row))) return false;
     sites->bytes[i] = bytes_of(row) / row->probability;
     sum_add(&sites->rows[sites->of_sample[i] - 1].sum, bytes_of(row), row->probability);

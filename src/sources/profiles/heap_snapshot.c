@@ -59,7 +59,7 @@ static uint32_t add_frame(struct reading *reading, uint32_t stack, const char *n
 
 /* Whether a block is in the frame of the one that dominates it. */
 static bool repeats(const struct graph *graph, uint32_t above, uint32_t node) {
-  return above >= graph->first_block && graph->node_type[above] == graph->node_type[node] &&
+  return above >= graph->first_block && graph_type(graph, above) == graph_type(graph, node) &&
          !graph_description(graph, above) && !graph_description(graph, node);
 }
 
@@ -67,7 +67,7 @@ static bool repeats(const struct graph *graph, uint32_t above, uint32_t node) {
 static void place_node(struct reading *reading, uint32_t node) {
   const struct graph *graph = &reading->graph;
   uint32_t above = reading->dominators.dominator[node], stack = reading->stack[above];
-  const char *type = node < graph->first_block ? "" : graph_type_name(graph, graph->node_type[node]);
+  const char *type = node < graph->first_block ? "" : graph_type_name(graph, graph_type(graph, node));
   char name[NAME_MOST];
   reading->frames[node] = reading->frames[above];
   reading->stack[node] = stack;
@@ -84,7 +84,7 @@ static void enter(void *context, uint32_t node) {
   if (node == NODE_ALL || reading->error) return;
   place_node(reading, node);
   struct total total = {.blocks = 1,
-                        .bytes = reading->graph.node_bytes[node],
+                        .bytes = graph_bytes(&reading->graph, node),
                         .stack = reading->stack[node],
                         .moment = SOURCE_END};
   if (node < reading->graph.first_block || reading->error) return;

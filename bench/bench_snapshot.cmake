@@ -1,0 +1,1 @@
+winnow_bench(bench_snapshot bench_snapshot.c PARTS snapshot)
