@@ -4,6 +4,8 @@
 
 #include "base/array.h"
 
+enum { AHEAD = 32 }; /* edges */
+
 /* By number, but for `number`. Each array is there only while it is used: MEMORY of graph.h. */
 struct semi_nca {
   const struct graph *graph;
@@ -24,15 +26,17 @@ static void enter(struct semi_nca *of, uint32_t node, uint32_t parent) {
   of->dominator[of->count++] = parent;
 }
 
-/* `cursor`, by number: the next edge to follow. */
-static void follow_edges(struct semi_nca *of, uint32_t *cursor) {
+/* `cursor`, by number: the next edge to follow. The set of nodes that were met is small enough for a
+ * cache, which the numbers are not. */
+static void follow_edges(struct semi_nca *of, uint32_t *cursor, uint8_t *met) {
   const struct graph *graph = of->graph;
   memset(of->number, 0xff, graph->node_count * sizeof *of->number); /* NOWHERE */
+  node_set_add(met, NODE_ALL);
   enter(of, NODE_ALL, 0);
   cursor[0] = graph->edge_begin[NODE_ALL];
   for (uint32_t at = 0;;) {
     uint32_t end = graph->edge_begin[of->node[at] + 1];
-    while (cursor[at] < end && of->number[graph->edges[cursor[at]]] != NOWHERE) cursor[at]++;
+    while (cursor[at] < end && node_set_add(met, graph->edges[cursor[at]])) cursor[at]++;
     if (cursor[at] < end) {
       uint32_t node = graph->edges[cursor[at]++];
       cursor[of->count] = graph->edge_begin[node];
@@ -49,12 +53,13 @@ static void follow_edges(struct semi_nca *of, uint32_t *cursor) {
 static bool search(struct semi_nca *of) {
   size_t count = of->graph->node_count;
   uint32_t *cursor = array_new(count, sizeof *cursor);
+  uint8_t *met = calloc(node_set_bytes(of->graph), 1);
   of->number = array_new(count, sizeof *of->number);
   of->node = array_new(count, sizeof *of->node);
   of->dominator = array_new(count, sizeof *of->dominator);
-  bool enough = cursor && of->number && of->node && of->dominator;
-  if (enough) follow_edges(of, cursor);
-  free(cursor);
+  bool enough = cursor && met && of->number && of->node && of->dominator;
+  if (enough) follow_edges(of, cursor, met);
+  free(cursor), free(met);
   return enough;
 }
 
@@ -65,13 +70,17 @@ static bool turn_edges(struct semi_nca *of) {
   of->before_begin = calloc((size_t)of->count + 2, sizeof *of->before_begin);
   of->before = array_new(graph->edge_count, sizeof *of->before);
   if (!of->before_begin || !of->before) return false;
-  for (uint32_t at = 0; at < of->count; at++)
-    for (uint32_t i = graph->edge_begin[of->node[at]]; i < graph->edge_begin[of->node[at] + 1]; i++)
+  for (uint32_t node = 0; node < graph->node_count; node++) {
+    if (of->number[node] == NOWHERE) continue;
+    for (uint32_t i = graph->edge_begin[node]; i < graph->edge_begin[node + 1]; i++)
       of->before_begin[of->number[graph->edges[i]] + 2]++;
+  }
   for (uint32_t at = 0; at < of->count; at++) of->before_begin[at + 2] += of->before_begin[at + 1];
-  for (uint32_t at = 0; at < of->count; at++)
-    for (uint32_t i = graph->edge_begin[of->node[at]]; i < graph->edge_begin[of->node[at] + 1]; i++)
-      of->before[of->before_begin[of->number[graph->edges[i]] + 1]++] = at;
+  for (uint32_t node = 0; node < graph->node_count; node++) {
+    if (of->number[node] == NOWHERE) continue;
+    for (uint32_t i = graph->edge_begin[node]; i < graph->edge_begin[node + 1]; i++)
+      of->before[of->before_begin[of->number[graph->edges[i]] + 1]++] = of->number[node];
+  }
   free(of->number);
   of->number = NULL;
   return true;
@@ -105,6 +114,7 @@ static bool find(struct semi_nca *of) {
   for (uint32_t at = of->count; --at;) {
     uint32_t semi = of->dominator[at];
     for (uint32_t i = of->before_begin[at]; i < of->before_begin[at + 1]; i++) {
+      if (i >= AHEAD) __builtin_prefetch(&of->links[of->before[i - AHEAD]]); /* of the next numbers */
       uint32_t other = evaluate(of->links, of->before[i], at + 1);
       if (other < semi) semi = other;
     }
@@ -119,17 +129,18 @@ static bool find(struct semi_nca *of) {
 static void make_tree(struct dominators *dominators, const struct semi_nca *of) {
   const struct graph *graph = of->graph;
   for (uint32_t node = 0; node < graph->node_count; node++)
-    dominators->dominator[node] = dominators->child[node] = dominators->sibling[node] = NOWHERE;
+    dominators->nodes[node] = (struct dominated){.dominator = NOWHERE, .child = NOWHERE, .sibling = NOWHERE};
   for (uint32_t at = of->count; at--;) {
     uint32_t node = of->node[at], above = of->node[of->dominator[at]];
-    dominators->retained[node] += graph_bytes(graph, node);
-    dominators->retained_blocks[node] += node >= graph->first_block;
+    struct dominated *made = &dominators->nodes[node], *parent = &dominators->nodes[above];
+    made->retained += graph_bytes(graph, node);
+    made->retained_blocks += node >= graph->first_block;
     if (!at) return;
-    dominators->dominator[node] = above;
-    dominators->retained[above] += dominators->retained[node];
-    dominators->retained_blocks[above] += dominators->retained_blocks[node];
-    dominators->sibling[node] = dominators->child[above];
-    dominators->child[above] = node;
+    made->dominator = above;
+    made->sibling = parent->child;
+    parent->child = node;
+    parent->retained += made->retained;
+    parent->retained_blocks += made->retained_blocks;
   }
 }
 
@@ -137,48 +148,26 @@ static void make_tree(struct dominators *dominators, const struct semi_nca *of) 
 
 bool dominators_find(struct dominators *dominators, const struct graph *graph) {
   struct semi_nca of = {.graph = graph};
-  size_t count = graph->node_count;
   *dominators = (struct dominators){0};
   bool enough = search(&of) && turn_edges(&of) && find(&of);
   free(of.number), free(of.before_begin), free(of.before), free(of.semi), free(of.links);
-  if (enough)
-    *dominators = (struct dominators){.dominator = array_new(count, sizeof(uint32_t)),
-                                      .retained = calloc(count, sizeof(uint64_t)),
-                                      .retained_blocks = calloc(count, sizeof(uint32_t)),
-                                      .child = array_new(count, sizeof(uint32_t)),
-                                      .sibling = array_new(count, sizeof(uint32_t))};
-  enough = enough && dominators->dominator && dominators->retained && dominators->retained_blocks &&
-           dominators->child && dominators->sibling;
+  enough = enough && (dominators->nodes = array_new(graph->node_count, sizeof *dominators->nodes));
   if (enough) make_tree(dominators, &of);
   free(of.node), free(of.dominator);
   return enough;
 }
 
-void dominators_free(struct dominators *dominators) {
-  free(dominators->dominator), free(dominators->retained), free(dominators->retained_blocks);
-  free(dominators->child), free(dominators->sibling);
-}
+void dominators_free(struct dominators *dominators) { free(dominators->nodes); }
 
 void dominators_walk(const struct dominators *dominators, const struct dominators_walk *walk) {
-  uint32_t node = NODE_ALL;
-  for (;;) {
+  const struct dominated *nodes = dominators->nodes;
+  for (uint32_t node = NODE_ALL, next;; node = next) {
     walk->enter(walk->context, node);
-    if (dominators->child[node] != NOWHERE) {
-      node = dominators->child[node];
-      continue;
-    }
-    while (dominators->sibling[node] == NOWHERE) {
+    for (next = nodes[node].child; next == NOWHERE; node = nodes[node].dominator) {
       walk->leave(walk->context, node);
       if (node == NODE_ALL) return;
-      node = dominators->dominator[node];
-      if (node == NODE_ALL) break;
+      if ((next = nodes[node].sibling) != NOWHERE) break;
     }
-    if (node == NODE_ALL) {
-      walk->leave(walk->context, node);
-      return;
-    }
-    walk->leave(walk->context, node);
-    node = dominators->sibling[node];
   }
 }
 /* SPDX-License-Identifier: MIT */

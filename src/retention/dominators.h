@@ -11,11 +11,13 @@
 #include "retention/graph.h"
 
 struct dominators {
-  /* By node; NOWHERE and 0 for a node that is not reachable, and for the dominator of node 0. */
-  uint32_t *dominator; /* the nearest one, besides the node itself */
-  uint64_t *retained;  /* bytes */
-  uint32_t *retained_blocks;
-  uint32_t *child, *sibling; /* the tree: NOWHERE ends a list */
+  struct dominated {
+    uint64_t retained; /* bytes; 0 for a node that is not reachable, as its blocks */
+    uint32_t retained_blocks;
+    uint32_t
+        dominator; /* the nearest one, besides the node itself; NOWHERE: it is not reachable, or node 0 */
+    uint32_t child, sibling; /* the tree: NOWHERE ends a list */
+  } * nodes;
 };
 
 /* False without memory. Freed by dominators_free, also then. */

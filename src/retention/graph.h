@@ -136,6 +136,14 @@ bool edge_next(struct edge_walk *walk);
 /* The field by which a node leads to another; of several the first. NOWHERE: by none. */
 uint32_t graph_field_to(const struct graph *graph, uint32_t node, uint32_t to);
 
+/* Sets of nodes, a bit each, which begin zeroed. Adds a node; whether it was there before. */
+static inline size_t node_set_bytes(const struct graph *graph) { return (size_t)graph->node_count / 8 + 1; }
+static inline bool node_set_add(uint8_t *set, uint32_t node) {
+  uint8_t bit = (uint8_t)(1 << node % 8), before = set[node / 8];
+  set[node / 8] = before | bit;
+  return before & bit;
+}
+
 static inline bool graph_is_reachable(const struct graph *graph, uint32_t node) {
   return node == NODE_ALL || graph->parent[node] != NOWHERE;
 }

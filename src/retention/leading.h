@@ -8,7 +8,7 @@
 struct leading {
   const struct graph *graph;
   uint32_t *begin, *from; /* by node: where in `from` those nodes begin that lead to it */
-  bool *met;              /* by node; false between searches */
+  uint8_t *met;           /* a set; empty between searches */
   uint32_t *queue;
 };
 

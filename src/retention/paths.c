@@ -73,7 +73,8 @@ static bool find_groups(struct finding *of, paths_wanted *wanted, void *context)
     of->paths->of_node[node] = number;
     group->blocks++;
     group->bytes += graph_bytes(graph, node);
-    if (of->dominators->retained[node] > of->dominators->retained[group->example]) group->example = node;
+    if (of->dominators->nodes[node].retained > of->dominators->nodes[group->example].retained)
+      group->example = node;
   }
   return true;
 }
@@ -82,7 +83,7 @@ static void enter(void *context, uint32_t node) {
   struct finding *of = context;
   struct path_group *group =
       of->paths->of_node[node] ? &of->paths->groups[of->paths->of_node[node] - 1] : NULL;
-  if (group && !group->open++) group->retained += of->dominators->retained[node];
+  if (group && !group->open++) group->retained += of->dominators->nodes[node].retained;
 }
 
 static void leave(void *context, uint32_t node) {

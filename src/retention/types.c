@@ -16,7 +16,7 @@ static void enter(void *context, uint32_t node) {
   if (node < of->graph->first_block) return;
   of->by_type[type].blocks++;
   of->by_type[type].bytes += graph_bytes(of->graph, node);
-  if (!of->open[type]++) of->by_type[type].retained += of->dominators->retained[node];
+  if (!of->open[type]++) of->by_type[type].retained += of->dominators->nodes[node].retained;
 }
 
 static void leave(void *context, uint32_t node) {

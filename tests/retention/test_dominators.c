@@ -69,7 +69,7 @@ struct nesting {
 
 static void enter(void *context, uint32_t node) {
   struct nesting *of = context;
-  if (of->depth) assert_int_equal(of->dominators->dominator[node], of->open[of->depth - 1]);
+  if (of->depth) assert_int_equal(of->dominators->nodes[node].dominator, of->open[of->depth - 1]);
   of->open[of->depth++] = node;
   of->entered++;
 }
@@ -95,14 +95,14 @@ static void check(const struct graph *graph, const struct dominators *found) {
       blocks += other >= graph->first_block;
       dominated[other]++;
     }
-    assert_int_equal(found->retained[node], bytes);
-    assert_int_equal(found->retained_blocks[node], blocks);
+    assert_int_equal(found->nodes[node].retained, bytes);
+    assert_int_equal(found->nodes[node].retained_blocks, blocks);
   }
   for (uint32_t node = 1; node < graph->node_count; node++) /* the nearest is what all others dominate */
     if (all[node])
-      assert_int_equal(dominated[found->dominator[node]], dominated[node] - 1);
+      assert_int_equal(dominated[found->nodes[node].dominator], dominated[node] - 1);
     else
-      assert_int_equal(found->dominator[node], NOWHERE);
+      assert_int_equal(found->nodes[node].dominator, NOWHERE);
   dominators_walk(found, &(struct dominators_walk){enter, leave, &nesting});
   assert_int_equal(nesting.depth, 0);
   assert_int_equal(nesting.entered, graph->reached);
@@ -170,8 +170,8 @@ static void a_long_list_has_a_dominator_for_each_cell(void **state) {
   assert_true(graph_search(graph));
   assert_true(dominators_find(&found, graph));
   for (uint32_t node = 1; node <= CELLS; node++) {
-    assert_int_equal(found.dominator[node], node - 1);
-    assert_int_equal(found.retained[node], 24 * (uint64_t)(CELLS + 1 - node));
+    assert_int_equal(found.nodes[node].dominator, node - 1);
+    assert_int_equal(found.nodes[node].retained, 24 * (uint64_t)(CELLS + 1 - node));
   }
   dominators_free(&found);
   graph_free(graph);

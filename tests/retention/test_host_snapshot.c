@@ -69,8 +69,9 @@ static void a_host_tells_its_heap(void **state) {
   assert_string_equal(block_name(&graph, graph.first_block, name), "pair first");
   assert_string_equal(graph_field_name(&graph, 1, 1), "rest");
   assert_true(dominators_find(&dominators, &graph));
-  assert_int_equal(dominators.retained[NODE_ALL], 24 + 48 + 24 + 1000);
-  assert_int_equal(dominators.retained[graph.first_block], 24 + 1024); /* the string is the stack's, too */
+  assert_int_equal(dominators.nodes[NODE_ALL].retained, 24 + 48 + 24 + 1000);
+  assert_int_equal(dominators.nodes[graph.first_block].retained,
+                   24 + 1024); /* the string is the stack's, too */
   dominators_free(&dominators);
   graph_free(&graph);
 }

@@ -9,8 +9,8 @@ static uint32_t next_of_run(const struct heap_file *file, uint32_t node, uint32_
   const struct graph *graph = &file->graph;
   const struct dominators *of = &file->dominators;
   if (node < graph->first_block || graph_description(graph, node)) return NOWHERE;
-  for (uint32_t child = of->child[node]; child != NOWHERE; child = of->sibling[child]) {
-    if (2 * of->retained[child] < of->retained[node]) continue;
+  for (uint32_t child = of->nodes[node].child; child != NOWHERE; child = of->nodes[child].sibling) {
+    if (2 * of->nodes[child].retained < of->nodes[node].retained) continue;
     if (graph_type(graph, child) != graph_type(graph, node) || graph_description(graph, child))
       return NOWHERE;
     uint32_t by = graph_field_to(graph, node, child);
@@ -22,7 +22,7 @@ static uint32_t next_of_run(const struct heap_file *file, uint32_t node, uint32_
 }
 
 static void enter_run(struct below *below, uint32_t node) {
-  below->child = below->file->dominators.child[node];
+  below->child = below->file->dominators.nodes[node].child;
   below->next_of_run = node == below->last ? NOWHERE : next_of_run(below->file, node, &below->field);
 }
 
@@ -46,7 +46,7 @@ static void add_run(const struct heap_file *file, struct chain *chain, uint32_t 
 static uint32_t next_step(const struct heap_file *file, const struct chain *chain) {
   struct below below = below_of(file, chain);
   for (uint32_t node; (node = below_next(&below)) != NOWHERE;)
-    if (10 * file->dominators.retained[node] >= 9 * chain->bytes) {
+    if (10 * file->dominators.nodes[node].retained >= 9 * chain->bytes) {
       bool named = graph_description(&file->graph, node) != NULL;
       return named && !graph_description(&file->graph, chain->begin) ? NOWHERE : node;
     }
@@ -61,13 +61,13 @@ static void extend(const struct heap_file *file, struct chain *chain) {
 
 void chain_of_holder(struct chain *chain, const struct heap_file *file, uint32_t node, const char *name) {
   *chain = (struct chain){.begin = node, .first = node, .last = node};
-  chain->bytes = node == NODE_ALL ? file->several : file->dominators.retained[node];
+  chain->bytes = node == NODE_ALL ? file->several : file->dominators.nodes[node].retained;
   add_text(chain, name);
   if (node != NODE_ALL) extend(file, chain);
 }
 
 void chain_of_block(struct chain *chain, const struct heap_file *file, uint32_t node) {
-  *chain = (struct chain){.begin = node, .bytes = file->dominators.retained[node]};
+  *chain = (struct chain){.begin = node, .bytes = file->dominators.nodes[node].retained};
   add_run(file, chain, node);
   extend(file, chain);
 }
@@ -86,7 +86,7 @@ uint32_t below_next(struct below *below) {
       enter_run(below, below->next_of_run);
       continue;
     }
-    below->child = below->file->dominators.sibling[node];
+    below->child = below->file->dominators.nodes[node].sibling;
     if (node >= below->file->graph.first_block && node != below->next_of_run) return node;
   }
 }

@@ -101,8 +101,8 @@ static bool add_holders(struct rows *rows, const struct heap_file *file, size_t 
   bool enough = true;
   char name[NAME_MOST];
   for (uint32_t node = NODE_HOLDERS; enough && node < file->graph.first_block; node++)
-    enough = add(rows, holder_name(&file->graph, node, name), snapshot, file->dominators.retained[node],
-                 file->dominators.retained_blocks[node], count);
+    enough = add(rows, holder_name(&file->graph, node, name), snapshot, file->dominators.nodes[node].retained,
+                 file->dominators.nodes[node].retained_blocks, count);
   return enough && add(rows, HELD_BY_SEVERAL, snapshot, file->several, file->several_blocks, count);
 }
 
@@ -136,8 +136,8 @@ static void enter_named(void *context, uint32_t node) {
   struct naming *of = context;
   struct growth *row = named(of, node);
   if (!row || row->open++) return;
-  row->bytes[of->snapshot] += of->file->dominators.retained[node];
-  row->blocks[of->snapshot] += of->file->dominators.retained_blocks[node];
+  row->bytes[of->snapshot] += of->file->dominators.nodes[node].retained;
+  row->blocks[of->snapshot] += of->file->dominators.nodes[node].retained_blocks;
 }
 
 static void leave_named(void *context, uint32_t node) {
@@ -198,10 +198,10 @@ static void print_doubts(const struct heap_file *const *files, size_t count) {
 
 static void print_total(const struct heap_file *const *files, size_t count) {
   char text[40];
-  printf("\n  Reachable  %s", text_bytes(text, (double)files[0]->dominators.retained[NODE_ALL]));
+  printf("\n  Reachable  %s", text_bytes(text, (double)files[0]->dominators.nodes[NODE_ALL].retained));
   for (size_t i = 1; i < count; i++)
-    printf(", %s", text_change(text, (double)files[i]->dominators.retained[NODE_ALL] -
-                                         (double)files[i - 1]->dominators.retained[NODE_ALL]));
+    printf(", %s", text_change(text, (double)files[i]->dominators.nodes[NODE_ALL].retained -
+                                         (double)files[i - 1]->dominators.nodes[NODE_ALL].retained));
   putchar('\n');
 }
 

@@ -50,12 +50,12 @@ int heap_print_json(const struct heap_file *file) {
   json_bool(&json, "complete", graph->complete);
   json_integer(&json, "lost_references", graph->lost);
   json_integer(&json, "blocks", graph->node_count - graph->first_block);
-  json_integer(&json, "reachable_blocks", file->dominators.retained_blocks[NODE_ALL]);
-  json_integer(&json, "reachable_bytes", file->dominators.retained[NODE_ALL]);
+  json_integer(&json, "reachable_blocks", file->dominators.nodes[NODE_ALL].retained_blocks);
+  json_integer(&json, "reachable_bytes", file->dominators.nodes[NODE_ALL].retained);
   json_begin(&json, "holders", '[');
   for (uint32_t node = NODE_HOLDERS; node < graph->first_block; node++)
-    write_holder(&json, holder_name(graph, node, name), file->dominators.retained[node],
-                 file->dominators.retained_blocks[node]);
+    write_holder(&json, holder_name(graph, node, name), file->dominators.nodes[node].retained,
+                 file->dominators.nodes[node].retained_blocks);
   json_end(&json, ']');
   json_integer(&json, "several_holders_bytes", file->several);
   json_begin(&json, "types", '[');

@@ -15,10 +15,11 @@
 /* What node 0 dominates besides the holders has several of them. */
 static void count_several(struct heap_file *file) {
   const struct dominators *dominators = &file->dominators;
-  for (uint32_t node = dominators->child[NODE_ALL]; node != NOWHERE; node = dominators->sibling[node])
+  for (uint32_t node = dominators->nodes[NODE_ALL].child; node != NOWHERE;
+       node = dominators->nodes[node].sibling)
     if (node >= file->graph.first_block) {
-      file->several += dominators->retained[node];
-      file->several_blocks += dominators->retained_blocks[node];
+      file->several += dominators->nodes[node].retained;
+      file->several_blocks += dominators->nodes[node].retained_blocks;
     }
 }
 

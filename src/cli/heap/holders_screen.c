@@ -49,7 +49,7 @@ struct tree {
 /* ---- rows ---- */
 
 static bool is_heavy(const struct tree *tree, const struct chain *chain, uint32_t node) {
-  uint64_t bytes = tree->file->dominators.retained[node];
+  uint64_t bytes = tree->file->dominators.nodes[node].retained;
   return bytes >= tree->heavy || 2 * bytes > chain->bytes;
 }
 
@@ -62,8 +62,8 @@ static uint64_t count_alike(const struct heap_file *file, uint32_t top) {
   for (uint32_t node = top;;) {
     bool alike = graph_type(&file->graph, node) == type;
     count += alike;
-    uint32_t next = alike ? of->child[node] : NOWHERE;
-    for (; next == NOWHERE && node != top; node = of->dominator[node]) next = of->sibling[node];
+    uint32_t next = alike ? of->nodes[node].child : NOWHERE;
+    for (; next == NOWHERE && node != top; node = of->nodes[node].dominator) next = of->nodes[node].sibling;
     if (next == NOWHERE) return count;
     node = next;
   }
@@ -83,10 +83,10 @@ static uint32_t find_crowd(struct tree *tree, const struct chain *chain) {
   struct below below = below_of(file, chain);
   while ((node = below_next(&below)) != NOWHERE) {
     if (is_heavy(tree, chain, node)) continue;
-    *sum_of_type(tree, node) += file->dominators.retained[node];
+    *sum_of_type(tree, node) += file->dominators.nodes[node].retained;
     if (best == NOWHERE || *sum_of_type(tree, node) > *sum_of_type(tree, best)) best = node;
   }
-  for (below = below_of(file, chain); (node = below_next(&below)) != NOWHERE;) *sum_of_type(tree, node) = 0;
+  memset(tree->by_type, 0, (file->graph.type_count + 1) * sizeof *tree->by_type);
   return best;
 }
 
@@ -106,11 +106,11 @@ static void add_rows(struct tree *tree, const struct chain *chain, unsigned dept
   struct below below = below_of(file, chain);
   for (uint32_t node; (node = below_next(&below)) != NOWHERE;)
     if (is_heavy(tree, chain, node)) {
-      struct held_row row = {node, depth, of->retained[node], of->retained_blocks[node], 0};
+      struct held_row row = {node, depth, of->nodes[node].retained, of->nodes[node].retained_blocks, 0};
       tree->enough &= ARRAY_ADD(tree->rows, tree->count, tree->capacity, row);
     } else if (graph_type(&file->graph, node) == graph_type(&file->graph, example)) {
-      crowd.bytes += of->retained[node];
-      crowd.blocks += of->retained_blocks[node];
+      crowd.bytes += of->nodes[node].retained;
+      crowd.blocks += of->nodes[node].retained_blocks;
       crowd.count += count_alike(file, node);
     }
   if (crowd.count > 1 && (crowd.bytes >= tree->heavy || 2 * crowd.bytes > chain->bytes))
@@ -179,7 +179,7 @@ static int by_bytes(const void *a, const void *b) {
 
 static void print_holder(struct tree *tree, const struct holder_row *row) {
   const struct heap_file *file = tree->file;
-  bool large = LARGE * row->bytes > file->dominators.retained[NODE_ALL];
+  bool large = LARGE * row->bytes > file->dominators.nodes[NODE_ALL].retained;
   char name[NAME_MOST];
   struct chain chain;
   const char *text = row->node ? holder_name(&file->graph, row->node, name) : HELD_BY_SEVERAL;
@@ -204,9 +204,9 @@ static size_t find_holders(const struct heap_file *file, struct holder_row *rows
   const struct dominators *dominators = &file->dominators;
   size_t count = 0;
   for (uint32_t node = NODE_HOLDERS; node < file->graph.first_block; node++)
-    if (dominators->retained[node])
-      rows[count++] =
-          (struct holder_row){node, dominators->retained[node], dominators->retained_blocks[node]};
+    if (dominators->nodes[node].retained)
+      rows[count++] = (struct holder_row){node, dominators->nodes[node].retained,
+                                          dominators->nodes[node].retained_blocks};
   if (file->several) rows[count++] = (struct holder_row){NODE_ALL, file->several, file->several_blocks};
   array_sort(rows, count, sizeof *rows, by_bytes);
   return count;
@@ -216,7 +216,7 @@ static size_t find_holders(const struct heap_file *file, struct holder_row *rows
 
 int heap_print_holders(const struct heap_file *file, size_t top, bool all, bool *left_out) {
   struct tree tree = {.file = file,
-                      .heavy = file->dominators.retained[NODE_ALL] / (all ? HEAVY_ALL : HEAVY) + 1,
+                      .heavy = file->dominators.nodes[NODE_ALL].retained / (all ? HEAVY_ALL : HEAVY) + 1,
                       .rows_most = all ? SIZE_MAX : ROWS_MOST,
                       .by_type = calloc(file->graph.type_count + 1, sizeof *tree.by_type)};
   struct holder_row *rows = array_new(file->graph.holder_count + 1, sizeof *rows);

@@ -37,7 +37,7 @@ static uint32_t holder_of(const struct graph *graph, uint32_t node) {
 
 /* Whether the blocks that dominate a node are all of one holder's, and it is this one. */
 static bool holds(const struct dominators *dominators, uint32_t holder, uint32_t node) {
-  while (node != holder && node != NODE_ALL) node = dominators->dominator[node];
+  while (node != holder && node != NODE_ALL) node = dominators->nodes[node].dominator;
   return node == holder;
 }
 
@@ -87,8 +87,8 @@ static void print_group(const struct heap_file *file, const struct paths *paths,
   char bytes[32], share[32], blocks[64];
   text_style(stdout, STYLE_BOLD);
   printf("\n  %s  %s", text_bytes(bytes, (double)group->retained),
-         text_share(share, file->dominators.retained[NODE_ALL]
-                               ? (double)group->retained / (double)file->dominators.retained[NODE_ALL]
+         text_share(share, file->dominators.nodes[NODE_ALL].retained
+                               ? (double)group->retained / (double)file->dominators.nodes[NODE_ALL].retained
                                : 0));
   text_style(stdout, STYLE_PLAIN);
   printf("   by %s, %s of their own\n", text_number_of(blocks, (double)group->blocks, "block"),

@@ -69,7 +69,7 @@ static bool add_samples(struct finding *of) {
   for (size_t i = 0; i < graph->sample_count; i++) {
     const struct graph_sample *sample = &graph->samples[i];
     const struct row *row = row_of(of, sample->number);
-    if (!row || sample->node == NOWHERE || of->dominators->dominator[sample->node] == NOWHERE) continue;
+    if (!row || sample->node == NOWHERE || of->dominators->nodes[sample->node].dominator == NOWHERE) continue;
     if (!(sites->of_sample[i] = site_of(of, row))) return false;
     sites->bytes[i] = bytes_of(row) / row->probability;
     sum_add(&sites->rows[sites->of_sample[i] - 1].sum, bytes_of(row), row->probability);
@@ -82,7 +82,7 @@ static bool add_samples(struct finding *of) {
 
 static void enter(void *context, uint32_t node) {
   struct finding *of = context;
-  uint32_t above = of->dominators->dominator[node];
+  uint32_t above = of->dominators->nodes[node].dominator;
   of->top[node] = above == NODE_ALL || above == NOWHERE ? node : of->top[above];
   of->named[node] = above == NOWHERE ? NODE_ALL : of->named[above];
   if (!of->named[node] && graph_description(of->graph, node)) of->named[node] = node;

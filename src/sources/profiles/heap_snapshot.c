@@ -66,7 +66,7 @@ static bool repeats(const struct graph *graph, uint32_t above, uint32_t node) {
 /* What lies deeper than DEPTH_MOST has the last frame of those. */
 static void place_node(struct reading *reading, uint32_t node) {
   const struct graph *graph = &reading->graph;
-  uint32_t above = reading->dominators.dominator[node], stack = reading->stack[above];
+  uint32_t above = reading->dominators.nodes[node].dominator, stack = reading->stack[above];
   const char *type = node < graph->first_block ? "" : graph_type_name(graph, graph_type(graph, node));
   char name[NAME_MOST];
   reading->frames[node] = reading->frames[above];
