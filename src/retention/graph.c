@@ -279,6 +279,14 @@ wn_status graph_load(struct graph *graph, const void *bytes, size_t count) {
   return status == WN_ENOMEM ? error_set(WN_ENOMEM, "no memory for its blocks") : status;
 }
 
+void graph_free_nodes(struct graph *graph) {
+  free(graph->blocks), free(graph->large);
+  free(graph->edge_begin), free(graph->edges), free(graph->steps), free(graph->far);
+  free(graph->parent), free(graph->order);
+  graph->blocks = graph->edge_begin = graph->edges = graph->parent = graph->order = NULL;
+  graph->large = NULL, graph->steps = NULL, graph->far = NULL;
+}
+
 void graph_free(struct graph *graph) {
   for (size_t i = 0; i < graph->type_count; i++) free(graph->types[i]);
   for (size_t i = 0; i < graph->field_count; i++) free(graph->fields[i].name);
@@ -287,9 +295,7 @@ void graph_free(struct graph *graph) {
   free(graph->command), free(graph->language), free(graph->types), free(graph->fields), free(graph->holders);
   free(graph->descriptions);
   free(graph->trace), free(graph->samples);
-  free(graph->blocks), free(graph->large);
-  free(graph->edge_begin), free(graph->edges), free(graph->steps), free(graph->far);
-  free(graph->parent), free(graph->order);
+  graph_free_nodes(graph);
   memset(graph, 0, sizeof *graph);
 }
 

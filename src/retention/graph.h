@@ -93,6 +93,9 @@ struct graph {
 wn_status graph_load(struct graph *graph, const void *bytes, size_t count);
 void graph_free(struct graph *graph);
 
+/* Frees what the graph has of nodes and edges; names and the time stay. */
+void graph_free_nodes(struct graph *graph);
+
 /* Searches the graph from node 0, breadth first. False without memory. */
 bool graph_search(struct graph *graph);
 

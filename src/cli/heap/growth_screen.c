@@ -165,18 +165,18 @@ static const char *command_of(const struct heap_file *file) {
 }
 
 /* Whose snapshots they are, and when each was made. */
-static void print_head(const struct heap_file *const *files, size_t count) {
+static void print_head(const struct heap_file *files, size_t count) {
   static const char *const two[] = {"before", "after"}, *const three[] = {"before", "step 1", "step 2"};
   char text[32];
   text_style(stdout, STYLE_BOLD);
-  heap_print_name(*command_of(files[0]) ? command_of(files[0]) : files[0]->name, 24);
+  heap_print_name(*command_of(&files[0]) ? command_of(&files[0]) : files[0].name, 24);
   text_style(stdout, STYLE_PLAIN);
-  printf("   process %llu\n\n", (unsigned long long)files[0]->graph.process);
+  printf("   process %llu\n\n", (unsigned long long)files[0].graph.process);
   for (size_t i = 0; i < count; i++) {
     printf("  %-9s  ", (count > 2 ? three : two)[i]);
-    print_time(&files[i]->graph);
+    print_time(&files[i].graph);
     if (i) {
-      uint64_t before = files[i - 1]->graph.time_ns, now = files[i]->graph.time_ns;
+      uint64_t before = files[i - 1].graph.time_ns, now = files[i].graph.time_ns;
       printf("  %s %s", text_time(text, now < before ? before - now : now - before),
              now < before ? "earlier" : "later");
     }
@@ -184,51 +184,55 @@ static void print_head(const struct heap_file *const *files, size_t count) {
   }
 }
 
-static void print_doubts(const struct heap_file *const *files, size_t count) {
+static void print_doubts(const struct heap_file *files, size_t count) {
   struct trace_run runs[STEPS + 1] = {0};
   const struct doubt *doubts[DOUBTS_MOST];
   for (size_t i = 0; i < count; i++) {
-    runs[i].command = trace_text_of(command_of(files[i]));
-    runs[i].pid = (uint32_t)files[i]->graph.process;
-    runs[i].wall_ns = files[i]->graph.time_ns;
+    runs[i].command = trace_text_of(command_of(&files[i]));
+    runs[i].pid = (uint32_t)files[i].graph.process;
+    runs[i].wall_ns = files[i].graph.time_ns;
   }
   count = doubts_of_runs(runs, count, doubts);
   for (size_t i = 0; i < count; i++) printf("\n  %s: %s\n", doubts[i]->title, doubts[i]->text);
 }
 
-static void print_total(const struct heap_file *const *files, size_t count) {
+static void print_total(const struct heap_file *files, size_t count) {
   char text[40];
-  printf("\n  Reachable  %s", text_bytes(text, (double)files[0]->dominators.nodes[NODE_ALL].retained));
+  printf("\n  Reachable  %s", text_bytes(text, (double)files[0].reachable));
   for (size_t i = 1; i < count; i++)
-    printf(", %s", text_change(text, (double)files[i]->dominators.nodes[NODE_ALL].retained -
-                                         (double)files[i - 1]->dominators.nodes[NODE_ALL].retained));
+    printf(", %s", text_change(text, (double)files[i].reachable - (double)files[i - 1].reachable));
   putchar('\n');
 }
 
 /* The rows are in the order of what grew. */
-static void print_next(const struct heap_file *const *files, size_t count, const struct rows *named) {
+static void print_next(const struct heap_file *files, size_t count, const struct rows *named) {
   bool grew = named->count && change(&named->items[0], 0, count - 1) > 0;
   fputs("\n  Next:  winnow html ", stdout); /* the page compares two */
-  text_file(stdout, files[0]->name), putchar(' '), text_file(stdout, files[count - 1]->name);
+  text_file(stdout, files[0].name), putchar(' '), text_file(stdout, files[count - 1].name);
   puts("   (a picture of the difference)");
   if (!grew) return;
   fputs("         winnow heap --path ", stdout);
-  text_word(stdout, named->items[0].name), putchar(' '), text_file(stdout, files[count - 1]->name);
+  text_word(stdout, named->items[0].name), putchar(' '), text_file(stdout, files[count - 1].name);
   puts("   (what leads to it)");
 }
 
 /* ---- shared ---- */
 
-int heap_print_growth(const struct heap_file *const *files, size_t count, size_t top) {
+int heap_print_growth(char *const *names, size_t count, size_t top) {
+  struct heap_file files[STEPS + 1] = {{0}};
   struct rows holders = {0}, named = {0}, types = {0};
-  bool enough = true;
-  for (size_t i = 0; i < count; i++)
-    if (!files[i]->graph.complete)
-      return fail_job("%s: the file ends early, and cannot be compared", files[i]->name);
-  for (size_t i = 0; enough && i < count; i++)
-    enough = add_holders(&holders, files[i], i, count) && add_named(&named, files[i], i, count) &&
-             add_types(&types, files[i], i, count);
-  if (enough) {
+  int code = 0;
+  for (size_t i = 0; !code && i < count; i++) {
+    code = heap_open(&files[i], names[i]);
+    if (!code && (!add_holders(&holders, &files[i], i, count) || !add_named(&named, &files[i], i, count) ||
+                  !add_types(&types, &files[i], i, count)))
+      code = fail_job("no memory for the tables");
+    heap_forget_blocks(&files[i]);
+  }
+  for (size_t i = 0; !code && i < count; i++)
+    if (!files[i].graph.complete)
+      code = fail_job("%s: the file ends early, and cannot be compared", files[i].name);
+  if (!code) {
     print_head(files, count);
     print_doubts(files, count);
     print_total(files, count);
@@ -241,6 +245,7 @@ int heap_print_growth(const struct heap_file *const *files, size_t count, size_t
   rows_free(&holders);
   rows_free(&named);
   rows_free(&types);
-  return enough ? 0 : fail_job("no memory for the tables");
+  for (size_t i = 0; i < count; i++) heap_close(&files[i]);
+  return code;
 }
 /* SPDX-License-Identifier: MIT */

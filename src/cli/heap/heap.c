@@ -67,19 +67,17 @@ static int write_output(const struct heap_file *file, const char *name) {
   return output_finish(&output) ? fail_job("%s", wn_last_error()) : 0;
 }
 
-static int print(const struct options *options, struct heap_file *files, size_t count) {
-  const struct heap_file *all[FILES_MOST] = {&files[0], &files[1], &files[2]};
-  int code = count == 1 && !options->output ? heap_join(files, options->trace) : 0;
+static int print(const struct options *options, struct heap_file *file) {
+  int code = options->output ? 0 : heap_join(file, options->trace);
   if (code) return code;
-  if ((options->output || options->path) && !graph_search(&files->graph))
-    return fail_job("%s: no memory for its paths", files->name);
-  if (options->output) return write_output(files, options->output);
-  if (options->json) return heap_print_json(files);
+  if ((options->output || options->path) && !graph_search(&file->graph))
+    return fail_job("%s: no memory for its paths", file->name);
+  if (options->output) return write_output(file, options->output);
+  if (options->json) return heap_print_json(file);
   ascii_if_locale_asks(&stdout);
-  if (count > 1) return heap_print_growth(all, count, options->top);
-  if (options->dominators) return print_dominators(files, options->top);
-  return options->path ? heap_print_paths(files, options->path, options->top)
-                       : heap_print_screen(files, options->top);
+  if (options->dominators) return print_dominators(file, options->top);
+  return options->path ? heap_print_paths(file, options->path, options->top)
+                       : heap_print_screen(file, options->top);
 }
 
 /* Each of these prints something else, and of one snapshot. */
@@ -97,9 +95,9 @@ static int check(const struct options *options, size_t count) {
 
 int command_heap(int argc, char **argv) {
   struct options options = {.top = TOP_DEFAULT};
-  struct heap_file files[FILES_MOST] = {{0}};
+  struct heap_file file = {0};
   int code = parse(&options, argc, argv);
-  size_t count = (size_t)(argc - optind), opened = 0;
+  size_t count = (size_t)(argc - optind);
   if (code) return code;
   if (!count)
     return fail_usage("heap", "which snapshot? usage: winnow heap [OPTION...] FILE [AFTER [AFTER2]]");
@@ -107,9 +105,14 @@ int command_heap(int argc, char **argv) {
   code = check(&options, count);
   if (!code && options.output && input_is_same_file(argv[optind], options.output))
     code = fail_usage("heap", "%s is the snapshot; give the output another name", options.output);
-  while (!code && opened < count) code = heap_open(&files[opened], argv[(size_t)optind + opened]), opened++;
-  if (!code) code = print(&options, files, count);
-  while (opened) heap_close(&files[--opened]);
+  if (code) return code;
+  if (count > 1) {
+    ascii_if_locale_asks(&stdout);
+    return heap_print_growth(argv + optind, count, options.top);
+  }
+  code = heap_open(&file, argv[optind]);
+  if (!code) code = print(&options, &file);
+  heap_close(&file);
   return code;
 }
 /* SPDX-License-Identifier: MIT */

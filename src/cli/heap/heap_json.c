@@ -51,7 +51,7 @@ int heap_print_json(const struct heap_file *file) {
   json_integer(&json, "lost_references", graph->lost);
   json_integer(&json, "blocks", graph->node_count - graph->first_block);
   json_integer(&json, "reachable_blocks", file->dominators.nodes[NODE_ALL].retained_blocks);
-  json_integer(&json, "reachable_bytes", file->dominators.nodes[NODE_ALL].retained);
+  json_integer(&json, "reachable_bytes", file->reachable);
   json_begin(&json, "holders", '[');
   for (uint32_t node = NODE_HOLDERS; node < graph->first_block; node++)
     write_holder(&json, holder_name(graph, node, name), file->dominators.nodes[node].retained,

@@ -30,6 +30,7 @@ static int compute(struct heap_file *file) {
   if (!dominators_find(&file->dominators, &file->graph) ||
       !type_table_make(&file->types, &file->graph, &file->dominators))
     return fail_job("%s: no memory for its blocks", file->name);
+  file->reachable = file->dominators.nodes[NODE_ALL].retained;
   count_several(file);
   return 0;
 }
@@ -74,10 +75,17 @@ int heap_open(struct heap_file *file, const char *name) {
   return code;
 }
 
-void heap_close(struct heap_file *file) {
-  sites_free(&file->sites);
+void heap_forget_blocks(struct heap_file *file) {
   type_table_free(&file->types);
   dominators_free(&file->dominators);
+  graph_free_nodes(&file->graph);
+  file->types = (struct type_table){0};
+  file->dominators = (struct dominators){0};
+}
+
+void heap_close(struct heap_file *file) {
+  sites_free(&file->sites);
+  heap_forget_blocks(file);
   graph_free(&file->graph);
 }
 

@@ -18,6 +18,7 @@ struct heap_file {
   struct type_table types;
   struct sites sites; /* empty: the heap was not recorded, or its trace cannot be read */
   char no_sites[256]; /* why it cannot be read; empty: it can */
+  uint64_t reachable; /* bytes */
   uint64_t several;   /* bytes that several holders hold together, and their blocks */
   uint64_t several_blocks;
 };
@@ -28,6 +29,8 @@ int heap_open(struct heap_file *file, const char *name);
 /* Joins the snapshot with the trace that recorded the heap; `trace`: where that is now, or NULL. An
  * exit code, after a message, if it is not NULL and cannot be read. */
 int heap_join(struct heap_file *file, const char *trace);
+/* Frees all that is of single blocks and types: what heap_print_growth prints at last stays. */
+void heap_forget_blocks(struct heap_file *file);
 void heap_close(struct heap_file *file);
 
 /* Writes a text that takes at most `columns` columns: one that takes more without its middle. */
@@ -46,12 +49,12 @@ void heap_print_head(const struct heap_file *file);
 int heap_print_holders(const struct heap_file *file, size_t top, bool all, bool *left_out);
 
 /* The screen of one snapshot; of the paths to blocks of a name, which is a type's, or a type's and
- * what the language says of the block; of what grew between two or three. Each returns an exit
- * code. `top`: rows at most. */
+ * what the language says of the block; of what grew between two or three, which it opens. Each returns
+ * an exit code. `top`: rows at most. */
 void heap_print_numbers(const struct heap_file *file, uint64_t bytes, uint64_t blocks);
 int heap_print_screen(const struct heap_file *file, size_t top);
 int heap_print_paths(const struct heap_file *file, const char *of, size_t top);
-int heap_print_growth(const struct heap_file *const *files, size_t count, size_t top);
+int heap_print_growth(char *const *names, size_t count, size_t top);
 int heap_print_json(const struct heap_file *file);
 
 /* Writes a snapshot as a .heapsnapshot file, or as an hprof file, to a file that can be read and

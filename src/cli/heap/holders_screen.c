@@ -179,7 +179,7 @@ static int by_bytes(const void *a, const void *b) {
 
 static void print_holder(struct tree *tree, const struct holder_row *row) {
   const struct heap_file *file = tree->file;
-  bool large = LARGE * row->bytes > file->dominators.nodes[NODE_ALL].retained;
+  bool large = LARGE * row->bytes > file->reachable;
   char name[NAME_MOST];
   struct chain chain;
   const char *text = row->node ? holder_name(&file->graph, row->node, name) : HELD_BY_SEVERAL;
@@ -216,7 +216,7 @@ static size_t find_holders(const struct heap_file *file, struct holder_row *rows
 
 int heap_print_holders(const struct heap_file *file, size_t top, bool all, bool *left_out) {
   struct tree tree = {.file = file,
-                      .heavy = file->dominators.nodes[NODE_ALL].retained / (all ? HEAVY_ALL : HEAVY) + 1,
+                      .heavy = file->reachable / (all ? HEAVY_ALL : HEAVY) + 1,
                       .rows_most = all ? SIZE_MAX : ROWS_MOST,
                       .by_type = calloc(file->graph.type_count + 1, sizeof *tree.by_type)};
   struct holder_row *rows = array_new(file->graph.holder_count + 1, sizeof *rows);

@@ -87,9 +87,7 @@ static void print_group(const struct heap_file *file, const struct paths *paths,
   char bytes[32], share[32], blocks[64];
   text_style(stdout, STYLE_BOLD);
   printf("\n  %s  %s", text_bytes(bytes, (double)group->retained),
-         text_share(share, file->dominators.nodes[NODE_ALL].retained
-                               ? (double)group->retained / (double)file->dominators.nodes[NODE_ALL].retained
-                               : 0));
+         text_share(share, file->reachable ? (double)group->retained / (double)file->reachable : 0));
   text_style(stdout, STYLE_PLAIN);
   printf("   by %s, %s of their own\n", text_number_of(blocks, (double)group->blocks, "block"),
          text_bytes(bytes, (double)group->bytes));

@@ -43,7 +43,7 @@ static void print_types(const struct heap_file *file, const struct type_row *row
 
 static void print_site(const struct heap_file *file, const struct site *site) {
   char bytes[32], range[32], share[32], name[NAME_MOST], held[NAME_MOST + 16];
-  double base = (double)file->dominators.nodes[NODE_ALL].retained;
+  double base = (double)file->reachable;
   printf("%11s  %13s  %5s  ", text_bytes(bytes, site->bytes.estimate), text_short_range(range, &site->bytes),
          text_share(share, base > 0 ? site->bytes.estimate / base : 0));
   heap_print_name(site->name, SITE_COLUMN);
@@ -76,8 +76,7 @@ static void print_sites(const struct heap_file *file, size_t top) {
   puts("      bytes          range  share  function");
   size_t told = 0;
   while (told < file->sites.count && told < top &&
-         (!told ||
-          SMALL * file->sites.rows[told].bytes.estimate >= (double)file->dominators.nodes[NODE_ALL].retained))
+         (!told || SMALL * file->sites.rows[told].bytes.estimate >= (double)file->reachable))
     print_site(file, &file->sites.rows[told++]);
   if (file->sites.count > told) printf("%*s%zu more\n", SITE_COLUMN, "", file->sites.count - told);
 }
@@ -108,15 +107,13 @@ static void print_next(const struct heap_file *file, const struct type_row *rows
 void heap_print_numbers(const struct heap_file *file, uint64_t bytes, uint64_t blocks) {
   char text[32], share[32], count[32];
   printf("%11s  %5s  %9s  ", text_bytes(text, (double)bytes),
-         text_share(share, file->dominators.nodes[NODE_ALL].retained
-                               ? (double)bytes / (double)file->dominators.nodes[NODE_ALL].retained
-                               : 0),
+         text_share(share, file->reachable ? (double)bytes / (double)file->reachable : 0),
          text_short_count(count, (double)blocks));
 }
 
 void heap_print_head(const struct heap_file *file) {
   const struct graph *graph = &file->graph;
-  uint64_t reachable_bytes = file->dominators.nodes[NODE_ALL].retained, all = 0;
+  uint64_t reachable_bytes = file->reachable, all = 0;
   time_t seconds = (time_t)(graph->time_ns / 1000000000u);
   struct tm local;
   char when[32] = "", bytes[32], blocks[64];
