@@ -113,6 +113,95 @@ static void what_is_written_is_read(void **state) {
   free(file.bytes);
 }
 
+/* Blocks of sizes, fields and distances around those at which another form begins; 0 for an edge
+ * that leads to no block. `weak`: the edges are built again, with that to the data. */
+enum { SIZED = 3000, FIELDS = 10, WORD = 8 };
+static const uint64_t sizes[] = {0, 1, WORDS_LARGE - 1, WORDS_LARGE, WORDS_LARGE + 1, (uint64_t)1 << 40};
+static const uint64_t fields[FIELDS] = {0,     STEP_FAR - 1,   2 * STEP_FAR - 1, 3 * STEP_FAR,     1000, 1001,
+                                        70000, FIELD_MOST - 1, FIELD_MOST,       (uint64_t)1 << 33};
+
+struct sized {
+  uintptr_t address;
+  uint32_t to[FIELDS];
+};
+
+static struct file write_sized(struct sized *blocks, bool weak) {
+  static struct snapshot_writer writer;
+  FILE *to = tmpfile();
+  struct random random;
+  random_seed(&random, 3, 0, 0);
+  assert_non_null(to);
+  for (uint32_t i = 0; i < SIZED; i++)
+    blocks[i].address = (i ? blocks[i - 1].address : 4096) + WORD * (1 + random_bits(&random) % 70);
+  snapshot_begin(&writer, fileno(to), &(struct snapshot_info){7, 1000, "program", "language"});
+  snapshot_holder(&writer, 1, HOLDER_GLOBALS, 0, "first");
+  snapshot_root(&writer, 1, blocks[0].address);
+  for (uint32_t i = 0; i < SIZED; i++) {
+    const struct snapshot_block block = {.shape = i % 7        ? SHAPE_SCANNED
+                                                  : weak && !i ? SHAPE_WEAK
+                                                               : SHAPE_CUSTOM,
+                                         .type = i % 2 ? SNAPSHOT_TYPES_MOST : 1,
+                                         .words = sizes[i % (sizeof sizes / sizeof *sizes)],
+                                         .outside = i % 7 ? 0 : i};
+    snapshot_block(&writer, blocks[i].address, &block);
+    if (block.shape == SHAPE_WEAK) snapshot_edge(&writer, 0, blocks[1].address);
+    for (uint32_t k = 0; k < FIELDS && block.shape == SHAPE_SCANNED; k++) {
+      uint32_t other = (uint32_t)(random_bits(&random) % (SIZED - 1));
+      bool lost = blocks[other].address + WORD != blocks[other + 1].address && random_bits(&random) % 2;
+      snapshot_edge(&writer, fields[k], blocks[other].address + (lost ? WORD : 0));
+      blocks[i].to[k] = lost ? 0 : NODE_HOLDERS + 1 + other;
+    }
+  }
+  assert_true(snapshot_end(&writer));
+  return read_all(to);
+}
+
+static void check_sized(const struct graph *graph, uint32_t i, const struct sized *block, bool weak) {
+  uint32_t node = graph->first_block + i;
+  struct edge_walk edge = graph_edges(graph, node);
+  uint64_t words = sizes[i % (sizeof sizes / sizeof *sizes)];
+  assert_int_equal(graph_type(graph, node), i % 2 ? SNAPSHOT_TYPES_MOST : 1);
+  assert_int_equal(graph_words(graph, node), words);
+  assert_int_equal(graph_outside(graph, node), i % 7 ? 0 : i);
+  assert_int_equal(graph_bytes(graph, node), 8 * (words + 1) + (i % 7 ? 0 : i));
+  for (uint32_t k = 0; k < FIELDS; k++) {
+    if (!block->to[k]) continue;
+    assert_true(edge_next(&edge));
+    assert_int_equal(edge.to, block->to[k]);
+    assert_int_equal(edge.field, fields[k] < FIELD_MOST ? fields[k] : FIELD_MOST);
+  }
+  if (weak && !i) {
+    assert_true(edge_next(&edge));
+    assert_int_equal(edge.to, graph->first_block + 1);
+    assert_int_equal(edge.field, FIELD_DATA);
+  }
+  assert_false(edge_next(&edge));
+}
+
+static void blocks_and_fields_of_all_sizes_are_read(void **state) {
+  (void)state;
+  for (int weak = 0; weak < 2; weak++) {
+    static struct sized blocks[SIZED];
+    memset(blocks, 0, sizeof blocks);
+    struct file file = write_sized(blocks, weak);
+    struct graph graph;
+    uint64_t lost = 0;
+    assert_int_equal(graph_load(&graph, file.bytes, file.count), WN_OK);
+    assert_true(graph.complete);
+    assert_int_equal(graph.node_count - graph.first_block, SIZED);
+    for (uint32_t i = 0; i < SIZED; i++) {
+      check_sized(&graph, i, &blocks[i], weak);
+      for (uint32_t k = 0; k < FIELDS; k++) lost += i % 7 && !blocks[i].to[k];
+    }
+    assert_int_equal(graph.lost, lost);
+    assert_int_equal(graph_field_to(&graph, NODE_ALL, NODE_HOLDERS), FIELD_ROOT);
+    assert_int_equal(graph_field_to(&graph, NODE_HOLDERS, graph.first_block), FIELD_ROOT);
+    assert_int_equal(graph_bytes(&graph, NODE_HOLDERS), 0);
+    graph_free(&graph);
+    free(file.bytes);
+  }
+}
+
 /* The beginning of a file is a snapshot that is not complete, and never has what the whole one has
  * not. */
 static void a_file_that_ends_early_is_read_as_far_as_it_goes(void **state) {
@@ -202,6 +291,7 @@ static void a_writer_that_cannot_write_says_so(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_is_written_is_read),
+      cmocka_unit_test(blocks_and_fields_of_all_sizes_are_read),
       cmocka_unit_test(a_file_that_ends_early_is_read_as_far_as_it_goes),
       cmocka_unit_test(damage_is_found_and_harms_nothing),
       cmocka_unit_test(any_records_harm_nothing),
