@@ -11,7 +11,7 @@
 
 enum { PAGE_SHIFT = 9, PAGE_WORDS = 1 << PAGE_SHIFT }; /* of addresses / 8: pages of 4 KiB */
 
-static const size_t blocks_most = UINT32_MAX / 2, edges_most = UINT32_MAX;
+static const size_t blocks_most = UINT32_MAX / 2;
 
 struct loading {
   struct graph *graph;
@@ -274,7 +274,7 @@ wn_status graph_load(struct graph *graph, const void *bytes, size_t count) {
   wn_status status = load(&loading, bytes, count);
   free(loading.roots), free(loading.pages), free(loading.by_address.slots);
   free(loading.ephemerons.items), free(loading.ephemerons.conditions);
-  if (status == WN_ENOMEM && (loading.block_count >= blocks_most || graph->edge_count >= edges_most))
+  if (status == WN_ENOMEM && (loading.block_count >= blocks_most || graph->edge_count >= graph_edges_most))
     return error_set(WN_ENOMEM, "it has more blocks than 2^31 or references than 2^32");
   return status == WN_ENOMEM ? error_set(WN_ENOMEM, "no memory for its blocks") : status;
 }

@@ -86,7 +86,8 @@ bool graph_add_edge(struct graph_adding *adding, uint32_t field, uint32_t to) {
   struct graph *graph = adding->graph;
   uint32_t step = field - adding->field, at = (uint32_t)graph->edge_count;
   size_t capacity = graph->edge_capacity;
-  if (at == UINT32_MAX || !array_reserve(&graph->edges, &capacity, (size_t)at + 1, sizeof *graph->edges) ||
+  if (at >= graph_edges_most ||
+      !array_reserve(&graph->edges, &capacity, (size_t)at + 1, sizeof *graph->edges) ||
       !array_reserve(&graph->steps, &graph->edge_capacity, (size_t)at + 1, sizeof *graph->steps) ||
       (step >= STEP_FAR &&
        !ARRAY_ADD(graph->far, graph->far_count, graph->far_capacity, (struct graph_far){at, field})))

@@ -23,6 +23,8 @@ struct ephemerons {
 /* By their nodes. */
 int condition_compare(const void *a, const void *b);
 
+static const size_t graph_edges_most = UINT32_MAX;
+
 struct graph_adding {
   struct graph *graph;
   uint32_t field; /* of the last edge */

@@ -27,8 +27,9 @@ static void count_several(struct heap_file *file) {
 static void show(struct heap_file *file, double done) { progress_show(done, &file->progress); }
 
 static int compute(struct heap_file *file) {
-  if (!dominators_find(&file->dominators, &file->graph) ||
-      !type_table_make(&file->types, &file->graph, &file->dominators))
+  bool enough = dominators_find(&file->dominators, &file->graph);
+  show(file, 0.9);
+  if (!enough || !type_table_make(&file->types, &file->graph, &file->dominators))
     return fail_job("%s: no memory for its blocks", file->name);
   file->reachable = file->dominators.nodes[NODE_ALL].retained;
   count_several(file);
@@ -43,7 +44,7 @@ static int load(struct heap_file *file, int descriptor) {
   void *bytes = count ? mmap(NULL, count, PROT_READ, MAP_PRIVATE, descriptor, 0) : NULL;
   if (bytes == MAP_FAILED) return fail_job("%s: %s", file->name, strerror(errno));
   wn_status error = graph_load(&file->graph, bytes, count);
-  show(file, 0.5);
+  show(file, 0.4);
   if (bytes) munmap(bytes, count);
   if (error && source_is_trace(file->name))
     return fail_job("%s: it is a trace, and no heap snapshot: see winnow report", file->name);
