@@ -26,8 +26,8 @@ static void enter(struct semi_nca *of, uint32_t node, uint32_t parent) {
   of->dominator[of->count++] = parent;
 }
 
-/* `cursor`, by number: the next edge to follow. The set of nodes that were met is small enough for a
- * cache, which the numbers are not. */
+/* `cursor`, by number: the next edge to follow. The set `met` fits in a cache, and the numbers do
+ * not. */
 static void follow_edges(struct semi_nca *of, uint32_t *cursor, uint8_t *met) {
   const struct graph *graph = of->graph;
   memset(of->number, 0xff, graph->node_count * sizeof *of->number); /* NOWHERE */
@@ -114,7 +114,7 @@ static bool find(struct semi_nca *of) {
   for (uint32_t at = of->count; --at;) {
     uint32_t semi = of->dominator[at];
     for (uint32_t i = of->before_begin[at]; i < of->before_begin[at + 1]; i++) {
-      if (i >= AHEAD) __builtin_prefetch(&of->links[of->before[i - AHEAD]]); /* of the next numbers */
+      if (i >= AHEAD) __builtin_prefetch(&of->links[of->before[i - AHEAD]]); /* for the next */
       uint32_t other = evaluate(of->links, of->before[i], at + 1);
       if (other < semi) semi = other;
     }

@@ -10,14 +10,14 @@
 
 #include "retention/graph.h"
 
+/* Of a node that is not reachable: nothing retained, and no dominator. Node 0 has none either. */
 struct dominators {
   struct dominated {
-    uint64_t retained; /* bytes; 0 for a node that is not reachable, as its blocks */
+    uint64_t retained; /* bytes */
     uint32_t retained_blocks;
-    uint32_t
-        dominator; /* the nearest one, besides the node itself; NOWHERE: it is not reachable, or node 0 */
+    uint32_t dominator;      /* the nearest one, besides the node itself; NOWHERE: none */
     uint32_t child, sibling; /* the tree: NOWHERE ends a list */
-  } * nodes;
+  } * nodes;                 /* by node */
 };
 
 /* False without memory. Freed by dominators_free, also then. */

@@ -275,7 +275,7 @@ wn_status graph_load(struct graph *graph, const void *bytes, size_t count) {
   free(loading.roots), free(loading.pages), free(loading.by_address.slots);
   free(loading.ephemerons.items), free(loading.ephemerons.conditions);
   if (status == WN_ENOMEM && (loading.block_count >= blocks_most || graph->edge_count >= graph_edges_most))
-    return error_set(WN_ENOMEM, "it has more blocks than 2^31 or references than 2^32");
+    return error_set(WN_ENOMEM, "it has 2^31 blocks or 2^32 references, or more");
   return status == WN_ENOMEM ? error_set(WN_ENOMEM, "no memory for its blocks") : status;
 }
 

@@ -84,7 +84,7 @@ struct graph {
 
   /* Of graph_search. */
   uint32_t *parent; /* NOWHERE: it is not reachable; of node 0 too */
-  uint32_t *order;  /* the reachable nodes, as the search met them: by the edges of the first one, ... */
+  uint32_t *order;  /* the reachable nodes, as the search met them */
   uint32_t reached;
 };
 
@@ -96,7 +96,7 @@ void graph_free(struct graph *graph);
 /* Frees what the graph has of nodes and edges; names and the time stay. */
 void graph_free_nodes(struct graph *graph);
 
-/* Searches the graph from node 0, breadth first. False without memory. */
+/* Sets parents and order by a search from node 0, breadth first. False without memory. */
 bool graph_search(struct graph *graph);
 
 /* The name of a type: never NULL. */
@@ -108,8 +108,8 @@ const char *graph_field_name(const struct graph *graph, uint32_t type, uint32_t 
 /* What the language says of a block; NULL: nothing. */
 const char *graph_description(const struct graph *graph, uint32_t node);
 
-/* Of items of `size` bytes in ascending order of their first member, a node or an edge: how many are of
- * lower ones. */
+/* Of items of `size` bytes in ascending order of their first member, a node or an edge: how many
+ * are of lower ones. */
 size_t graph_place_of(const void *items, size_t count, size_t size, uint32_t number);
 
 /* The type of a block; 0 for other nodes. */
@@ -117,8 +117,8 @@ static inline uint32_t graph_type(const struct graph *graph, uint32_t node) {
   return node < graph->first_block ? 0 : graph->blocks[node - graph->first_block] >> WORDS_BITS;
 }
 
-/* The words of a block without its header; its bytes outside the heap; all of its bytes. 0 for other
- * nodes. */
+/* The words of a block without its header; its bytes outside the heap; all of its bytes. 0 for
+ * other nodes. */
 uint64_t graph_words(const struct graph *graph, uint32_t node);
 uint64_t graph_outside(const struct graph *graph, uint32_t node);
 uint64_t graph_bytes(const struct graph *graph, uint32_t node);

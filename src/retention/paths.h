@@ -23,7 +23,7 @@ struct path_group {
 struct paths {
   struct path_group *groups; /* most retained bytes first */
   size_t count, capacity;
-  uint64_t *of_node; /* by node: its signature at first, then the number of its group; 0: it is not wanted */
+  uint64_t *of_node; /* by node: its signature, then its group's number; 0: it is not wanted */
 };
 
 /* A step of a path: `blocks` blocks of a type, to the first of which `field` of the last step

@@ -49,8 +49,8 @@ void heap_print_head(const struct heap_file *file);
 int heap_print_holders(const struct heap_file *file, size_t top, bool all, bool *left_out);
 
 /* The screen of one snapshot; of the paths to blocks of a name, which is a type's, or a type's and
- * what the language says of the block; of what grew between two or three, which it opens. Each returns
- * an exit code. `top`: rows at most. */
+ * what the language says of the block; of what grew between two or three, which it opens. Each
+ * returns an exit code. `top`: rows at most. */
 void heap_print_numbers(const struct heap_file *file, uint64_t bytes, uint64_t blocks);
 int heap_print_screen(const struct heap_file *file, size_t top);
 int heap_print_paths(const struct heap_file *file, const char *of, size_t top);
