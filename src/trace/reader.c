@@ -451,26 +451,26 @@ static struct file file_of(const struct search *search, const struct chunk_heade
 }
 
 /* Opens the history, if there is one of this trace; it is read first. One that cannot be read is
- * damage. */
-static void open_history(struct trace_reader *reader, const char *path) {
+ * damage. Fails where it cannot be known whether there is one. */
+static wn_status open_history(struct trace_reader *reader, const char *path) {
   struct search search = {.path = path};
   struct chunk_header found;
   enum belonging belonging = BELONGING_UNKNOWN;
-  if (search_open(&search)) {
-    reader->damage.chunks_damaged += search.refused;
-    return;
-  }
+  wn_status status = search_open(&search);
+  reader->damage.chunks_damaged += search.refused;
+  if (status) return search.exhausted ? status : WN_OK;
   reader->later = reader->file;
   if (!search_chunk(&search, &found) && found.capacity_log2 <= CHUNK_LOG2) {
     reader->file = file_of(&search, &found);
     belonging = find_belonging(reader);
   }
   reader->damage.thinned = reader->has_history = belonging == BELONGS;
-  if (belonging == BELONGS) return;
+  if (belonging == BELONGS) return WN_OK;
   close(search.descriptor);
   reader->file = reader->later;
   reader->later.descriptor = -1;
   reader->damage.chunks_damaged += belonging == BELONGING_UNKNOWN && search.begun;
+  return WN_OK;
 }
 
 /* All is read. What remains to be asked, such as stacks, is in memory: of a thousand traces that are
@@ -504,12 +504,14 @@ wn_status trace_reader_open_with(const char *path, const char *history, struct t
   status = create(reader, &found, path);
   if (status == WN_EFORMAT)
     status = remains_explain(search.descriptor, path, search.size); /* nothing tells the rate */
+  if (!status) {
+    history_lock_for_reading(search.descriptor);
+    status = open_history(reader, history);
+  }
   if (status) {
     trace_reader_close(reader);
     return status == WN_EINVAL ? WN_EFORMAT : status;
   }
-  history_lock_for_reading(search.descriptor);
-  open_history(reader, history);
   *out = reader;
   return WN_OK;
 

@@ -105,6 +105,7 @@ static wn_status examine_file(int descriptor, const char *path, uint64_t *size) 
 
 wn_status search_open(struct search *search) {
   search->descriptor = open_file(search->path);
+  search->exhausted = search->descriptor < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM);
   search->refused = search->descriptor < 0 && errno != ENOENT;
   if (search->descriptor < 0) return error_set(WN_EIO, "cannot open %s: %s", search->path, strerror(errno));
   wn_status status = examine_file(search->descriptor, search->path, &search->size);

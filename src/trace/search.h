@@ -13,6 +13,7 @@ struct search {
   int descriptor;
   uint64_t size;
   bool refused;      /* it is there, and cannot be opened */
+  bool exhausted;    /* it cannot be known: this process has no descriptor or memory left to open it */
   bool header_known; /* of what was found */
   bool begun;        /* a chunk with our magic was seen, however damaged */
   uint16_t newer;    /* the version of a chunk that is too new; 0: none seen */

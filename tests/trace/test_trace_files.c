@@ -4,10 +4,12 @@
 
 #include "trace/chunk.h"
 #include "trace/fixture.h"
+#include "trace/history.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -220,6 +222,28 @@ static void nothing_is_written_to_a_file_that_was_cut(void **state) {
   unlink(path);
 }
 
+/* Where the last descriptor is the trace's, it is not known whether there is a history. */
+static void without_descriptors_a_trace_is_not_called_damaged(void **state) {
+  (void)state;
+  const char *path = fixture_path();
+  struct trace_reader *reader;
+  struct rlimit limit, before;
+  trace_writer_close(fixture_open(path, 0));
+  int lowest = dup(0);
+  close(lowest);
+  assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+  limit = before;
+  limit.rlim_cur = (rlim_t)lowest + 1;
+  assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+  wn_status status = trace_reader_open(path, &reader);
+  assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+  assert_int_equal(status, WN_EIO);
+  assert_non_null(strstr(wn_last_error(), HISTORY_ENDING ": Too many open files"));
+  assert_int_equal(dup(0), lowest); /* none is left open */
+  close(lowest);
+  unlink(path);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(refusals_say_what_is_wrong),
@@ -230,6 +254,7 @@ int main(void) {
       cmocka_unit_test(the_lock_is_held_when_the_program_closes_descriptors),
       cmocka_unit_test(a_trace_takes_little_space_at_first),
       cmocka_unit_test(nothing_is_written_to_a_file_that_was_cut),
+      cmocka_unit_test(without_descriptors_a_trace_is_not_called_damaged),
   };
   return RUN_TESTS(tests);
 }
