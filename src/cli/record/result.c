@@ -158,6 +158,11 @@ static void say_what_was_written(const struct folder *folder, const struct writt
     fprintf(stderr, ", a folder of %s", text_number_of(number, (double)folder->kept, "trace"));
     fprintf(stderr, " of %s", text_number_of(number, (double)folder->processes, "process"));
   }
+  if (written->unread == folder->kept) {
+    fputs("; nothing of it could be checked; ", stderr);
+    say_how_to_look(path);
+    return;
+  }
   fprintf(stderr, " (%s, %s", text_bytes(size, (double)written->bytes),
           text_number_of(number, (double)written->samples, "sample"));
   if (written->lost) fprintf(stderr, "; %s lost", text_number_of(number, (double)written->lost, "record"));

@@ -184,4 +184,10 @@ a_trace_that_cannot_be_completed_is_not_called_nothing() {
   run_as few bash -c "exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; ulimit -n 4; exec '$winnow' record -o trace --rate 1 -- '$programs/growing'"
   one_line_of few.err '^winnow: the trace is written, but could not be checked: cannot read trace: Too many open files$'
   opens trace
+  for most in 5 6 7; do
+    rm -r trace
+    run_as few bash -c "exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; ulimit -n $most; exec '$winnow' record -o trace --rate 1 -- '$programs/growing'"
+    ! grep -q ' 0 samples\|are missing' few.err || fail "$most descriptors: $(cat few.err)"
+    opens trace
+  done
 }
