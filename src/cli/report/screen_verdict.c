@@ -105,15 +105,18 @@ static bool leaves_work_to_others(const struct view *view) {
   return false;
 }
 
-/* Ten times the rate. */
+/* Ten times the rate, by the option or variable of what recorded. */
 static void say_higher_rate(struct paragraph *text, const struct view *view, const char *before,
                             const char *after) {
   double rate = fmin(fmax(10 * view->report->recording->rate, 1e-4), 1);
+  const struct trace_text writer = source_run(view->report->samples->source)->writer;
+  const char *option = !view->report->samples->collected ? "--rate "
+                       : writer.length                   ? "MEMTRACE_RATE="
+                                                         : "WINNOW_RATE=";
   if (samples_follow_budget(view->report->samples))
     say(text, "%sa larger --budget or --max-trace%s", before, after);
   else
-    say(text, view->report->samples->collected ? "%sWINNOW_RATE=%.1g%s" : "%s--rate %.1g%s", before, rate,
-        after);
+    say(text, "%s%s%.1g%s", before, option, rate, after);
 }
 
 static void say_why(struct paragraph *text, const struct view *view, const struct verdict *verdict) {
