@@ -169,6 +169,10 @@ a_script_is_to_be_recorded_with_its_children() {
   "$winnow" record -q --seed 1 --rate 1e-6 -o t -- "$program" loop 1 || fail "no trace"
   succeeds report t
   says 'TOO FEW SAMPLES .*with --rate 0[.]0001 '
+  ln -s "$program" g++ # which leaves its work to cc1plus
+  "$winnow" record -q --seed 1 --rate 1e-6 -o t -- ./g++ loop 1 || fail "no trace"
+  succeeds report t
+  says 'TOO FEW SAMPLES .*record it with -f, for the programs that it starts '
 }
 
 what_was_freed_soon_reads_at_once() {

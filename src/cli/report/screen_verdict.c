@@ -94,9 +94,10 @@ static void say_verdict_on_blocks(struct paragraph *text, const struct view *vie
  * without them. A trace says nothing of processes that were not followed, but few programs do so,
  * and all know these. */
 static bool leaves_work_to_others(const struct view *view) {
-  static const char *const programs[] = {"sh",   "bash",    "dash", "ash",   "ksh",      "zsh",  "fish",
-                                         "make", "gmake",   "time", "xargs", "parallel", "find", "sudo",
-                                         "su",   "timeout", "npm",  "npx",   "ctest",    "watch"};
+  static const char *const programs[] = {"sh",   "bash",    "dash", "ash",      "ksh",      "zsh",   "fish",
+                                         "make", "gmake",   "time", "xargs",    "parallel", "find",  "sudo",
+                                         "su",   "timeout", "npm",  "npx",      "ctest",    "watch", "cc",
+                                         "c++",  "gcc",     "g++",  "gfortran", "ninja",    "cargo"};
   const struct trace_run *run = source_run(view->report->samples->source);
   const char *command = run->command.length ? run->command.bytes : "", *slash = strrchr(command, '/');
   if (view->report->samples->process_count > 1) return false;
