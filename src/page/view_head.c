@@ -161,7 +161,20 @@ static void write_holder(struct json *json, struct holders *holders, const struc
   json_end(json, '}');
 }
 
-/* The functions that held the most, with their trends, and the lines of these and of the culprits. */
+/* What a function held itself, in the first rows' table. */
+static void write_held(struct json *json, const struct holders *holders, const struct label *function) {
+  const struct call_tree *tree = &holders->table->tree;
+  struct estimate bytes = {0};
+  for (size_t i = 0; i < tree->group_count; i++) {
+    const struct label *label = &tree->labels[tree->groups[i].label];
+    if (label->function == function->function && label->module == function->module)
+      bytes = report_bytes(holders->report, &tree->groups[i].self);
+  }
+  json_estimate(json, NULL, &bytes);
+}
+
+/* The functions that held the most, with their trends, and the lines of these and of the culprits,
+ * with what these held. */
 static wn_status write_holders(struct answers *answers, const struct verdict *verdict, struct json *json) {
   struct holders holders;
   wn_status error = make_holders(answers, verdict, &holders);
@@ -174,6 +187,9 @@ static wn_status write_holders(struct answers *answers, const struct verdict *ve
     for (size_t i = 0; i < verdict->culprits; i++)
       write_place(json, NULL, &holders.lines.tree, answers->report.names->strings,
                   &verdict->culprit[i].function);
+    json_end(json, ']');
+    json_begin(json, "held", '[');
+    for (size_t i = 0; i < verdict->culprits; i++) write_held(json, &holders, &verdict->culprit[i].function);
     json_end(json, ']');
   }
   free_holders(&holders);

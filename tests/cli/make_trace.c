@@ -11,6 +11,7 @@
  *   killed_with_room  the same with 57 MB, while the group's usage and the resident size are at the
  *   limit
  *   four       four functions grow to the end, the last one the most
+ *   four_peak  the same, and in the middle ten large blocks live for a while, which make the peak
  *   shrunk, exact_shrunk  short-lived blocks that realloc makes smaller, at a place of its own
  *   level      as large all the time, with ever new blocks
  *   level_freed  the same, and at the end most is freed
@@ -224,8 +225,20 @@ static void write_samples(struct trace_writer *writer, uint64_t count, uint32_t 
   }
 }
 
-static void write_four(struct trace_writer *writer, uint64_t count) {
+static void write_large(struct trace_writer *writer, uint64_t first, uint64_t time_ns, size_t size) {
+  for (uint64_t i = first; i < first + 10; i++) {
+    struct trace_sample sample = {.time_ns = time_ns, .thread = 1, .block = i, .size = size, .stack = 300};
+    sample.words = malloc_words(sample.size);
+    sample.n_samples = 1;
+    if (!tree_write_sample(writer, &sample)) exit(1);
+  }
+}
+
+static void write_four(struct trace_writer *writer, uint64_t count, bool has_peak) {
   for (uint64_t i = 1; i <= count; i++) {
+    if (has_peak && i == count / 2) write_large(writer, count + 1, i * 1000, count * 700);
+    for (uint64_t large = count + 1; has_peak && i == count / 2 + 10 && large <= count + 10; large++)
+      trace_write_free(writer, &(struct trace_free){.time_ns = i * 1000, .thread = 1, .block = large});
     uint32_t which = (uint32_t)(i % 4);
     struct trace_sample sample = {.time_ns = i * 1000, .thread = 1, .block = i, .stack = 1 + which};
     sample.size = 1000 + 500 * which;
@@ -384,8 +397,8 @@ int main(int argc, char **argv) {
     write_collected(writer, count);
   else if (strstr(kind, "shrunk"))
     write_shrunk(writer);
-  else if (!strcmp(kind, "four"))
-    write_four(writer, count);
+  else if (!strncmp(kind, "four", 4))
+    write_four(writer, count, !strcmp(kind, "four_peak"));
   else
     write_samples(writer, count, named || hostile || odd ? NAMED_NODES : NODES, strstr(kind, "level"),
                   strstr(kind, "bare"));
@@ -399,7 +412,7 @@ int main(int argc, char **argv) {
   if (!strcmp(kind, "named_larger"))
     trace_write_memory(writer, &(struct trace_memory){.time_ns = 600000, .rss_bytes = 90000000});
   if (!strncmp(kind, "killed_", 7) && !strstr(kind, "none")) write_kill(writer, kind, count);
-  uint64_t end_ns = collected ? 1300000000 : (strcmp(kind, "four") ? 2000000 : 0) + count * step_ns;
+  uint64_t end_ns = collected ? 1300000000 : (strncmp(kind, "four", 4) ? 2000000 : 0) + count * step_ns;
   if (strncmp(kind, "killed", 6) != 0)
     trace_write_end(writer, &(struct trace_end){.time_ns = end_ns, .kind = TRACE_END_EXIT});
   trace_writer_close(writer);

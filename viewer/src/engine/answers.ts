@@ -168,8 +168,9 @@ export interface Totals {
   verdict?: Verdict;
   /** `place`: the line with the most of it, "parser.c:12", or empty. */
   holders?: { text: string; bytes: Estimate; trend?: string; place: string }[];
-  /** Those of the verdict's culprits. */
+  /** Those of the verdict's culprits; and what these held at the moment of `holders`: their own bytes are of the verdict's. */
   places?: string[];
+  held?: Estimate[];
   heap?: Heap;
   resident?: Record<string, unknown>;
   mapped?: Mapper[];

@@ -65,7 +65,7 @@ function mapperIn(mapped: Mapper[], all: number): string {
 /** Why it is so, where no function is to blame. */
 function reasonOf({ kind, bytes: amount, at_ns, tool }: Verdict, { totals, mapped }: Totals, { trace, collected }: Head): string {
   const rate = Number(Math.min(1, Math.max(1e-4, 10 * trace.rate)).toPrecision(6));
-  const higher = `${collected ? 'WINNOW_RATE=' : '--rate '}${rate}`;
+  const higher = `${collected ? `${trace.writer ? 'MEMTRACE' : 'WINNOW'}_RATE=` : '--rate '}${rate}`;
   switch (kind) {
     case 'not_decided':
       return `growth is neither sure nor ruled out; record longer${trace.rate < 1 ? `, or with ${higher}` : ''}`;
@@ -109,7 +109,7 @@ export function VerdictLine({ head, totals }: { head: Head; totals: Totals }) {
   const parts: ComponentChildren[] = culprits.map((culprit, index) => (
     <>
       <CulpritName of={culprit} place={totals.places?.[index]} />
-      {isGrowing && `${culprit.caller || culprit.process ? ': ' : ' '}${share(part(culprit.bytes.estimate))}${index ? '' : ' of the peak'}, grows ${bytes(culprit.bytes_per_second.estimate)}/s`}
+      {isGrowing && `${culprit.caller || culprit.process ? ': ' : ' '}${share(part((totals.held?.[index] ?? culprit.bytes).estimate))}${index ? '' : ' of the peak'}, grows ${bytes(culprit.bytes_per_second.estimate)}/s`}
       {isGrowing && index === culprits.length - 1 && `${more ? `, and ${more} more,` : ''} ${sinceText(verdict)}`}
     </>
   ));
