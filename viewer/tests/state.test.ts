@@ -186,10 +186,12 @@ test('completion offers fields, then operators, then values', () => {
   assert.deepEqual(texts('not Html::parse'), ['not fn ~ Html::parse']);
   assert.ok(!texts('').includes('area '));
   assert.ok(texts('', true).includes('area '));
+  assert.ok(texts('').includes('source '));
   assert.ok(texts('fn').includes('fn ~ '));
   assert.ok(texts('fn ').includes('fn ~ '));
   assert.deepEqual(texts('fn = pa'), ['fn = parse']);
   assert.deepEqual(texts('not alive = '), ['not alive = yes', 'not alive = no']);
+  assert.deepEqual(texts('source = py'), ['source = python']); // of malloc alone
   assert.deepEqual(texts('nonsense = '), []);
 });
 

@@ -37,9 +37,8 @@ export const FIELDS: Field[] = [
   {
     name: 'source',
     operators: ['=', '!='],
-    values: ['normal', 'marshal', 'custom', 'external'],
-    help: 'who allocated it; external: outside the heap',
-    collectedOnly: true,
+    values: ['normal', 'marshal', 'custom', 'external', 'python'],
+    help: 'who allocated it; python: CPython, for a small object',
   },
   { name: 'promoted', operators: ['=', '!='], values: YES_NO, help: 'moved to the major heap', collectedOnly: true },
   { name: 'live', operators: ['=', '!='], values: ['1.5s'], help: 'live at that time' },
