@@ -155,6 +155,10 @@ function piecesOf(text: string): Piece[] {
       plain += implementing(group);
       continue;
     }
+    if (plain.endsWith('.')) {
+      plain += group; // "f.<locals>.<lambda>" of Python
+      continue;
+    }
     if (begins && group.startsWith('<lambda')) {
       plain += group.replace(/\(.*\)/s, '(…)').replaceAll(' ', NO_BREAK);
       continue;
@@ -194,7 +198,7 @@ export function formsOf(name: string): string[] {
   if (address !== null) return [...new Set([clean, address[0], withoutRun(address[0])])];
   const pieces = piecesOf(clean);
   const named = partsBefore(pieces);
-  const bare = textOf(named, '<…>');
+  const bare = textOf(named, '<…>').replace(/\.<locals>(?=\.)/g, '');
   /* Nothing but brackets: they are the name. */
   if (bare.replace(/<…>/g, '') === '') return [clean.length > LONGEST_FORM ? clean.slice(0, LONGEST_FORM) + ELLIPSIS : clean];
   const segments = segmentsOf(bare);

@@ -88,6 +88,11 @@ test('what fits is never wider than the room, and the whole name is shown if it 
   );
 });
 
+test('what Python calls the functions within a function is a part of the name', () => {
+  assert.deepEqual(formsOf('load_table.<locals>.<dictcomp>'), ['load_table.<locals>.<dictcomp>', 'load_table.<dictcomp>']);
+  assert.deepEqual(formsOf('Table.load.<locals>.<lambda>').at(-1), 'load.<lambda>');
+});
+
 test('forms grow shorter, and there is always one', () => {
   const names = fc.array(fc.constantFrom('<', '>', '(', ')', '::', ' ', 'operator', 'std', '.', '/', '[', ']', 'a', 'Z', '\u202e'));
   fc.assert(
