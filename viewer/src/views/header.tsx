@@ -337,7 +337,7 @@ function Verdict({ head, totals }: { head: Head; totals: Totals }) {
           <dt>{head.trace.processes ? 'Resident sizes, summed' : 'Largest resident size'}</dt>
           <dd>
             <span class="value">{bytes(rss)}</span>
-            <Resident totals={totals} isMore={rss > totals.totals.peak_bytes.estimate} />
+            <Resident totals={totals} />
           </dd>
         </div>
       )}

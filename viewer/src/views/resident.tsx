@@ -20,6 +20,14 @@ function rowsOf({ parts, rss_bytes: resident }: Parts): [string, string][] {
     .map(({ text, bytes: part }) => [text, part.estimate < 0 ? `−${bytes(-part.estimate)}` : part.low === part.high ? bytes(part.estimate) : withError(part)]);
 }
 
+/** The two largest parts: "40.1 MB malloc blocks + 2.20 MB code and files …"; empty: it could not be taken apart. */
+const shortOf = ({ parts }: Parts): string =>
+  `${[...parts]
+    .sort((one, other) => Math.abs(other.bytes.estimate) - Math.abs(one.bytes.estimate))
+    .slice(0, 2)
+    .map(({ text, bytes: { estimate } }, index) => `${estimate < 0 ? '− ' : index ? '+ ' : ''}${bytes(Math.abs(estimate))} ${text}`)
+    .join(' ')}${parts.length > 2 ? ' …' : ''}`;
+
 /** Whoever mapped less than this share of it is not listed. */
 const LEAST = 0.01;
 
@@ -50,12 +58,12 @@ function Mappers({ mapped, least }: { mapped: Mapper[]; least: number }) {
   );
 }
 
-export function Resident({ totals: { resident, mapped, question }, isMore }: { totals: Totals; isMore: boolean }) {
+export function Resident({ totals: { resident, mapped, question } }: { totals: Totals }) {
   if (!resident) return null;
   const parts = resident as unknown as Parts;
   return (
     <details class="why">
-      <summary>{isMore ? 'why more?' : 'why?'}</summary>
+      <summary>{shortOf(parts) || 'why?'}</summary>
       <div class="sheet">
         <p>
           {parts.explained || question !== 'at:peak' ? '' : 'The largest size could not be taken apart. '}
