@@ -188,6 +188,21 @@ static void write_outside(void) {
   end_every();
 }
 
+/* More outside than an hprof file can have: of a block, and of all together. */
+static void write_refused(void) {
+  enum { MANY = 33000 };
+  begin("huge.heap", 7, 1000, "program");
+  root(1, "port", 0x20000);
+  port(0x20000, ((uint64_t)1 << 47) + 1);
+  end_every();
+  begin("objects.heap", 7, 1000, "program");
+  root(1, "ports", 0x10000);
+  block(0x10000, LIST, SHAPE_SCANNED, MANY);
+  for (uintptr_t i = 0; i < MANY; i++) edge(i, 0x100000 + 64 * i);
+  for (uintptr_t i = 0; i < MANY; i++) port(0x100000 + 64 * i, (uint64_t)1 << 47);
+  end_every();
+}
+
 /* Blocks of 2^24 words and of more, with pointers and without; and edges as no writer has them. */
 static void write_long(void) {
   const uint64_t words = (1 << 24) + 3;
@@ -293,6 +308,7 @@ int main(int count, char **arguments) {
   write_every();
   write_ephemerons();
   write_outside();
+  write_refused();
   write_long();
   write_many();
   write_empty();

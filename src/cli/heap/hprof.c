@@ -50,8 +50,9 @@ enum {
   FIELDS_MOST = 64,
   CLASSES_MOST = 20000,
   LONG_WORDS = 1 << 24,
-  REFERENCES_MOST = 1 << 29, /* of a block */
+  REFERENCES_MOST = 1 << 29, /* of a block, or to its data */
   PART_BYTES = 1 << 30,
+  PARTS_MOST = 1 << 17, /* of a block: 128 TiB, all addresses of a process */
   SEGMENT_FULL = 1 << 30,
   HOLE_BYTES = 1 << 16, /* as many zeros are a hole in the file */
 };
@@ -104,9 +105,14 @@ struct writing {
   struct type_facts *types; /* the last one: of all types that the snapshot does not name */
   uint64_t at;              /* bytes written */
   uint64_t segment;         /* where the open one has its first item; 0: none is open */
-  uint32_t next;            /* the next id of what is below a block */
+  uint64_t below;           /* how many objects are below blocks */
+  uint32_t next;            /* the next id of these */
   wn_status status;
 };
+
+static void refuse(struct writing *of, const char *what) {
+  if (!of->status) of->status = error_set(WN_EIO, "%s than an hprof file can have", what);
+}
 
 static uint32_t intern(struct writing *of, struct strings *strings, const char *text) {
   uint32_t number = strings_intern(strings, text);
@@ -215,12 +221,18 @@ static uint32_t find_class(struct writing *of, uint32_t node, const struct shape
   return class_named(of, own, made);
 }
 
+/* Of what a block has outside. */
+static uint64_t parts_of(const struct shape *shape) { return (shape->outside + PART_BYTES - 1) / PART_BYTES; }
+
 static void classify(struct writing *of, uint32_t node) {
   struct shape shape = shape_of(of, node);
+  uint64_t parts = parts_of(&shape);
   uint32_t number = of->class_of[node] = find_class(of, node, &shape);
   if (of->status) return;
-  if (shape.fields > REFERENCES_MOST)
-    of->status = error_set(WN_EIO, "a block has more references than an hprof file can have");
+  if (shape.fields > REFERENCES_MOST || shape.data > REFERENCES_MOST)
+    refuse(of, "a block has more references");
+  if (parts > PARTS_MOST) refuse(of, "a block has more memory outside the heap");
+  of->below += (shape.data > 1) + parts + (parts > 1);
   of->classes[number].has_data |= shape.data != 0;
   of->classes[number].has_outside |= shape.outside != 0;
 }
@@ -231,6 +243,7 @@ static void find_classes(struct writing *of) {
     class_named(of, fixed[i], (struct class){.is_array = *fixed[i] == '['});
   for (uint32_t i = 0; i < of->graph->reached && !of->status; i++)
     if (of->graph->order[i] != NODE_ALL) classify(of, of->graph->order[i]);
+  if (of->class_count + of->graph->node_count + of->below > UINT32_MAX) refuse(of, "it has more objects");
 }
 
 static uint32_t references_of(const struct class *class) {
@@ -253,12 +266,13 @@ static void put(struct writing *of, uint64_t number, int bytes) {
 
 static void put_id(struct writing *of, uint64_t id) { put(of, id, ID_BYTES); }
 
-/* The end of the file never is a hole, for a record follows. */
+/* The end of the file never is a hole, for a record follows. A hole that would end behind the largest
+ * offset of a file is written, which makes an error of the stream. */
 static void put_zeros(struct writing *of, uint64_t count) {
   static const char zeros[4096];
   of->at += count;
   if (count >= HOLE_BYTES && !fseeko(of->out, (off_t)count, SEEK_CUR)) return;
-  for (size_t now; count; count -= now) {
+  for (size_t now; count && !ferror(of->out); count -= now) {
     now = count < sizeof zeros ? (size_t)count : sizeof zeros;
     fwrite(zeros, 1, now, of->out);
   }
@@ -278,10 +292,11 @@ static void put_string(struct writing *of, uint64_t id, const char *text) {
   of->at += length;
 }
 
-/* Writes how long the open segment is. What fails is an error of the stream, too. */
+/* Writes how long the open segment is. What fails is an error of the stream, too. Does nothing if
+ * the stream has an error: errno says which. */
 static void end_segment(struct writing *of) {
   uint64_t bytes = of->at - of->segment;
-  if (!of->segment) return;
+  if (!of->segment || ferror(of->out)) return;
   fseeko(of->out, (off_t)of->segment - 4, SEEK_SET);
   put(of, bytes, 4);
   of->at -= 4;
@@ -432,13 +447,12 @@ static void put_array(struct writing *of, uint32_t node, const struct shape *sha
   put_zeros(of, ID_BYTES * (count - done));
 }
 
-/* A node and what is below it. The ids of what is below are enough: a graph has at most 2^31 nodes,
- * and each of these has at most two arrays, but for parts, which are of 1 GiB. */
+/* A node and what is below it. */
 static void put_node(struct writing *of, uint32_t node) {
   const struct graph *graph = of->graph;
   struct shape shape = shape_of(of, node);
   const uint32_t *data = graph->edges + graph->edge_begin[node + 1] - shape.data;
-  uint64_t parts = (shape.outside + PART_BYTES - 1) / PART_BYTES;
+  uint64_t parts = parts_of(&shape);
   uint64_t data_id = shape.data == 1 ? id_of(of, *data) : shape.data ? of->next++ : 0;
   uint64_t outside_id = parts ? of->next++ : 0;
   (shape.is_array ? put_array : put_instance)(of, node, &shape, data_id, outside_id);
@@ -450,7 +464,7 @@ static void put_node(struct writing *of, uint32_t node) {
   if (parts <= 1) return;
   put_objects(of, outside_id, parts, CLASS_OBJECTS);
   for (uint64_t i = 0; i < parts; i++) put_id(of, of->next + i);
-  for (uint64_t left = shape.outside; left; left -= left < PART_BYTES ? left : PART_BYTES)
+  for (uint64_t left = shape.outside; left && !ferror(of->out); left -= left < PART_BYTES ? left : PART_BYTES)
     put_outside(of, of->next++, left < PART_BYTES ? left : PART_BYTES);
 }
 
@@ -469,7 +483,7 @@ static void put_dump(struct writing *of) {
   }
   for (uint32_t i = 1; i < of->class_count; i++) put_class(of, i);
   of->next = (uint32_t)(of->class_count + graph->node_count);
-  for (uint32_t i = 0; i < graph->reached; i++)
+  for (uint32_t i = 0; i < graph->reached && !ferror(of->out); i++)
     if (graph->order[i] != NODE_ALL) put_node(of, graph->order[i]);
   end_segment(of);
   put_record(of, RECORD_END, 0);
