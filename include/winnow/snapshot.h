@@ -5,7 +5,8 @@
  * `winnow heap now.heap` then says how much each root and each type holds. The names of types,
  * fields and roots come from the hooks type_of, type_name and field_name (wn_heap_hooks), from
  * wn_global_new_named, and from wn_root_name. Handles have the name of the function in whose scope
- * they are, if the program is compiled with WN_DEBUG. */
+ * they are, if the program is compiled with WN_DEBUG. A scope that longjmp has left without its end
+ * is open until the scope around it ends. */
 #ifndef WINNOW_SNAPSHOT_H
 #define WINNOW_SNAPSHOT_H
 

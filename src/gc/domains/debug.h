@@ -13,9 +13,11 @@
  * inner scopes leaves the count right. A handle that is made while none is open lives until its
  * thread ends. Such a program is told so once, at the next call, and goes on.
  *
- * The first two slots of a scope name its function, so a jump that skips the ends of scopes takes
- * the names away, too. Both are integers, which no collection looks at: the address of the text, and
- * a product of it, by which the pair is told from handles of integers. */
+ * The first two slots of a scope name its function. So a name lasts as long as the handles of its
+ * scope. If a jump skips the end of the scope, that is until the scope around it ends: what the
+ * function of that scope makes until then has the name, too. Both slots are integers, which no
+ * collection looks at: the address of the text, and a product of it, by which the pair is told from
+ * handles of integers. */
 #ifndef GC_DOMAINS_DEBUG_H
 #define GC_DOMAINS_DEBUG_H
 
