@@ -7,7 +7,6 @@
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/text.h"
-#include "sources/files/open.h"
 #include "trace/history.h"
 #include <stdio.h>
 #include <string.h>
@@ -153,9 +152,16 @@ wn_status load_needs_lives(const struct recording *recording, const char *name, 
                    name, what);
 }
 
-int load_refuse_unlike(const char *one, const char *other) {
-  if (!other || source_is_snapshot(one) == source_is_snapshot(other)) return 0;
-  return fail_job("%s, %s: one is a heap snapshot, the other is none: they cannot be compared", one, other);
+bool load_is_snapshot(const struct recording *recording) {
+  return source_limits(recording->samples->source)->no_callers;
+}
+
+wn_status load_refuse_unlike(const char *before_name, const struct recording *before, const char *after_name,
+                             const struct recording *after) {
+  if (!before || load_is_snapshot(before) == load_is_snapshot(after)) return WN_OK;
+  return error_set(WN_EFORMAT,
+                   "%.100s, %.100s: one is a heap snapshot, the other is none: they cannot be compared",
+                   before_name, after_name);
 }
 
 wn_status load_check_grouping(const struct report_options *options, const struct recording *recording,

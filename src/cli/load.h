@@ -60,9 +60,13 @@ wn_status load_needs_lives(const struct recording *recording, const char *name, 
 bool load_asks_end(const struct report_options *options, const struct recording *before,
                    const struct recording *after);
 
-/* An exit code, after a message, if one of two files is a heap snapshot, and the other is none. NULL:
- * there is no other. */
-int load_refuse_unlike(const char *one, const char *other);
+/* Whether a recording is a heap snapshot. */
+bool load_is_snapshot(const struct recording *recording);
+
+/* WN_EFORMAT: one of two recordings, loaded from these names, is a heap snapshot, and the other is
+ * none. `before`, NULL: there is one alone. */
+wn_status load_refuse_unlike(const char *before_name, const struct recording *before, const char *after_name,
+                             const struct recording *after);
 
 /* WN_EINVAL: the user asked for a grouping of which the file tells nothing. load_files asks, too. */
 wn_status load_check_grouping(const struct report_options *options, const struct recording *recording,

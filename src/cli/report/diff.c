@@ -9,7 +9,6 @@
 #include "cli/pager.h"
 #include "cli/text.h"
 #include "export/diff_json.h"
-#include "sources/files/open.h"
 #include <getopt.h>
 #include <stdio.h>
 
@@ -149,6 +148,10 @@ static wn_status print(struct diff *diff) {
 static int compare(const struct report_options *options, const struct recording *before,
                    const struct recording *after) {
   struct diff diff = {.options = options};
+  if (after && load_refuse_unlike(options->file, before, options->other, after))
+    return fail_job("%s", wn_last_error());
+  if (load_is_snapshot(before))
+    return fail_job("winnow heap compares heap snapshots, and winnow html draws the difference");
   wn_status error = after ? ask_runs(before, after, &diff) : ask_moments(before, &diff);
   if (error)
     return error == WN_EINVAL ? fail_usage("diff", "%s", wn_last_error()) : fail_job("%s", wn_last_error());
@@ -176,9 +179,6 @@ int command_diff(int argc, char **argv) {
   struct recording *before = NULL, *after = NULL;
   int code = parse(&options, argc, argv);
   if (code) return code;
-  if ((code = load_refuse_unlike(options.file, options.other))) return code;
-  if (source_is_snapshot(options.file))
-    return fail_job("winnow heap compares heap snapshots, and winnow html draws the difference");
   code = load_file(&options, options.file, &before);
   if (!code && options.other) code = load_file(&options, options.other, &after);
   if (!code) code = compare(&options, before, after);

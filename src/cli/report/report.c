@@ -12,6 +12,11 @@
 
 enum { JSON_ROWS = 10 };
 
+static int refuse_snapshot(const char *name) {
+  return fail_job("%s is a heap snapshot: winnow heap says what holds its blocks, winnow view draws it",
+                  name);
+}
+
 static int parse(struct report_options *options, int argc, char **argv) {
   int code = options_parse(options, FOR_REPORT, argc, argv);
   if (code) return code;
@@ -22,9 +27,7 @@ static int parse(struct report_options *options, int argc, char **argv) {
   options->file = *options->files;
   if (options->json && !options->order_given) options->order = SITES_BY_TOTAL;
   for (size_t i = 0; i < options->file_count; i++)
-    if (source_is_snapshot(options->files[i]))
-      return fail_job("%s is a heap snapshot: winnow heap says what holds its blocks, winnow view draws it",
-                      options->files[i]);
+    if (source_is_snapshot(options->files[i])) return refuse_snapshot(options->files[i]);
   return 0;
 }
 
@@ -68,6 +71,10 @@ int command_report(int argc, char **argv) {
   int code = parse(&options, argc, argv);
   if (!code) code = load_files(&options, options.files, options.file_count, &recording);
   if (code) return code;
+  if (load_is_snapshot(recording)) { /* from a pipe */
+    recording_free(recording);
+    return refuse_snapshot(options.file);
+  }
   wn_status error = print(&options, recording);
   recording_free(recording);
   return error == WN_EINVAL ? fail_usage("report", "%s", wn_last_error())

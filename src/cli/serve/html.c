@@ -57,7 +57,7 @@ static int parse(struct report_options *options, char name[FILENAME_MAX], int ar
   if (input_is_same_file(options->file, options->output) ||
       (options->other && input_is_same_file(options->other, options->output)))
     return fail_usage("html", "%s is the trace; give the page another name with -o FILE", options->output);
-  return load_refuse_unlike(options->file, options->other);
+  return 0;
 }
 
 /* ---- the page's text ---- */
@@ -130,7 +130,7 @@ static wn_status print_report(const struct page *page, char **text) {
   if (!memory) return error_set(WN_ENOMEM, "not enough memory for the report");
   text_for_file();
   stdout = memory;
-  if (source_limits(page->recording->samples->source)->no_callers)
+  if (load_is_snapshot(page->recording))
     print_snapshot(page);
   else
     error = page->before ? print_comparison(page->options, page->before, page->recording)
@@ -257,7 +257,8 @@ static void print_result(const struct page *page) {
 static wn_status make_page(const struct report_options *options, struct recording *recording,
                            struct recording *before) {
   struct page page = {.options = options, .recording = recording, .before = before};
-  wn_status error = load_check_moment(options, 0, recording, options->file);
+  wn_status error = load_refuse_unlike(options->other, before, options->file, recording);
+  if (!error) error = load_check_moment(options, 0, recording, options->file);
   if (!error && before) error = load_check_moment(options, 0, before, options->other);
   if (error) return error;
   char *address = page_address(options, load_moment(options, recording));

@@ -2,9 +2,9 @@
 #include "cli/serve/server.h"
 
 #include "base/error.h"
+#include "cli/load.h"
 #include "cli/text.h"
 #include "page/html.h"
-#include "sources/files/open.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,12 +19,16 @@ enum {
 };
 
 /* The page, once for all. */
-static struct MHD_Response *make_page(const struct server_options *options) {
+static struct MHD_Response *make_page(const struct server_options *options, const struct live *live) {
   char *page = NULL, *text = NULL, *policy = html_served_policy();
   size_t size = 0;
   struct MHD_Response *response = NULL;
-  if (asprintf(&text, "This page needs scripts. As text: winnow %s %s",
-               source_is_snapshot(options->file) ? "heap" : "report", options->file) < 0)
+  const char *before = options->before;
+  if (asprintf(&text, "This page needs scripts. As text: winnow %s %s%s%s",
+               load_is_snapshot(live->recording) ? "heap"
+               : before                          ? "diff"
+                                                 : "report",
+               before ? before : "", before ? " " : "", options->file) < 0)
     text = NULL;
   FILE *out = policy && text ? open_memstream(&page, &size) : NULL;
   if (out) html_write_served(out, &options->head, text);
@@ -195,7 +199,7 @@ static wn_status prepare(struct server *server, const struct server_options *opt
   if (error) return error;
   snprintf(server->url, sizeof server->url, "http://%s:%u/%s/", server->web.endpoint.host,
            server->web.endpoint.port, server->token);
-  server->page = make_page(options);
+  server->page = make_page(options, server->live);
   return server->page ? WN_OK : error_set(WN_ENOMEM, "cannot start the server");
 }
 

@@ -28,7 +28,7 @@ static int parse(struct report_options *options, int argc, char **argv) {
   options->other = optind + 1 < argc ? argv[optind] : NULL;
   size_t given = options->recording.samples_most;
   options->recording.samples_most = options->full ? 0 : given ? given : USUAL_SAMPLES;
-  return load_refuse_unlike(options->file, options->other);
+  return 0;
 }
 
 /* ---- serving ---- */
@@ -70,6 +70,7 @@ static wn_status serve(const struct report_options *options, struct live *live) 
                    &(struct server_options){.address = options->listen ? options->listen : "127.0.0.1",
                                             .port = options->port,
                                             .head = page_head(options, address, true),
+                                            .before = options->other,
                                             .file = options->file});
   free(address);
   if (error) return error;
@@ -88,7 +89,9 @@ static wn_status serve(const struct report_options *options, struct live *live) 
 /* A time after the end of a trace is wrong, unless the program still runs. */
 static wn_status check_time(const struct report_options *options, const struct live *live) {
   const struct when_asked *when = &options->when[0];
-  if (live->followed || when->at != AT_TIME || when->ns <= live->recording->samples->end_ns) return WN_OK;
+  wn_status error = load_check_moment(options, 0, live->recording, options->file);
+  if (error || live->followed || when->at != AT_TIME || when->ns <= live->recording->samples->end_ns)
+    return error;
   return load_refuse_time(options, live->recording->samples->end_ns);
 }
 
@@ -109,6 +112,7 @@ int command_view(int argc, char **argv) {
   if (!input_open(&input, options.file)) return recording_free(before), fail_job("%s", wn_last_error());
   wn_status error = live_open(&live, input_path(&input), &options.recording, before);
   if (!error) error = load_check_grouping(&options, live.recording, options.file);
+  if (!error) error = load_refuse_unlike(options.other, before, options.file, live.recording);
   if (!error) error = check_time(&options, &live);
   if (!error && before) load_warn_of_pair(options.other, before, options.file, live.recording);
   if (!error && before) load_say_missing(options.other, source_damage(before->samples->source));
