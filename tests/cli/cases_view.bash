@@ -69,6 +69,8 @@ the_server_compares_two_runs() {
   make named t
   view before t
   grep -q ' shows t compared with before; ' served || fail "$(cat served)"
+  status 200 "$url"
+  grep -q 'As text: winnow diff before t<' body || fail 'without scripts the page does not name both'
   local request
   for request in view=head $'view=compare\nagainst=before\nmeasure=allocated' $'view=flame\nwhere=size > 10\nagainst=before' $'view=compare\nagainst=1ms'; do
     printf '%s\n' "$request" >request
