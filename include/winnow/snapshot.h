@@ -34,7 +34,7 @@ WN_API wn_status wn_heap_snapshot(wn_domain *domain, const char *path);
 /* A step of a path: a root first, and then blocks. Blocks of one type that follow each other and have
  * no name, as in a list, are one step. The texts are valid until the visit of the step returns. */
 typedef struct wn_path_step {
-  const char *type;  /* of the block; of the root what it is: "global", "handle in" (name: a function), ... */
+  const char *type;  /* of the block; of the root "global", "handle in" (name: a function), ... */
   const char *name;  /* what the hook `describe` says of the block, or the root's name; NULL: nothing */
   const char *field; /* that leads here from the step before, by the hook field_name; NULL: no name */
   size_t index;      /* that field's number */

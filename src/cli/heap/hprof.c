@@ -266,8 +266,8 @@ static void put(struct writing *of, uint64_t number, int bytes) {
 
 static void put_id(struct writing *of, uint64_t id) { put(of, id, ID_BYTES); }
 
-/* The end of the file never is a hole, for a record follows. A hole that would end behind the largest
- * offset of a file is written, which makes an error of the stream. */
+/* The end of the file never is a hole, for a record follows. A hole that would end behind the
+ * largest offset of a file is written, which makes an error of the stream. */
 static void put_zeros(struct writing *of, uint64_t count) {
   static const char zeros[4096];
   of->at += count;

@@ -241,9 +241,9 @@ void wn_scope_poison(wn_domain *domain, const wn_value *mark) {
 }
 
 /* An escape takes the first slot of the scope, and moves the mark. In a program compiled without
- * WN_DEBUG that is the slot of the scope's first handle, and here one of the name: so as many of the
- * first handles as there were escapes are refused here, too. A scope near the end of all slots has no
- * name. */
+ * WN_DEBUG that is the slot of the scope's first handle, and here one of the name: so as many of
+ * the first handles as there were escapes are refused here, too. A scope near the end of all slots
+ * has no name. */
 void wn_check_escape(const wn_scope *scope, wn_ref ref) {
   wn_check_handle(scope->domain, ref, "wn_escape");
   struct domain_thread *thread = scope->domain->running;
