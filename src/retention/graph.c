@@ -239,6 +239,7 @@ static bool load_roots(struct loading *loading) {
 static bool make_nodes(struct loading *loading) {
   struct graph *graph = loading->graph;
   size_t first = NODE_HOLDERS + graph->holder_count, count = first + loading->block_count;
+  if (count >= NOWHERE) return false;
   graph->first_block = (uint32_t)first;
   graph->node_count = (uint32_t)count;
   for (size_t i = 0; i < graph->description_count; i++) graph->descriptions[i].node += graph->first_block;
