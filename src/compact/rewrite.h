@@ -11,7 +11,7 @@
 
 struct rewrite {
   /* Set before rewrite_begin. */
-  const char *name; /* of the trace, for people */
+  const char *name; /* of the trace, in messages */
   const char *history;
   uint64_t run_id; /* of the trace */
   /* Set by rewrite_begin. */

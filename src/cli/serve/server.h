@@ -40,7 +40,7 @@ struct server_options {
   const char *address; /* to listen on */
   unsigned port;       /* 0: any free one */
   struct html_head head;
-  const char *before, *file; /* the trace, for people; and that which is compared with it, or NULL */
+  const char *before, *file; /* how messages name the trace; and that which is compared with it, or NULL */
 };
 
 /* Starts it in threads of its own. The threads have the signal mask of the caller. The live
