@@ -55,8 +55,9 @@ sub planned {
 
 sub kill_ship {
   select undef, undef, undef, 0.01 until -s "$folder/pid";
-  kill 'KILL', content('pid');
-  unlink "$folder/pid";
+  my $pid = content('pid');
+  unlink "$folder/pid"; # first: the next process may write its own as soon as this one is gone
+  kill 'KILL', $pid;
 }
 
 sub insert {
