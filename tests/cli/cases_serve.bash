@@ -413,6 +413,20 @@ prometheus_accepts_the_metrics() {
   done
 }
 
+# Of samples that are left out of memory the rate is not lower.
+the_rate_in_metrics_is_that_of_the_process() {
+  need curl
+  need jq
+  local rate served
+  make many t 20000
+  rate=$("$winnow" info --json t | jq .rate)
+  serve_freely --samples 1000 t
+  gets 200 metrics
+  served=$(sed -n 's/^winnow_rate{.*} //p' body)
+  awk -v a="$rate" -v b="$served" 'BEGIN { exit !(b > 0 && (a / b - 1) ^ 2 < 1e-12) }' || fail "the rate is $rate, and $served is served"
+  end_view
+}
+
 serving_goes_on_beside_a_hundred_connections() {
   need curl
   need perl

@@ -176,6 +176,7 @@ wn_status samples_thin(struct samples *samples, double share, uint64_t seed) {
       !samples_complete_lives(samples))
     return error_set(WN_ENOMEM, "not enough memory to thin the samples");
   for (size_t i = 0; i < samples->rate_change_count; i++) samples->rate_changes[i].rate *= share;
+  samples->rate_share = (samples->rate_share > 0 ? samples->rate_share : 1) * share;
   samples->sampled_blocks = thin.blocks;
   samples->promotions = thin.promotions;
   if (!samples_count_cut(samples)) return error_set(WN_ENOMEM, "not enough memory to thin the samples");

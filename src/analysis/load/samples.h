@@ -110,6 +110,7 @@ struct samples {
   uint16_t rate_count;
   struct rate_change *rate_changes; /* in order of time */
   size_t rate_change_count;
+  double rate_share;   /* the part of the trace's rates that samples_thin left; 0: all */
   struct span *asleep; /* when nothing was sampled (asleep.h), in order of time */
   size_t asleep_count;
   double asleep_share; /* of the time of all processes: in which they sampled nothing */

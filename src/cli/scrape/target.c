@@ -133,8 +133,9 @@ static void note_facts(struct target *target) {
   uint64_t cost_ns, processor_ns;
   samples_cost(samples, &cost_ns, &processor_ns);
   target->cost = processor_ns ? (double)cost_ns / (double)processor_ns : -1;
-  target->rate = samples->rate_change_count ? samples->rate_changes[samples->rate_change_count - 1].rate
-                                            : source_run(samples->source)->rate;
+  double rate = samples->rate_change_count ? samples->rate_changes[samples->rate_change_count - 1].rate
+                                           : source_run(samples->source)->rate;
+  target->rate = samples->rate_share > 0 ? rate / samples->rate_share : rate; /* that of the process */
   if (lost > target->lost_records)
     target->lost_records = lost; /* a counter: records that say so may be dropped */
 }
