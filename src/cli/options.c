@@ -508,6 +508,7 @@ void options_print(FILE *out, unsigned command) {
     snprintf(names, sizeof names, "%s--%s %s", letter, rows[i].name,
              rows[i].argument ? rows[i].argument : "");
     fprintf(out, "  %-*s", HELP_COLUMN - 2, names);
+    if (strlen(names) > HELP_COLUMN - 3) fprintf(out, "\n%*s", HELP_COLUMN, "");
     for (const char *line = rows[i].help; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
       fprintf(out, "%*s%.*s\n", line == rows[i].help ? 0 : HELP_COLUMN, "", (int)strcspn(line, "\n"), line);
   }

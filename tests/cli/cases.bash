@@ -612,6 +612,7 @@ help_is_everywhere() {
     succeeds $command --help
     cmp -s first out || fail "'help $command' and '$command --help' differ"
     [ "$(awk 'length > 100' out)" = "" ] || fail "help $command has long lines"
+    ! grep -E '^ .*--[a-z-]+ [A-Z|]+[a-z]' out || fail "help $command: a value and its text are one word"
   done
   succeeds help record
   for kind in static 32-bit set-uid musl sanitizer 'malloc of their own'; do says "cannot record.*$kind"; done
