@@ -65,10 +65,9 @@ typedef struct wn_heap_hooks {
    * compaction have left it there (two cycles, if max_overhead is 1000000), or the collector has
    * spent its half of the processor time. The program may let something go, such as a cache, or end
    * some of its work; otherwise it goes on as soft_limit_bytes says, until there is no memory.
-   * Called once for
-   * each excess: again after the heap was below the limit, or when it has grown by a tenth. Called
-   * where finalisers run, at wn_poll for example, and outside all callbacks; by the first
-   * domain that comes there. The hook may use the heap, raise, and leave by longjmp. */
+   * Called once for each excess: again after the heap was below the limit, or when it has grown by a
+   * tenth. Called where finalisers run, at wn_poll for example, and outside all callbacks; by the
+   * first domain that comes there. The hook may use the heap, raise, and leave by longjmp. */
   void (*over_limit)(wn_domain *domain, size_t used_bytes, size_t limit_bytes, void *context);
   /* See wn_visit. Also called for a domain that the language has not set up yet (wn_domain_data is
    * NULL). */

@@ -35,8 +35,8 @@ WN_API wn_status wn_trace_start(wn_domain *domain, const char *path, const wn_me
 /* The same if the environment variable WINNOW_TRACE names a file. WINNOW_RATE sets the rate
  * (default: 1e-4), WINNOW_DEPTH the largest number of frames and WINNOW_SEED the seed. If the
  * variable is not set, `*trace` is NULL and the result is WN_OK; so it is in set-user-ID programs,
- * which ignore the environment, and under `winnow record`, which asks for a trace of malloc's heap.
- * */
+ * which ignore the environment, and under `winnow record`, which asks for a trace of malloc's
+ * heap. */
 WN_API wn_status wn_trace_if_requested(wn_domain *domain, wn_trace **trace);
 
 /* Ends a trace; called in a domain that takes part. The file is complete, and `trace` is freed,
