@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <winnow/events.h>
 #include <winnow/marshal.h>
+#include <winnow/snapshot.h>
 #include <winnow/trace.h>
 #include <winnow/weak.h>
 
@@ -25,7 +26,7 @@ static struct {
   wn_join *join;
   wn_trace *trace;
   wn_gc_listener *listener;
-  char path[64];
+  char path[64], snapshot[64];
 } with;
 
 static void body(wn_domain *domain, void *argument) { (void)domain, (void)argument; }
@@ -108,6 +109,11 @@ static bool metrics_begin(wn_domain *d) { return !wn_gc_metrics_begin(d); }
 static bool metrics(wn_domain *d) { return !wn_gc_metrics(d, with.file); }
 static bool metrics_end(wn_domain *d) { return !wn_gc_metrics_end(d); }
 static bool trace_start(wn_domain *d) { return !wn_trace_start(d, with.path, NULL, &with.trace); }
+static void see(const wn_gc_block *block, void *context) { (void)block, (void)context; }
+static void step(void *context, const wn_path_step *path_step) { (void)context, (void)path_step; }
+static bool walk(wn_domain *d) { return !wn_gc_walk(d, see, NULL); }
+static bool snapshot(wn_domain *d) { return !wn_heap_snapshot(d, with.snapshot); }
+static bool block_path(wn_domain *d) { return !wn_block_path(d, with.other, step, NULL); }
 static bool trace_stop(wn_domain *d) { return !wn_trace_stop(d, with.trace); }
 
 /* Each function of the public headers whose comment says that it may collect. `before` and `after`
@@ -160,6 +166,9 @@ static const struct {
     {"wn_gc_metrics_begin", metrics_begin, NULL, metrics_end},
     {"wn_gc_metrics", metrics, metrics_begin, metrics_end},
     {"wn_gc_metrics_end", metrics_end, metrics_begin, NULL},
+    {"wn_gc_walk", walk, NULL, NULL},
+    {"wn_heap_snapshot", snapshot, NULL, NULL},
+    {"wn_block_path", block_path, NULL, NULL},
     {"wn_trace_start", trace_start, NULL, trace_stop},
     {"wn_trace_stop", trace_stop, trace_start, NULL},
 };
@@ -292,6 +301,7 @@ int main(void) {
   char folder[] = "/tmp/test_stress_XXXXXX";
   if (!mkdtemp(folder)) return 1;
   snprintf(with.path, sizeof with.path, "%s/trace", folder);
+  snprintf(with.snapshot, sizeof with.snapshot, "%s/snapshot", folder);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_call_that_may_collect_moves_young_blocks),
       cmocka_unit_test(each_call_that_may_collect_moves_old_blocks),
@@ -299,7 +309,7 @@ int main(void) {
       cmocka_unit_test(an_old_place_is_not_used_again_soon),
   };
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
-  unlink(with.path);
+  unlink(with.path), unlink(with.snapshot);
   rmdir(folder);
   return failed;
 }

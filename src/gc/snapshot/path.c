@@ -10,7 +10,7 @@
 #include "gc/collect/collector.h"
 #include "gc/domains/caller.h"
 #include "gc/domains/debug.h"
-#include "gc/domains/safepoint.h"
+#include "gc/domains/stress.h"
 #include "gc/events/hooks.h"
 #include "gc/snapshot/holders.h"
 #include "gc/snapshot/types.h"
@@ -242,7 +242,7 @@ static wn_value block_of(struct wn_heap *heap, const struct goal *goal) {
 
 static wn_status find_path(wn_domain *domain, const struct goal *goal, wn_path_visit *visit, void *context) {
   struct search search = {.heap = domain->heap, .excluded = goal->profile ? NULL : goal->ref.slot};
-  while (!world_stop(domain, STOP_REQUEST)) {}
+  stress_world_stop(domain, STOP_REQUEST);
   major_collect_stopped(domain, COLLECT_MINOR);
   helpers_pause(domain->heap);
   search.target = block_of(domain->heap, goal);

@@ -16,7 +16,7 @@
 #include "gc/collect/collector.h"
 #include "gc/domains/caller.h"
 #include "gc/domains/debug.h"
-#include "gc/domains/safepoint.h"
+#include "gc/domains/stress.h"
 #include "gc/events/hooks.h"
 #include "gc/snapshot/holders.h"
 #include "gc/snapshot/samples.h"
@@ -138,7 +138,7 @@ static bool find_extents(struct snapshot *of) {
 static wn_status take(struct wn_domain *domain, struct snapshot *of) {
   struct wn_heap *heap = domain->heap;
   long copy = -1;
-  while (!world_stop(domain, STOP_REQUEST)) {}
+  stress_world_stop(domain, STOP_REQUEST);
   major_collect_stopped(domain, COLLECT_MINOR);
   helpers_pause(heap);
   domains_flush_pools(heap);
