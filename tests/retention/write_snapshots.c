@@ -284,6 +284,21 @@ static void write_empty(void) {
   end();
 }
 
+/* A list whose elements are larger than its blocks; the last one has none. */
+static void write_list(void) {
+  begin("list.heap", 7, 1000, "program");
+  root(1, "list", 0x10000);
+  for (uintptr_t i = 0; i < 360; i++) {
+    uintptr_t at = 0x10000 + 0x100 * i;
+    block(at, CHAIN, SHAPE_SCANNED, 2);
+    if (i == 359) break;
+    snapshot_edge(&writer, 0, at + 0x20);
+    snapshot_edge(&writer, 1, at + 0x100);
+    block(at + 0x20, DATA, SHAPE_RAW, 9);
+  }
+  end();
+}
+
 static void write_sizes(const char *name, uint64_t process, uint64_t seconds, const char *command,
                         const uint64_t words[4]) {
   begin(name, process, seconds, command);
@@ -312,6 +327,7 @@ int main(int count, char **arguments) {
   write_long();
   write_many();
   write_empty();
+  write_list();
   for (uint64_t seed = 1; seed <= (count > 1 ? strtoul(arguments[1], NULL, 10) : 6); seed++)
     write_random(seed);
   return 0;

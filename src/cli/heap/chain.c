@@ -3,22 +3,31 @@
 
 enum { STEP_COLUMNS = 36 };
 
+/* The block below a block of a run that may be the next: of its type, with half of what it holds; or, if
+ * the run has begun, the only one of its type. So the last blocks of a list, which hold less than their
+ * elements do, are of the run, and a tree with two branches is none. */
+static uint32_t one_of_type(const struct heap_file *file, uint32_t node, bool begun) {
+  const struct graph *graph = &file->graph;
+  const struct dominators *of = &file->dominators;
+  uint32_t found = NOWHERE, count = 0;
+  for (uint32_t child = of->nodes[node].child; child != NOWHERE; child = of->nodes[child].sibling) {
+    if (graph_type(graph, child) != graph_type(graph, node) || graph_description(graph, child)) continue;
+    if (2 * of->nodes[child].retained >= of->nodes[node].retained) return child;
+    found = child;
+    count++;
+  }
+  return begun && count == 1 ? found : NOWHERE;
+}
+
 /* The next block of a run, to which the same field leads from each; NOWHERE: there is none. *field
  * is NOWHERE at the begin of a run. */
 static uint32_t next_of_run(const struct heap_file *file, uint32_t node, uint32_t *field) {
-  const struct graph *graph = &file->graph;
-  const struct dominators *of = &file->dominators;
-  if (node < graph->first_block || graph_description(graph, node)) return NOWHERE;
-  for (uint32_t child = of->nodes[node].child; child != NOWHERE; child = of->nodes[child].sibling) {
-    if (2 * of->nodes[child].retained < of->nodes[node].retained) continue;
-    if (graph_type(graph, child) != graph_type(graph, node) || graph_description(graph, child))
-      return NOWHERE;
-    uint32_t by = graph_field_to(graph, node, child);
-    if (*field != NOWHERE && *field != by) return NOWHERE;
-    *field = by;
-    return child;
-  }
-  return NOWHERE;
+  if (node < file->graph.first_block || graph_description(&file->graph, node)) return NOWHERE;
+  uint32_t child = one_of_type(file, node, *field != NOWHERE);
+  uint32_t by = child == NOWHERE ? NOWHERE : graph_field_to(&file->graph, node, child);
+  if (child == NOWHERE || (*field != NOWHERE && *field != by)) return NOWHERE;
+  *field = by;
+  return child;
 }
 
 static void enter_run(struct below *below, uint32_t node) {
