@@ -166,6 +166,9 @@ static int set_format(struct report_options *options, const char *text) {
   char choice[256];
   for (int i = 0; i < FORMATS; i++)
     if (!strcmp(text, format_name(i))) return options->format = &format_kinds[i], 0;
+  if (!strcmp(text, "heapsnapshot") || !strcmp(text, "hprof"))
+    return fail_usage(options->command, "--format %s: winnow heap --output NAME.%s SNAPSHOT writes it", text,
+                      text);
   write_choice(choice, format_name, FORMATS);
   return fail_usage(options->command, "--format %s: it must be %s", text, choice);
 }

@@ -50,7 +50,7 @@ static int load(struct heap_file *file, int descriptor) {
     return fail_job("%s: it is a trace, and no heap snapshot: see winnow report", file->name);
   if (error) return fail_job("%s: %s", file->name, error_text());
   if (!file->graph.complete && file->graph.first_block == file->graph.node_count)
-    return fail_job("%s: the file ends before its first block", file->name);
+    return fail_job("%s: the file is cut or damaged before its first block", file->name);
   return compute(file);
 }
 
