@@ -12,8 +12,9 @@ const char *holder_name(const struct graph *graph, uint32_t node, char name[NAME
       [HOLDER_PINS] = "pins",       [HOLDER_SCOPES] = "handles",
   };
   static const char *const named[HOLDER_KINDS] = {
-      [HOLDER_HANDLES] = "root",         [HOLDER_ROOTS] = "root", [HOLDER_GLOBALS] = "global",
-      [HOLDER_FINALISERS] = "finaliser", [HOLDER_PINS] = "pin",   [HOLDER_SCOPES] = "handles in",
+      [HOLDER_HANDLES] = "root \"%s\"%s",   [HOLDER_ROOTS] = "root \"%s\"%s",
+      [HOLDER_GLOBALS] = "global \"%s\"%s", [HOLDER_FINALISERS] = "finaliser \"%s\"%s",
+      [HOLDER_PINS] = "pin \"%s\"%s",       [HOLDER_SCOPES] = "handles in %s()%s",
   };
   const struct graph_holder *holder = &graph->holders[node - NODE_HOLDERS];
   char domain[32] = "";
@@ -22,7 +23,7 @@ const char *holder_name(const struct graph *graph, uint32_t node, char name[NAME
     snprintf(name, NAME_MOST, "%s%s%s", kinds[holder->kind],
              holder->kind == HOLDER_GLOBALS ? " without a name" : "", domain);
   else
-    snprintf(name, NAME_MOST, "%s \"%s\"%s", named[holder->kind], holder->name, domain);
+    snprintf(name, NAME_MOST, named[holder->kind], holder->name, domain);
   return name;
 }
 

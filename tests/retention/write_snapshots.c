@@ -299,6 +299,18 @@ static void write_list(void) {
   end();
 }
 
+/* Handles of functions, in one domain and in another. */
+static void write_scopes(void) {
+  begin("scopes.heap", 7, 1000, "program");
+  snapshot_holder(&writer, 1, HOLDER_SCOPES, 0, "serve");
+  snapshot_root(&writer, 1, 0x10000);
+  snapshot_holder(&writer, 2, HOLDER_SCOPES, 3, "serve");
+  snapshot_root(&writer, 2, 0x20000);
+  block(0x10000, DATA, SHAPE_RAW, 9);
+  block(0x20000, DATA, SHAPE_RAW, 9);
+  end();
+}
+
 static void write_sizes(const char *name, uint64_t process, uint64_t seconds, const char *command,
                         const uint64_t words[4]) {
   begin(name, process, seconds, command);
@@ -328,6 +340,7 @@ int main(int count, char **arguments) {
   write_many();
   write_empty();
   write_list();
+  write_scopes();
   for (uint64_t seed = 1; seed <= (count > 1 ? strtoul(arguments[1], NULL, 10) : 6); seed++)
     write_random(seed);
   return 0;
