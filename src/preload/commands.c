@@ -11,19 +11,25 @@
 struct control process_control;
 _Atomic(bool) commands_have_budget;
 
-/* A tenth of a second or so. A store takes a microsecond or two. */
-#define BEAT_CYCLES ((uint64_t)1 << 28)
+#define BEAT cycles_of_us(100000)
 
-/* A millisecond or two: between two looks at what is asked, and whether a time is over. A look takes
- * half a microsecond. */
-#define LOOK_CYCLES ((uint64_t)1 << 22)
+/* Between two looks at what the budget allows. The processor time is asked for less often: the system adds up
+ * that of all threads. */
+#define LOOK      cycles_of_us(1500)
+#define PROCESSOR cycles_of_us(100000)
 
-/* The processor time is asked for less often: the system adds up that of all threads. */
-#define PROCESSOR_CYCLES (64 * LOOK_CYCLES)
+/* Between two looks at what is asked, and whether a time is over: a quarter of the time since a command
+ * asked last, from LOOK to this. So the commands of a script are answered in milliseconds; and a program that
+ * sleeps nearly all the time, in which a look takes some 20 us, as its caches are cold, looks seldom. */
+#define LOOK_LONGEST cycles_of_us(200000)
+enum { LOOK_PART = 4 };
 
 /* Of the thread that holds the control page. */
 static struct budget budget;
 static uint64_t processor_due;
+
+/* In cycles. */
+static _Atomic(uint64_t) look_due, asked_last, publication_due;
 
 /* Written once by the thread that starts, or by a forked child while it is alone. */
 static struct recorder *_Atomic recorder;
@@ -52,7 +58,7 @@ static bool budget_changes(struct recorder *active) {
   uint64_t cycles = cost_now();
   struct cost cost = cost_until_now();
   if (cycles < processor_due && !budget_is_spent(&budget, cost.sampling_ns)) return false;
-  processor_due = cycles + PROCESSOR_CYCLES;
+  processor_due = cycles + PROCESSOR;
   struct budget_time now = time_of(active, &cost);
   return budget_follow(&budget, &now);
 }
@@ -71,9 +77,25 @@ static void follow_budget(struct recorder *active) {
   control_let_go(&process_control);
 }
 
-static void obey(struct recorder *active) {
+/* Two threads may look at the same time: then one look is too many, or the next comes late. */
+static bool look_is_due(uint64_t now) {
+  return !now || now >= atomic_load_explicit(&look_due, memory_order_relaxed);
+}
+
+static void look_again(uint64_t now, bool asks) {
+  uint64_t asked = atomic_load_explicit(&asked_last, memory_order_relaxed);
+  if (asks || !asked) atomic_store_explicit(&asked_last, asked = now, memory_order_relaxed);
+  uint64_t wait = now > asked ? (now - asked) / LOOK_PART : 0, least = LOOK, most = LOOK_LONGEST;
+  if (wait < least) wait = least;
+  atomic_store_explicit(&look_due, now + (wait < most ? wait : most), memory_order_relaxed);
+}
+
+static void obey(struct recorder *active, uint64_t now) {
   struct control_request request;
-  if (!control_claim(&process_control, &request)) return;
+  if (!look_is_due(now)) return;
+  bool asks = control_claim(&process_control, &request);
+  look_again(now, asks);
+  if (!asks) return;
   if (request.changes) {
     take_budget(active, &request.sampling);
     sample_at(active, request.sampling.rate, request.timed ? RECORDER_RATE_TIMED : RECORDER_RATE_ASKED);
@@ -95,6 +117,7 @@ bool commands_begin(struct recorder *recording, wn_profile *sampling, const stru
 }
 
 void commands_publish(void) {
+  atomic_store_explicit(&publication_due, cost_now() + BEAT, memory_order_relaxed);
   struct recorder *active = atomic_load_explicit(&recorder, memory_order_acquire);
   if (!atomic_load_explicit(&process_control.page, memory_order_relaxed) || !active || !process_is_recorded())
     return;
@@ -111,11 +134,7 @@ void commands_publish(void) {
 }
 
 void commands_beat(void) {
-  static _Atomic(uint64_t) due;
-  uint64_t now = cost_now(), then = atomic_load_explicit(&due, memory_order_relaxed);
-  if (now >= then && atomic_compare_exchange_strong_explicit(&due, &then, now + BEAT_CYCLES,
-                                                             memory_order_relaxed, memory_order_relaxed))
-    commands_publish();
+  if (cost_now() >= atomic_load_explicit(&publication_due, memory_order_relaxed)) commands_publish();
 }
 
 void commands_end(void) { control_remove(&process_control); }
@@ -131,10 +150,10 @@ void commands_look_if_due(void) {
   static _Atomic(uint64_t) due;
   uint64_t now = cost_now(), then = atomic_load_explicit(&due, memory_order_relaxed);
   if (now && now < then) return;
-  atomic_store_explicit(&due, now + LOOK_CYCLES, memory_order_relaxed);
+  atomic_store_explicit(&due, now + LOOK, memory_order_relaxed);
   struct recorder *active = atomic_load_explicit(&recorder, memory_order_acquire);
   if (!active || !process_is_recorded()) return;
-  if (control_is_open(&process_control)) obey(active);
+  if (control_is_open(&process_control)) obey(active, now);
   if (atomic_load_explicit(&commands_have_budget, memory_order_relaxed)) follow_budget(active);
 }
 

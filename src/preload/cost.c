@@ -12,7 +12,7 @@
 #include "preload/cost.h"
 
 enum { VISITS_ADDED = 16 };
-#define VISIT_MOST ((uint64_t)1 << 18) /* some 100 us */
+#define VISIT_MOST cycles_of_us(100)
 static const double AFTERWARDS = 1.5;
 
 _Atomic(bool) cost_is_confined;
@@ -54,7 +54,8 @@ void cost_add_since(uint64_t began) {
   own.working = 0;
   own.is_beside = false;
   if (now < began) return;
-  *to += now - began < VISIT_MOST ? now - began : VISIT_MOST;
+  uint64_t most = VISIT_MOST;
+  *to += now - began < most ? now - began : most;
   if (++own.visits % VISITS_ADDED == 0) add_to_all();
 }
 

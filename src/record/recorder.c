@@ -30,14 +30,7 @@
 #include <unistd.h>
 #include <winnow/version.h>
 
-#define MEMORY_INTERVAL ((uint64_t)10 * 1000 * 1000)
-#define MEMORY_SHORTEST ((uint64_t)2 * 1000 * 1000) /* at first */
-#define MEMORY_LONGEST  ((uint64_t)1000 * 1000 * 1000)
-#define GROUP_INTERVAL  ((uint64_t)1000 * 1000 * 1000)
-
-/* Measurements, each of some 100 us, take a part of the time; one that seems to take longer than
- * MEMORY_TOOK had lost its processor. In a long run they are a thousandth of its time apart. */
-enum { MEMORY_PART = 512, MEMORY_POINTS = 1000, MEMORY_TOOK = 200000 };
+#define GROUP_INTERVAL ((uint64_t)1000 * 1000 * 1000)
 
 enum { COMMAND_MOST = 8192 };
 
@@ -101,17 +94,6 @@ static void write_memory(struct recorder *recorder, uint32_t thread, bool last, 
 
 /* ---- records in callbacks ---- */
 
-static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
-
-/* The time to the next measurement, if the last one took so long: a thirtieth of the time until now, so that
- * short programs are measured as often as long ones; but no less than needs be. */
-static uint64_t memory_interval(uint64_t time, uint64_t took) {
-  uint64_t interval = larger(time / 30, MEMORY_SHORTEST),
-           enough = larger(larger(MEMORY_INTERVAL, took * MEMORY_PART), time / MEMORY_POINTS);
-  if (interval > enough) interval = enough;
-  return interval < MEMORY_LONGEST ? interval : MEMORY_LONGEST;
-}
-
 /* Chunks that were dropped may have had the names of threads and the title. */
 static void write_names_again(struct recorder *recorder) {
   uint64_t dropped = trace_writer_dropped(recorder->writer);
@@ -122,21 +104,22 @@ static void write_names_again(struct recorder *recorder) {
   block_types_forget_names(&recorder->types);
 }
 
+static bool begin_measurement(struct recorder *recorder, uint64_t time) {
+  uint64_t cost = 0, processor = 0;
+  if (!measurements_claim(&recorder->measurements, time)) return false;
+  if (recorder->spent) recorder->spent(&cost, &processor);
+  return measurements_begin(&recorder->measurements, time, processor);
+}
+
 /* Returns the time afterwards. */
 static uint64_t write_memory_if_due(struct recorder *recorder, uint64_t time, uint32_t thread, bool may_ask) {
-  uint64_t due = atomic_load_explicit(&recorder->memory_due, memory_order_relaxed);
-  if (time < due) return time;
-  uint64_t took_last = atomic_load_explicit(&recorder->memory_took, memory_order_relaxed);
-  if (!atomic_compare_exchange_strong_explicit(&recorder->memory_due, &due,
-                                               time + memory_interval(time, took_last), memory_order_relaxed,
-                                               memory_order_relaxed))
-    return recorder_now(recorder);
+  if (!measurements_are_due(&recorder->measurements, time)) return time;
+  if (!begin_measurement(recorder, time)) return recorder_now(recorder);
   write_memory(recorder, thread, false, may_ask);
   write_names_again(recorder);
   titles_write_if_due(&recorder->titles, recorder->writer, time, thread);
   uint64_t now = recorder_now(recorder);
-  uint64_t took = now - time < MEMORY_TOOK ? now - time : MEMORY_TOOK;
-  atomic_store_explicit(&recorder->memory_took, took, memory_order_relaxed);
+  measurements_end(&recorder->measurements, time, now);
   return now;
 }
 
@@ -353,7 +336,7 @@ static wn_status open_writer(struct recorder *recorder, const struct recorder_op
       .frame = tell_frame, .module = tell_module, .place = tell_place, .context = options->callstacks};
   recorder->start_ns = run.monotonic_ns;
   recorder->pid = run.pid;
-  titles_begin(&recorder->titles, &run, MEMORY_INTERVAL);
+  titles_begin(&recorder->titles, &run);
   run.command = command_of_program(run.command);
   wn_status error = trace_writer_open(&file, &run, &source, &recorder->writer);
   metadata_unmap(command, COMMAND_MOST);

@@ -6,6 +6,7 @@
 #include "base/os.h"
 #include "base/stripe.h"
 #include "record/block_types.h"
+#include "record/measurements.h"
 #include "record/recorder.h"
 #include "record/titles.h"
 #include "trace/writer.h"
@@ -48,9 +49,8 @@ struct recorder {
   /* Written by any thread. */
   struct numbers numbers[STRIPES];
   _Alignas(STRIPE_BYTES) _Atomic(uint64_t) numbers_taken; /* by stripes */
-  _Atomic(uint64_t) memory_took;                          /* by the last measurement */
-  _Atomic(uint64_t) memory_due; /* the time of the next measurement; the thread that moves it on measures */
-  _Atomic(uint64_t) group_due;  /* the time from which on the control group is read again */
+  struct measurements measurements;
+  _Atomic(uint64_t) group_due; /* the time from which on the control group is read again */
   struct titles titles;
   _Atomic(uint64_t) hits;         /* sampled words, or a few less; counted up to HITS_COUNTED */
   _Atomic(bool) tells_of_another; /* the trace has a record of another process */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
+#define TITLE_FIRST    ((uint64_t)10 * 1000 * 1000)
 #define TITLE_INTERVAL ((uint64_t)1000 * 1000 * 1000)
 
 enum { TITLE_MOST = 256, NAME_MOST = 32 };
@@ -29,14 +30,14 @@ static uint32_t read_line(const char *path, char *text, size_t capacity) {
 
 /* ---- shared ---- */
 
-void titles_begin(struct titles *titles, const struct trace_run *run, uint64_t first_ns) {
+void titles_begin(struct titles *titles, const struct trace_run *run) {
   char name[17] = {0};
   prctl(PR_GET_NAME, name);
   titles->called =
       (struct title_state){sum_of(run->command.bytes, title_bytes(run->command.bytes, run->command.length)),
                            sum_of(name, (uint32_t)strlen(name))};
   atomic_store_explicit(&titles->told, packed(titles->called), memory_order_relaxed);
-  atomic_store_explicit(&titles->due, first_ns, memory_order_relaxed);
+  atomic_store_explicit(&titles->due, TITLE_FIRST, memory_order_relaxed);
 }
 
 void titles_write_if_new(struct titles *titles, struct trace_writer *writer, uint64_t time, uint32_t thread) {

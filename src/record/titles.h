@@ -20,8 +20,8 @@ struct titles {
   _Atomic(uint64_t) told;    /* what the trace has: a struct title_state in one word */
 };
 
-/* Called when the trace begins. The first look is due `first_ns` after that. */
-void titles_begin(struct titles *titles, const struct trace_run *run, uint64_t first_ns);
+/* Called when the trace begins. */
+void titles_begin(struct titles *titles, const struct trace_run *run);
 
 /* titles_write_if_due looks at times that double, since a title is usually set early, and at least
  * every second. titles_write_if_new looks at once. Each writes a record if title or name has

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <threads.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MB       ((size_t)1 << 20)
@@ -32,6 +33,11 @@ NOINLINE static void start_threads(pthread_t *thread, pthread_attr_t *attributes
     if (pthread_create(&thread[i], attributes, worker, NULL)) abort();
 }
 
+/* Works until a measurement is due: a program that sleeps is measured less often. */
+static void until_due(void) {
+  for (clock_t begun = clock(); clock() - begun < CLOCKS_PER_SEC * 3 / 100;) continue;
+}
+
 /* Memory is measured where the program maps. */
 NOINLINE static void measure(void) {
   *(char *)mmap(NULL, 2 * MB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) = 1;
@@ -41,7 +47,7 @@ NOINLINE static char deepen(int levels) {
   volatile char stack[10000];
   for (size_t i = 0; i < sizeof stack; i += 1000) stack[i] = 1;
   if (levels) return (char)(deepen(levels - 1) + stack[5000]);
-  usleep(30000);
+  until_due();
   measure();
   return stack[0];
 }
@@ -55,13 +61,13 @@ NOINLINE static char deepen_silently(int levels) {
 
 static void between(void) {
   deepen_silently(300);
-  usleep(30000);
+  until_due();
   puts("done");
 }
 
 static void before(void) {
   deepen_silently(300);
-  usleep(30000);
+  until_due();
   measure();
   deepen(300);
   puts("done");
@@ -91,7 +97,7 @@ static void brought(void) {
     pthread_attr_destroy(&attributes);
   }
   pthread_barrier_wait(&barrier);
-  usleep(30000);
+  until_due();
   measure();
   pthread_barrier_wait(&barrier);
   for (int i = 0; i < THREADS; i++) pthread_join(thread[i], NULL);
@@ -173,7 +179,7 @@ static void gone(void) {
   for (int i = 0; i < THREADS; i++) pthread_join(thread[i], NULL);
   void *block = mmap(NULL, 40 * MB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   memset(block, 1, 40 * MB);
-  usleep(30000);
+  until_due();
   measure();
   puts("done");
 }
@@ -181,7 +187,7 @@ static void gone(void) {
 static int c11_worker(void *argument) {
   volatile char stack[2 << 20];
   for (size_t i = 0; i < sizeof stack; i += 512) stack[i] = 1;
-  usleep(30000);
+  until_due();
   return stack[512] + *(int *)argument;
 }
 
@@ -202,10 +208,10 @@ static void c11(void) {
 
 static void *go_on_alone(void *unused) {
   (void)unused;
-  usleep(30000);
+  until_due();
   char *block = mmap(NULL, 30 * MB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   memset(block, 1, 30 * MB);
-  usleep(30000);
+  until_due();
   measure();
   puts("done");
   exit(0);
