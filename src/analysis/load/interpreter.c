@@ -21,6 +21,7 @@ struct marking {
   struct names *names;
   enum interpreter interpreter;
   uint32_t nodes, language; /* language: the module of its frames */
+  bool python_itself;       /* EXTENSIONS */
   bool *runs;               /* index: string; the module has the interpreter */
   uint8_t *within;          /* index: node; an enum within */
   bool *calls;              /* index: node; a frame of the language is further in on some stack */
@@ -124,7 +125,20 @@ static bool is_hidden(const struct marking *marking, uint32_t node, const struct
   uint8_t within = marking->within[node];
   if (is_of_language(marking, frame)) return within == PROGRAM && imports(marking, frame);
   bool outermost = marking->interpreter != INTERPRETER_PERL && is_main(marking, node, frame);
+  if (within && marking->python_itself) return true;
   return (within || (marking->calls[node] && !outermost)) && is_of_interpreter(marking, frame);
+}
+
+/* Whether each main that runs Python is Python's own: a program with the interpreter in it has another. */
+static bool is_python_itself(const struct marking *marking) {
+  bool found = false;
+  for (uint32_t node = 1; node <= marking->nodes; node++) {
+    const struct frame *frame = frame_of(marking, node);
+    if (!frame || !marking->calls[node] || !is_main(marking, node, frame)) continue;
+    if (!is_named_python(text(marking, frame->module))) return false;
+    found = true;
+  }
+  return found;
 }
 
 static bool mark(struct marking *marking) {
@@ -207,7 +221,11 @@ static wn_status mark_language(const struct samples *samples, struct names *name
   marking.within = calloc(nodes, sizeof *marking.within);
   marking.calls = calloc(nodes, sizeof *marking.calls);
   bool done = marking.runs && marking.within && marking.calls;
-  if (done) see_stacks(&marking), *found = mark(&marking);
+  if (done) {
+    see_stacks(&marking);
+    marking.python_itself = interpreter == INTERPRETER_PYTHON && is_python_itself(&marking);
+    *found = mark(&marking);
+  }
   free(marking.runs);
   free(marking.within);
   free(marking.calls);
