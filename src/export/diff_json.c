@@ -59,7 +59,24 @@ static bool both_have(const struct pair *pair, enum measure measure) {
          (json_has_measure(&pair->before, measure) && json_has_measure(&pair->after, measure));
 }
 
-static wn_status print_facts(struct json *json, const struct pair *pair) {
+/* The functions that the text names. */
+static wn_status print_named(struct json *json, const struct pair *pair, const struct regression *verdict,
+                             const struct diff_json_options *options) {
+  struct compared_tables tables;
+  const struct compared *rows[REGRESSION_NAMED];
+  wn_status error =
+      pair_compare(pair, regression_measure(verdict), options->grouping, options->extent, &tables);
+  if (error) return error;
+  size_t count = regression_rows(verdict, &tables.comparison, rows);
+  json_begin(json, "rows", '[');
+  for (size_t i = 0; i < count; i++) print_row(json, &tables.comparison, rows[i]);
+  json_end(json, ']');
+  compared_tables_destroy(&tables);
+  return WN_OK;
+}
+
+static wn_status print_facts(struct json *json, const struct pair *pair,
+                             const struct diff_json_options *options) {
   struct facts before, after;
   wn_status error = facts_find(&pair->before, &before);
   if (!error) error = facts_find(&pair->after, &after);
@@ -70,9 +87,10 @@ static wn_status print_facts(struct json *json, const struct pair *pair) {
   json_string(json, "kind", regression_word(verdict.kind));
   json_string(json, "title", regression_title(verdict.kind, pair_is_exact(pair)));
   json_string(json, "fact", changed ? fact_json_name(verdict.fact) : "");
+  if (changed) error = print_named(json, pair, &verdict, options);
   json_end(json, '}');
   json_changes(json, &before, &after, &pair->scale);
-  return WN_OK;
+  return error;
 }
 
 /* ---- shared ---- */
@@ -95,7 +113,7 @@ wn_status diff_write_json(FILE *out, const struct pair *pair, const struct diff_
     json_integer(&json, "brief_ns", pair->after.brief_ns);
     json_integer(&json, "long_ns", pair->after.long_ns);
   }
-  if (!pair->moments) error = print_facts(&json, pair);
+  if (!pair->moments) error = print_facts(&json, pair, options);
   for (int measure = 0; measure < MEASURES && !error; measure++)
     if (pair->moments ? measure == MEASURE_HELD : both_have(pair, (enum measure)measure))
       error = print_measure(&json, (enum measure)measure, pair, options);

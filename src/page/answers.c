@@ -286,6 +286,11 @@ wn_status views_table(struct answers *answers, enum measure measure, enum groupi
   return error;
 }
 
+wn_status views_pair(struct answers *answers, const struct pair **pair) {
+  *pair = &answers->pair;
+  return prepare_pair(answers, &(struct request){.against = "before"});
+}
+
 bool answers_prepare(struct answers *answers, const char *request, size_t length) {
   struct request parsed;
   char *text = strndup(request, length);

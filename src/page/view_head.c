@@ -2,6 +2,7 @@
  * `query`, which has no members: only whether there is an error. */
 #include "analysis/compare/doubts.h"
 #include "analysis/load/memory_limit.h"
+#include "analysis/report/next.h"
 #include "analysis/report/trend.h"
 #include "export/report_json.h"
 #include "page/labels.h"
@@ -86,23 +87,11 @@ static wn_status make_grown(const struct report *report, struct table *grown) {
 }
 
 /* The line with the most of what a function held itself, as "parser.c:12"; or nothing. */
-static void write_place(struct json *json, const char *name, const struct call_tree *lines,
-                        const struct strings *strings, const struct label *function) {
-  const struct group *most = NULL;
-  char text[LABEL_TEXT_MOST] = "";
-  for (size_t i = 0; i < lines->group_count; i++) {
-    const struct group *group = &lines->groups[i];
-    const struct label *label = &lines->labels[group->label];
-    if (label->line && label->function == function->function && label->module == function->module &&
-        group->self.bytes.samples && (!most || group->self.bytes.total > most->self.bytes.total))
-      most = group;
-  }
-  if (most) {
-    const struct label *label = &lines->labels[most->label];
-    const char *file = strings_text(strings, label->file), *slash = strrchr(file, '/');
-    snprintf(text, sizeof text, "%s:%u", slash ? slash + 1 : file, label->line);
-  }
-  json_string(json, name, text);
+static void write_place(struct json *json, const char *name, const struct report *report,
+                        const struct call_tree *lines, const struct label *function) {
+  char place[NEXT_MOST] = "";
+  next_place(report, lines, function, place);
+  json_string(json, name, place);
 }
 
 /* What is written of the functions that held the most at the peak, themselves: those in the first
@@ -117,14 +106,16 @@ struct holders {
 /* A smaller part of the peak is not named on the page. */
 static const double least_named = 0.1;
 
+/* Whether the largest has a name on the page. */
+static bool is_large(const struct holders *holders) {
+  const struct group *first = holders->largest[0];
+  return first && first->self.bytes.total >= least_named * holders->table->tree.nodes[0].total.bytes.total;
+}
+
 /* The paths by line may be many, and are made only if a function has a name on the page. */
 static wn_status make_lines(struct holders *holders, const struct verdict *verdict) {
-  const struct report *report = holders->report;
-  const struct group *first = holders->largest[0];
-  if (!verdict->culprits &&
-      !(first && first->self.bytes.total >= least_named * holders->table->tree.nodes[0].total.bytes.total))
-    return WN_OK;
-  return report_table(report, MEASURE_HELD, BY_LINE, TABLE_SUMS, &holders->lines);
+  if (!verdict->culprits && !is_large(holders)) return WN_OK;
+  return report_table(holders->report, MEASURE_HELD, BY_WHOLE_LINE, TABLE_SUMS, &holders->lines);
 }
 
 static wn_status make_holders(struct answers *answers, const struct verdict *verdict,
@@ -156,7 +147,7 @@ static void write_holder(struct json *json, struct holders *holders, const struc
   json_estimate(json, "bytes", &bytes);
   if (holders->grown.details & TABLE_GROWTH)
     json_string(json, "trend", trend_of(holders->table, &holders->grown, group, SITES_BY_SELF, verdict));
-  write_place(json, "place", &holders->lines.tree, holders->report->names->strings,
+  write_place(json, "place", holders->report, &holders->lines.tree,
               &holders->table->tree.labels[group->label]);
   json_end(json, '}');
 }
@@ -173,6 +164,36 @@ static void write_held(struct json *json, const struct holders *holders, const s
   json_estimate(json, NULL, &bytes);
 }
 
+/* The step after a verdict on what was allocated, whose tables no view before has made. */
+static wn_status write_next_of_allocated(const struct holders *holders, const struct verdict *verdict,
+                                         struct json *json) {
+  char text[NEXT_MOST] = "";
+  struct table table, lines;
+  const struct group *largest[HOLDERS + 1] = {NULL};
+  wn_status error = report_table(holders->report, MEASURE_ALLOCATED, BY_FUNCTION, TABLE_SUMS, &table);
+  if (error) return error;
+  for (size_t i = 0; i < table.tree.group_count; i++) rank(largest, &table.tree.groups[i]);
+  error = report_table(holders->report, MEASURE_ALLOCATED, BY_WHOLE_LINE, TABLE_SUMS, &lines);
+  if (!error) {
+    next_step(holders->report, verdict, largest[0] ? table_label(&table, largest[0]) : NULL, &lines.tree,
+              text);
+    table_destroy(&lines);
+    json_string(json, "next", text);
+  }
+  table_destroy(&table);
+  return error;
+}
+
+static wn_status write_next(const struct holders *holders, const struct verdict *verdict, struct json *json) {
+  char text[NEXT_MOST];
+  const struct group *first = holders->largest[0];
+  if (next_measure(verdict) == MEASURE_ALLOCATED) return write_next_of_allocated(holders, verdict, json);
+  next_step(holders->report, verdict, is_large(holders) ? table_label(holders->table, first) : NULL,
+            &holders->lines.tree, text);
+  json_string(json, "next", text);
+  return WN_OK;
+}
+
 /* The functions that held the most, with their trends, and the lines of these and of the culprits,
  * with what these held. */
 static wn_status write_holders(struct answers *answers, const struct verdict *verdict, struct json *json) {
@@ -185,15 +206,21 @@ static wn_status write_holders(struct answers *answers, const struct verdict *ve
     json_end(json, ']');
     json_begin(json, "places", '[');
     for (size_t i = 0; i < verdict->culprits; i++)
-      write_place(json, NULL, &holders.lines.tree, answers->report.names->strings,
-                  &verdict->culprit[i].function);
+      write_place(json, NULL, holders.report, &holders.lines.tree, &verdict->culprit[i].function);
     json_end(json, ']');
     json_begin(json, "held", '[');
     for (size_t i = 0; i < verdict->culprits; i++) write_held(json, &holders, &verdict->culprit[i].function);
     json_end(json, ']');
+    error = write_next(&holders, verdict, json);
   }
   free_holders(&holders);
   return error;
+}
+
+static wn_status write_comparison(struct answers *answers, struct json *json) {
+  const struct pair *pair;
+  wn_status error = views_pair(answers, &pair);
+  return error ? error : views_regression(pair, json);
 }
 
 /* ---- shared ---- */
@@ -244,6 +271,8 @@ wn_status view_totals(struct answers *answers, const struct request *request, st
   if (error) return error;
   json_verdict(json, report, &verdict);
   error = write_holders(answers, &verdict, json);
+  if (!error && answers->before && !source_limits(report->samples->source)->no_callers)
+    error = write_comparison(answers, json);
   if (error) return error;
   return json_resident(json, &facts, &(struct report_json_options){.grouping = request->grouping, .top = 10});
 }

@@ -38,6 +38,12 @@ view_function view_compare, view_compared_flame;
 wn_status views_table(struct answers *answers, enum measure measure, enum grouping grouping, unsigned details,
                       struct table **table);
 
+/* Writes the member `compared`: the verdict of a comparison of two runs. WN_ENOMEM. */
+wn_status views_regression(const struct pair *pair, struct json *json);
+
+/* Has the pair of both runs ready, as they are, and stores it in *pair, which stays the answers'. WN_ENOMEM. */
+wn_status views_pair(struct answers *answers, const struct pair **pair);
+
 /* The details of the table whose tree is the graph. */
 static inline unsigned views_flame_details(const struct request *request) {
   return TABLE_TREE_ONLY | (request->fold ? TABLE_FOLDED : TABLE_SUMS);

@@ -45,6 +45,32 @@ struct regression regression_find(const struct pair *pair, const struct facts *b
   return found;
 }
 
+enum measure regression_measure(const struct regression *regression) {
+  return regression->fact == FACT_TOTALS_allocated_bytes     ? MEASURE_ALLOCATED
+         : regression->fact == FACT_TOTALS_live_at_end_bytes ? MEASURE_ALIVE
+                                                             : MEASURE_HELD;
+}
+
+size_t regression_rows(const struct regression *regression, const struct comparison *comparison,
+                       const struct compared *rows[REGRESSION_NAMED]) {
+  size_t count = 0;
+  for (size_t i = 0; i < comparison->sure_count && count < REGRESSION_NAMED; i++)
+    if ((comparison->rows[i].bytes.difference.estimate > 0) == (regression->kind == REGRESSION_WORSE))
+      rows[count++] = &comparison->rows[i];
+  return count;
+}
+
+const char *regression_label(const struct facts *after, enum fact_name name) {
+  bool at_end = name == FACT_TOTALS_held_bytes && after->report->at == AT_END;
+  return at_end ? "Held at the end" : facts_label(after, name);
+}
+
+const char *regression_reason(const struct regression *regression, const struct pair *pair) {
+  if (regression->kind != REGRESSION_UNKNOWN) return "";
+  return pair_is_partial(pair) ? "a part of a run is missing in its trace"
+                               : "the numbers are another profiler's estimates, without ranges";
+}
+
 const char *regression_word(enum regression_kind kind) {
   static const char *const words[] = {[REGRESSION_UNKNOWN] = "not_known",
                                       [REGRESSION_NONE] = "no_change",

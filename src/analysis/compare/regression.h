@@ -21,6 +21,21 @@ const enum fact_name *regression_facts(const struct report *report);
 struct regression regression_find(const struct pair *pair, const struct facts *before,
                                   const struct facts *after);
 
+/* The measure whose rows show the fact that changed. */
+enum measure regression_measure(const struct regression *regression);
+
+/* Sets `rows` to the rows that are named beside the verdict, and returns their number: those that surely changed
+ * in its direction, the largest change first. The comparison is of regression_measure. */
+enum { REGRESSION_NAMED = 2 };
+size_t regression_rows(const struct regression *regression, const struct comparison *comparison,
+                       const struct compared *rows[REGRESSION_NAMED]);
+
+/* The label of a fact of the report after, for people. */
+const char *regression_label(const struct facts *after, enum fact_name name);
+
+/* Why there is no verdict, for people; empty: there is one. */
+const char *regression_reason(const struct regression *regression, const struct pair *pair);
+
 /* "regression", for programs, and "REGRESSION", for people. Where every block was recorded, there is no
  * noise. */
 const char *regression_word(enum regression_kind kind);

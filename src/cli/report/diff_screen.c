@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LABEL = 20, NAMED = 2, VERDICT_INDENT = 21, TITLE = 40 /* but for the names */ };
+enum { LABEL = 20, VERDICT_INDENT = 21, TITLE = 40 /* but for the names */ };
 
 /* ---- the numbers ---- */
 
@@ -46,11 +46,6 @@ static void print_title(const struct diff *diff) {
   puts("\n");
 }
 
-static const char *fact_label(const struct diff *diff, enum fact_name name) {
-  if (name == FACT_TOTALS_held_bytes && diff->pair.before.at == AT_END) return "Held at the end";
-  return facts_label(&diff->after, name);
-}
-
 static void print_change(const struct diff *diff, const struct change *change, bool sure) {
   if (sure && !diff->pair.moments)
     print_percent(change, sure);
@@ -72,7 +67,7 @@ static void print_fact(const struct diff *diff, const struct diff_columns *colum
                  [DIFF_CHANGE] = fact_change_text(text, &diff->after, name, change.difference.estimate),
                  [DIFF_MARGIN] = diff_margin(margin, &change.difference)}};
   fputs("  ", stdout);
-  text_pad(stdout, fact_label(diff, name), LABEL - 2);
+  text_pad(stdout, regression_label(&diff->after, name), LABEL - 2);
   diff_print_cells(columns, &cells, sure);
   print_change(diff, &change, sure);
 }
@@ -111,23 +106,16 @@ static wn_status print_numbers(const struct diff *diff) {
 
 /* ---- the verdict ---- */
 
-static void say_functions(struct paragraph *text, const struct comparison *comparison, bool worse) {
-  for (size_t i = 0, named = 0; i < comparison->sure_count && named < NAMED; i++) {
-    const struct compared *row = &comparison->rows[i];
+static void say_functions(struct paragraph *text, const struct regression *verdict,
+                          const struct comparison *comparison) {
+  const struct compared *rows[REGRESSION_NAMED];
+  size_t count = regression_rows(verdict, comparison, rows);
+  for (size_t i = 0; i < count; i++) {
     char name[REPORT_NAME_MOST], fitted[FITTED_MOST], change[40];
-    if ((row->bytes.difference.estimate > 0) != worse) continue;
-    table_name(comparison_table(comparison, row), compared_group(row), name, sizeof name);
-    say(text, "%s%s %s", named++ ? ", " : ": ",
-        name_fit_paragraph(fitted, FITTED_MOST, name, 60, VERDICT_INDENT),
-        text_change(change, row->bytes.difference.estimate));
+    table_name(comparison_table(comparison, rows[i]), compared_group(rows[i]), name, sizeof name);
+    say(text, "%s%s %s", i ? ", " : ": ", name_fit_paragraph(fitted, FITTED_MOST, name, 60, VERDICT_INDENT),
+        text_change(change, rows[i]->bytes.difference.estimate));
   }
-}
-
-/* Which measure's rows show a fact. */
-static enum measure measure_of(enum fact_name name) {
-  return name == FACT_TOTALS_allocated_bytes     ? MEASURE_ALLOCATED
-         : name == FACT_TOTALS_live_at_end_bytes ? MEASURE_ALIVE
-                                                 : MEASURE_HELD;
 }
 
 static wn_status print_verdict(const struct diff *diff) {
@@ -137,16 +125,14 @@ static wn_status print_verdict(const struct diff *diff) {
   if (diff->pair.moments) return WN_OK;
   if (verdict->kind > REGRESSION_NONE) {
     struct compared_tables tables;
-    wn_status error = diff_compare(diff, measure_of(verdict->fact), &tables);
+    wn_status error = diff_compare(diff, regression_measure(verdict), &tables);
     if (error) return error;
-    say(&text, "%s %s", fact_label(diff, verdict->fact),
+    say(&text, "%s %s", regression_label(&diff->after, verdict->fact),
         fact_change_text(change, &diff->after, verdict->fact, verdict->change.difference.estimate));
-    say_functions(&text, &tables.comparison, verdict->kind == REGRESSION_WORSE);
+    say_functions(&text, verdict, &tables.comparison);
     compared_tables_destroy(&tables);
-  } else if (verdict->kind == REGRESSION_UNKNOWN) {
-    say(&text, pair_is_partial(&diff->pair) ? "a part of a run is missing in its trace"
-                                            : "the numbers are another profiler's estimates, without ranges");
   }
+  say(&text, "%s", regression_reason(verdict, &diff->pair));
   fputs("\n  ", stdout);
   text_style(stdout, verdict->kind == REGRESSION_WORSE     ? STYLE_ALARM
                      : verdict->kind == REGRESSION_UNKNOWN ? STYLE_WARNING

@@ -88,7 +88,7 @@ static void write_suffix(struct shown_table *shown, const struct compared *row, 
   char place[PLACE_MOST];
   size_t count, length = (size_t)snprintf(suffix, size, *fate ? " (%s)" : "%s", fate);
   if (!shown->has_lines[row->after != NULL]) return;
-  const struct group *line = place_main_line(&lines->tree, table_label(table, compared_group(row)), &count);
+  const struct group *line = next_main_line(&lines->tree, table_label(table, compared_group(row)), &count);
   if (!line) return;
   place_write(view, &lines->tree, line, count, place, sizeof place);
   if ((int)text_columns(place) <= shown->columns.name - NAME_LEAST)

@@ -20,29 +20,11 @@ static bool is_file(const struct view *view, uint32_t module) {
   return *name && *name != '[';
 }
 
-static bool is_of_function(const struct label *line, const struct label *function) {
-  return line->function == function->function && line->module == function->module;
-}
-
 static bool is_of_language(const struct view *view, const struct label *label) {
   return interpreter_is_language(view->report->names, label->module);
 }
 
 /* ---- shared ---- */
-
-const struct group *place_main_line(const struct call_tree *lines, const struct label *function,
-                                    size_t *count) {
-  const struct group *best = NULL;
-  *count = 0;
-  for (size_t i = 0; i < lines->group_count; i++) {
-    const struct group *group = &lines->groups[i];
-    const struct label *label = &lines->labels[group->label];
-    if (!label->line || !group->self.bytes.samples || !is_of_function(label, function)) continue;
-    ++*count;
-    if (!best || group->self.bytes.total > best->self.bytes.total) best = group;
-  }
-  return best;
-}
 
 void place_write(const struct view *view, const struct call_tree *lines, const struct group *line,
                  size_t count, char *buffer, size_t size) {
@@ -94,7 +76,7 @@ wn_status place_of_function(const struct view *view, enum measure measure, const
   *buffer = 0;
   wn_status error = report_table(view->report, measure, BY_WHOLE_LINE, TABLE_SUMS, &lines);
   if (error) return error;
-  const struct group *line = place_main_line(&lines.tree, label, &count);
+  const struct group *line = next_main_line(&lines.tree, label, &count);
   if (line) place_write(view, &lines.tree, line, 1, buffer, size);
   table_destroy(&lines);
   return WN_OK;

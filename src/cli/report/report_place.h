@@ -2,14 +2,10 @@
 #ifndef CLI_REPORT_REPORT_PLACE_H
 #define CLI_REPORT_REPORT_PLACE_H
 
+#include "analysis/report/next.h"
 #include "cli/report/report.h"
 
 enum { PLACE_MOST = 256 };
-
-/* The line with most of a function's own bytes, in a tree by line; NULL if none is known. *count: how many
- * have some. */
-const struct group *place_main_line(const struct call_tree *lines, const struct label *function,
-                                    size_t *count);
 
 /* Writes "leak.c:11", and "leak.c:11 +2 lines" where two more of `count` lines have some. */
 void place_write(const struct view *view, const struct call_tree *lines, const struct group *line,

@@ -252,7 +252,7 @@ static void describe(struct shown_table *table, const struct shown_row *row, str
   call_tree_label(of->tree, view->report->names, group->label, what->name, sizeof what->name);
   if (table->has_lines && !row->mapped) {
     size_t count;
-    const struct group *line = place_main_line(&table->lines.tree, label, &count);
+    const struct group *line = next_main_line(&table->lines.tree, label, &count);
     if (line) place_write(view, &table->lines.tree, line, count, what->place, sizeof what->place);
     if (line && line->self.bytes.total >= ONE_LINE * group->self.bytes.total) of = &table->line, group = line;
   }

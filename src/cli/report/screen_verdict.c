@@ -2,8 +2,8 @@
  * why it is so. */
 #include "cli/report/screen_verdict.h"
 
-#include "analysis/load/rates.h"
 #include "analysis/report/heap_tool.h"
+#include "analysis/report/next.h"
 #include "cli/report/report_callers.h"
 #include "cli/report/report_name.h"
 #include "cli/report/report_place.h"
@@ -90,49 +90,14 @@ static void say_verdict_on_blocks(struct paragraph *text, const struct view *vie
   if (verdict->blocks != VERDICT_LEVEL) say_growth(text, view, verdict, verdict->blocks);
 }
 
-/* Whether the program is one that leaves its work to processes that it starts, and was recorded
- * without them. A trace says nothing of processes that were not followed, but few programs do so,
- * and all know these. */
-static bool leaves_work_to_others(const struct view *view) {
-  static const char *const programs[] = {"sh",   "bash",    "dash", "ash",      "ksh",      "zsh",   "fish",
-                                         "make", "gmake",   "time", "xargs",    "parallel", "find",  "sudo",
-                                         "su",   "timeout", "npm",  "npx",      "ctest",    "watch", "cc",
-                                         "c++",  "gcc",     "g++",  "gfortran", "ninja",    "cargo"};
-  const struct trace_run *run = source_run(view->report->samples->source);
-  const char *command = run->command.length ? run->command.bytes : "", *slash = strrchr(command, '/');
-  if (view->report->samples->process_count > 1) return false;
-  for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
-    if (!strcmp(slash ? slash + 1 : command, programs[i])) return true;
-  return false;
-}
-
-/* Ten times the rate, by the option or variable of what recorded. */
-static void say_higher_rate(struct paragraph *text, const struct view *view, const char *before,
-                            const char *after) {
-  double rate = fmin(fmax(10 * view->report->recording->rate, 1e-4), 1);
-  const struct trace_text writer = source_run(view->report->samples->source)->writer;
-  const char *option = !view->report->samples->collected ? "--rate "
-                       : writer.length                   ? "MEMTRACE_RATE="
-                                                         : "WINNOW_RATE=";
-  if (samples_follow_budget(view->report->samples))
-    say(text, "%sa larger --budget or --max-trace%s", before, after);
-  else
-    say(text, "%s%s%.1g%s", before, option, rate, after);
-}
-
 static void say_why(struct paragraph *text, const struct view *view, const struct verdict *verdict) {
   const char *tool = heap_tool_of(view->report->recording);
-  char time[32], share[32];
+  char time[32], share[32], next[NEXT_MOST];
+  next_way(view->report, verdict->kind, next);
   switch (verdict->kind) {
   case VERDICT_LEAK:
   case VERDICT_GROWING: say_growth(text, view, verdict, verdict->kind); return;
-  case VERDICT_UNDECIDED:
-    say(text, "growth is neither sure nor ruled out; record longer");
-    if (leaves_work_to_others(view))
-      say(text, ", or with -f, for the programs that it starts");
-    else if (view->report->recording->rate < 1)
-      say_higher_rate(text, view, ", or with ", "");
-    return;
+  case VERDICT_UNDECIDED: say(text, "growth is neither sure nor ruled out; %s", next); return;
   case VERDICT_LEVEL:
     if ((double)verdict->time_ns < 0.95 * (double)view->report->samples->end_ns)
       say(text, "level since %s", text_time(time, verdict->time_ns));
@@ -150,16 +115,11 @@ static void say_why(struct paragraph *text, const struct view *view, const struc
     if (!view->report->allocated.bytes.samples && view->report->recording->rate > 0)
       say(text, "it allocated next to nothing, less than %s in all; ",
           text_bytes(share, view->facts->fact[FACT_TOTALS_allocated_bytes].value.high));
-    if (leaves_work_to_others(view))
-      say(text, "record it with -f, for the programs that it starts");
-    else
-      say_higher_rate(text, view,
-                      view->report->samples->collected ? "run it again with " : "record it again with ", "");
+    say(text, "%s", next);
     return;
   case VERDICT_KEPT:
-    say(text,
-        "malloc keeps about %s that is free, among blocks that live on; try malloc_trim, or a pool for those",
-        text_bytes(share, verdict->bytes));
+    say(text, "malloc keeps about %s that is free, among blocks that live on; %s",
+        text_bytes(share, verdict->bytes), next);
     return;
   case VERDICT_UNWRITTEN:
     say(text, "at least %s of what is held was never written, and takes no memory",

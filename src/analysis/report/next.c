@@ -1,0 +1,114 @@
+/* Finds the line to begin at. Of several functions that grow it is that of the first: ORDER in culprits.c. */
+#include "analysis/report/next.h"
+
+#include "analysis/load/rates.h"
+#include "analysis/report/heap_tool.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Whether the program is one that leaves its work to processes that it starts, and was recorded
+ * without them. A trace says nothing of processes that were not followed, but few programs do so,
+ * and all know these. */
+static bool leaves_work_to_others(const struct report *report) {
+  static const char *const programs[] = {"sh",   "bash",    "dash", "ash",      "ksh",      "zsh",   "fish",
+                                         "make", "gmake",   "time", "xargs",    "parallel", "find",  "sudo",
+                                         "su",   "timeout", "npm",  "npx",      "ctest",    "watch", "cc",
+                                         "c++",  "gcc",     "g++",  "gfortran", "ninja",    "cargo"};
+  const struct trace_run *run = source_run(report->samples->source);
+  const char *command = run->command.length ? run->command.bytes : "", *slash = strrchr(command, '/');
+  if (report->samples->process_count > 1) return false;
+  for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+    if (!strcmp(slash ? slash + 1 : command, programs[i])) return true;
+  return false;
+}
+
+/* Ten times the rate, by the option or variable of what recorded. */
+static const char *higher_rate(const struct report *report, char text[64]) {
+  double rate = fmin(fmax(10 * report->recording->rate, 1e-4), 1);
+  const struct trace_text writer = source_run(report->samples->source)->writer;
+  const char *option = !report->samples->collected ? "--rate "
+                       : writer.length             ? "MEMTRACE_RATE="
+                                                   : "WINNOW_RATE=";
+  if (samples_follow_budget(report->samples)) return "a larger --budget or --max-trace";
+  snprintf(text, 64, "%s%.1g", option, rate);
+  return text;
+}
+
+/* ---- shared ---- */
+
+const struct group *next_main_line(const struct call_tree *lines, const struct label *function,
+                                   size_t *count) {
+  const struct group *best = NULL;
+  *count = 0;
+  for (size_t i = 0; i < lines->group_count; i++) {
+    const struct group *group = &lines->groups[i];
+    const struct label *label = &lines->labels[group->label];
+    if (!label->line || !group->self.bytes.samples || label->function != function->function ||
+        label->module != function->module)
+      continue;
+    ++*count;
+    if (!best || group->self.bytes.total > best->self.bytes.total) best = group;
+  }
+  return best;
+}
+
+bool next_place(const struct report *report, const struct call_tree *lines, const struct label *function,
+                char place[NEXT_MOST]) {
+  size_t count;
+  const struct group *line = next_main_line(lines, function, &count);
+  if (!line) return false;
+  const char *file = strings_text(report->names->strings, lines->labels[line->label].file),
+             *slash = strrchr(file, '/');
+  snprintf(place, NEXT_MOST, "%.200s:%u", slash ? slash + 1 : file, lines->labels[line->label].line);
+  return true;
+}
+
+void next_begin(const struct report *report, const struct call_tree *lines, const struct label *function,
+                const char *before, const char *behind, char text[NEXT_MOST]) {
+  char place[NEXT_MOST];
+  const char *name = strings_text(report->names->strings, function->function);
+  if (!next_place(report, lines, function, place))
+    snprintf(place, sizeof place, "%.80s%s", name, strlen(name) > 80 ? "..." : "");
+  snprintf(text, NEXT_MOST, "%s%.300s%s", before, place, behind);
+}
+
+void next_way(const struct report *report, enum verdict_kind kind, char text[NEXT_MOST]) {
+  char rate[64];
+  bool others = leaves_work_to_others(report);
+  const char *tool = heap_tool_of(report->recording);
+  *text = 0;
+  if (kind == VERDICT_UNDECIDED)
+    snprintf(text, NEXT_MOST, "record longer%s%s",
+             others                        ? ", or with -f, for the programs that it starts"
+             : report->recording->rate < 1 ? ", or with "
+                                           : "",
+             others || report->recording->rate >= 1 ? "" : higher_rate(report, rate));
+  if (kind == VERDICT_FEW && others)
+    snprintf(text, NEXT_MOST, "record it with -f, for the programs that it starts");
+  else if (kind == VERDICT_FEW)
+    snprintf(text, NEXT_MOST, "%s it again with %s", report->samples->collected ? "run" : "record",
+             higher_rate(report, rate));
+  if (kind == VERDICT_KEPT) snprintf(text, NEXT_MOST, "try malloc_trim, or a pool for those");
+  if (kind == VERDICT_MAPPED)
+    snprintf(text, NEXT_MOST, "%s", tool ? tool : "look at the function that mapped the most");
+}
+
+enum measure next_measure(const struct verdict *verdict) {
+  return verdict->kind == VERDICT_BRIEF ? MEASURE_ALLOCATED : MEASURE_HELD;
+}
+
+void next_step(const struct report *report, const struct verdict *verdict, const struct label *largest,
+               const struct call_tree *lines, char text[NEXT_MOST]) {
+  bool leaks = verdict->kind == VERDICT_LEAK || verdict->blocks == VERDICT_LEAK;
+  next_way(report, verdict->kind, text);
+  if (verdict->culprits)
+    next_begin(report, lines, &verdict->culprit[0].function, "look at ",
+               leaks ? ": what should free this, and when?" : ": is all of this still needed?", text);
+  else if (!*text && largest && largest->function)
+    next_begin(report, lines, largest,
+               verdict->kind == VERDICT_BRIEF ? "to allocate less, begin at "
+                                              : "to use less memory, begin at ",
+               "", text);
+}
+/* SPDX-License-Identifier: MIT */

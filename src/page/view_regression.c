@@ -1,0 +1,65 @@
+/* The verdict of a comparison, which a page of two runs begins with: as `winnow diff` prints it. */
+#include "analysis/compare/regression.h"
+#include "analysis/report/next.h"
+#include "export/report_json.h"
+#include "page/labels.h"
+#include "page/views.h"
+
+/* The functions that are named, each with its change, and the line of the first. */
+static wn_status write_functions(const struct pair *pair, const struct regression *verdict,
+                                 const struct comparison *comparison, struct json *json) {
+  const struct compared *rows[REGRESSION_NAMED];
+  size_t count = regression_rows(verdict, comparison, rows);
+  json_begin(json, "labels", '[');
+  for (size_t i = 0; i < count; i++) {
+    const struct table *table = comparison_table(comparison, rows[i]);
+    label_write(&table->tree, table->report->names, rows[i]->after ? NULL : comparison->after->report->names,
+                compared_group(rows[i])->label, json);
+  }
+  json_end(json, ']');
+  json_begin(json, "changes", '[');
+  for (size_t i = 0; i < count; i++) json_number(json, NULL, rows[i]->bytes.difference.estimate);
+  json_end(json, ']');
+  if (!count || verdict->kind != REGRESSION_WORSE || !rows[0]->after) return WN_OK;
+  struct table lines;
+  char text[NEXT_MOST];
+  wn_status error =
+      report_table(&pair->after, regression_measure(verdict), BY_WHOLE_LINE, TABLE_SUMS, &lines);
+  if (error) return error;
+  next_begin(&pair->after, &lines.tree, table_label(comparison->after, rows[0]->after), "look at ",
+             ": why is this more than before?", text);
+  json_string(json, "next", text);
+  table_destroy(&lines);
+  return WN_OK;
+}
+
+static wn_status write_change(const struct pair *pair, const struct regression *verdict,
+                              const struct facts *after, struct json *json) {
+  struct compared_tables tables;
+  wn_status error = pair_compare(pair, regression_measure(verdict), BY_FUNCTION, EXTENT_SELF, &tables);
+  if (error) return error;
+  json_string(json, "fact", regression_label(after, verdict->fact));
+  json_number(json, "change", verdict->change.difference.estimate);
+  error = write_functions(pair, verdict, &tables.comparison, json);
+  compared_tables_destroy(&tables);
+  return error;
+}
+
+/* ---- shared ---- */
+
+wn_status views_regression(const struct pair *pair, struct json *json) {
+  struct facts before, after;
+  wn_status error = facts_find(&pair->before, &before);
+  if (!error) error = facts_find(&pair->after, &after);
+  if (error) return error;
+  struct regression verdict = regression_find(pair, &before, &after);
+  json_begin(json, "compared", '{');
+  json_string(json, "kind", regression_word(verdict.kind));
+  json_string(json, "title", regression_title(verdict.kind, pair_is_exact(pair)));
+  json_string(json, "reason", regression_reason(&verdict, pair));
+  json_totals(json, &before);
+  if (verdict.kind > REGRESSION_NONE) error = write_change(pair, &verdict, &after, json);
+  json_end(json, '}');
+  return error;
+}
+/* SPDX-License-Identifier: MIT */
