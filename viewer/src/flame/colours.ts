@@ -1,8 +1,8 @@
 /* Colours of boxes: the hue says where the code is from. Functions of the program are grouped by their namespace, or by
  * their file, and those of libraries by their module. A group's hue is a hash of its name, so that it is the same in each
- * view and run, but for a step aside where a larger group has a hue that is near. At most HUES groups have one;
- * smaller ones, the C runtime and what is not known are grey. All have about one lightness and one chroma for each theme:
- * functions of a group differ by small steps of it, and states (hover, selection, match) by larger ones.
+ * view and run, but for a step aside where a larger group has that hue. At most HUES groups have one, which are evenly
+ * apart; smaller ones, the C runtime and what is not known are grey. Functions of a group differ by a shade: one of
+ * three of its lightness, other than those of the first box above it and of the box before it.
  *
  * Colours are made in OKLCH, whose lightness is what the eye sees: two hues of equal lightness
  * carry the same text equally well. A colour that sRGB cannot show loses chroma, never lightness. */
@@ -145,21 +145,14 @@ export function groupOf({ function: name, module, file }: Label): Group | null {
 /* ---- hues ---- */
 
 export const HUES = 8;
-/** How far two hues are apart if there is room, and else; degrees. */
-const APART = [40, 30, 20];
-const STEP = 4;
+const APART = 360 / HUES;
 
-/** The hue of a name, in degrees. */
-const usualHue = (name: string): number => (hash(name) / 2 ** 32) * 360;
+/** The hue of a name, in degrees: one of HUES. */
+const usualHue = (name: string): number => (hash(name) % HUES) * APART;
 
-const distance = (one: number, other: number): number => Math.abs(((one - other + 540) % 360) - 180);
-
-/** The hue next to the wanted one that is not near any that is taken: below it or above it, by turns. */
+/** The next hue from the wanted one on that is not taken. */
 function freeHue(wanted: number, taken: number[]): number {
-  for (const apart of APART)
-    for (let off = 0; off <= 180; off += STEP)
-      for (const hue of [wanted + off, wanted - off + 360]) if (taken.every((one) => distance(one, hue % 360) >= apart)) return hue % 360;
-  return wanted;
+  return taken.includes(wanted) ? freeHue((wanted + APART) % 360, taken) : wanted;
 }
 
 export interface Hued {
@@ -179,13 +172,33 @@ interface Palette {
   hued: Hued[];
   byKey: Map<string, number>;
   byLabel: (number | null)[];
+  /** Of each label. */
+  shades: number[];
 }
 let palettes = new WeakMap<Flame, Palette>();
 /** Hues that groups have in every view: those of the view that a recording opens with. */
 let usual = new Map<string, number>();
 
+/** The shades of labels. Where a label stands for the first time, it differs from what is above it and before it. */
+function shadesIn({ labels, columns: { next, label } }: Flame): number[] {
+  const shades: number[] = [];
+  const above: number[] = [];
+  label.forEach((of, node) => {
+    let before = NO_LABEL;
+    while (above.length && next[above.at(-1)!]! <= node) before = label[above.pop()!]!;
+    if (of !== NO_LABEL && shades[of] === undefined) {
+      let shade = hash(labels[of]!.text) % SHADES;
+      while (shade === shades[before] || shade === shades[label[above.at(-1)!]!]) shade = (shade + 1) % SHADES;
+      shades[of] = shade;
+    }
+    above.push(node);
+  });
+  return shades;
+}
+
 /** Which group has which hue in a graph: its groups by the area that they have in it. */
-function makePalette({ labels, columns, trail }: Flame): Palette {
+function makePalette(flame: Flame): Palette {
+  const { labels, columns, trail } = flame;
   const groups = labels.map(groupOf);
   const found = new Map<string, { group: Group; label: Label; area: number }>();
   let whole = 0;
@@ -203,7 +216,7 @@ function makePalette({ labels, columns, trail }: Flame): Palette {
   const byKey = new Map(largest.map(({ group }) => keyOf(group)).filter((key) => usual.has(key)).map((key) => [key, usual.get(key)!]));
   for (const { group } of largest) if (!byKey.has(keyOf(group))) byKey.set(keyOf(group), freeHue(usualHue(nameOf(group)), [...byKey.values()]));
   const hued = largest.map(({ group, label, area }) => ({ group, label, part: area / whole, hue: byKey.get(keyOf(group))! }));
-  return { hued, byKey, byLabel: groups.map((group) => (group ? (byKey.get(keyOf(group)) ?? null) : null)) };
+  return { hued, byKey, byLabel: groups.map((group) => (group ? (byKey.get(keyOf(group)) ?? null) : null)), shades: shadesIn(flame) };
 }
 
 /** From now on the groups of this graph have their hues in all graphs. */
@@ -230,25 +243,17 @@ export const groupName = nameOf;
 
 /* ---- fills ---- */
 
-const FILL = { light: { lightness: 0.865, chroma: 0.064 }, dark: { lightness: 0.345, chroma: 0.062 } } as const;
+const FILL = { light: { lightness: 0.878, chroma: 0.064 }, dark: { lightness: 0.33, chroma: 0.062 } } as const;
 const GREY_CHROMA = 0.006;
 const GREY_HUE = 260;
 
-/* Functions of one group differ by a shade of its hue, so that neighbours are told apart. */
-const SHADES = 5;
-const SHADE = 3; // degrees
-const LIGHTER = 0.016; // as far as text keeps its contrast
+const SHADES = 3;
+const LIGHTER = 0.036; // as far as text keeps its contrast
 
-/** The shade of a function: a number around 0. */
-export const shadeOf = (functionName: string): number =>
-  functionName === '' ? 0 : (hash(functionName) % SHADES) - (SHADES - 1) / 2;
-
-/** The fill of a function's boxes, or without a function the one that stands for its group. */
-export function hueFill(hue: number | null, scheme: Scheme, functionName = ''): Rgb {
+/** The fill of a function's boxes, or without a shade the one that stands for its group. */
+export function hueFill(hue: number | null, scheme: Scheme, shade = 1): Rgb {
   const { lightness, chroma } = FILL[scheme];
-  if (hue === null) return oklch(lightness, GREY_CHROMA, GREY_HUE);
-  const shade = shadeOf(functionName);
-  return oklch(lightness + shade * LIGHTER, chroma, hue + shade * SHADE);
+  return oklch(lightness + (shade - 1) * LIGHTER, hue === null ? GREY_CHROMA : chroma, hue ?? GREY_HUE);
 }
 
 /** Of a layer of the chart over time. The first of a hue is the strongest. */

@@ -2,6 +2,7 @@
 
 import { CALLERS, focusIn, type Flame, type Label, NO_LABEL } from '../engine/answers.ts';
 import { isRough } from '../numbers.ts';
+import { paletteIn } from './colours.ts';
 import { boxesOf, type Chain, endFrom, isOpen, keyOf, LEAST_CHAIN, type Open, textOf } from './chains.ts';
 import { Layout, NOWHERE, type Place } from './layout.ts';
 import { knownName } from './names.ts';
@@ -378,6 +379,14 @@ export class FlameData {
   /** The box of a path, or NOWHERE: that of the chain if the frame is in a folded one. */
   find(path: Path): Place {
     return this.layout.place[this.nodeOf(path)] ?? NOWHERE;
+  }
+
+  /** The hues of the boxes that have at least this width between two ends. */
+  hues(low: number, high: number, least: number): Set<number | null> {
+    const { left, right } = this.layout;
+    const { byLabel } = paletteIn(this.flame);
+    const labels = this.label.filter((_, place) => Math.min(right[place]!, high) - Math.max(left[place]!, low) >= least);
+    return new Set(Array.from(labels, (label) => byLabel[label] ?? null));
   }
 
   /** The first frame of the box whose label has a mark; NOWHERE: none has. `marks`: by label. */

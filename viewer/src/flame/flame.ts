@@ -30,6 +30,8 @@ export interface FlameCallbacks {
   onView?(view: FlameView): void;
   /** A chain of frames, by its key, is to be opened or folded. Answer with `setData`. */
   onChain?(key: string): void;
+  /** At rest, boxes of these hues are wide enough to show them, in any row. */
+  onHues?(hues: Set<number | null>): void;
   /** A drawing took so many milliseconds. */
   onDraw?(milliseconds: number): void;
 }
@@ -49,6 +51,9 @@ export interface DataOptions {
   /** Else those of functions that call. */
   terms?: Terms;
 }
+
+/** A narrower box, in px, shows no hue. */
+const LEAST_HUE = 3;
 
 /** A second opening within so many ms is the rest of a double click that has already done its work. */
 const OPEN_AGAIN = 400;
@@ -270,7 +275,10 @@ export class FlameGraph {
       matches: this.matches,
     });
     this.callbacks.onDraw?.(performance.now() - began);
-    if (!navigation.viewChanged || navigation.moving || this.stage.moving) return;
+    if (navigation.moving || this.stage.moving) return;
+    const { low, high, width } = navigation.lens;
+    this.callbacks.onHues?.(data.hues(low, high, (LEAST_HUE * (high - low)) / width));
+    if (!navigation.viewChanged) return;
     navigation.viewChanged = false;
     this.callbacks.onView?.(navigation.view);
   }

@@ -8,7 +8,7 @@
 
 import type { Flame } from '../engine/answers.ts';
 import { TONES } from './data.ts';
-import { changeFill, hueFill, mix, oklch, paletteIn, pixelOf, type Rgb, type Scheme, schemeOf, shadeOf } from './colours.ts';
+import { changeFill, hueFill, mix, oklch, paletteIn, pixelOf, type Rgb, type Scheme, schemeOf } from './colours.ts';
 
 export interface Theme {
   scheme: Scheme;
@@ -159,13 +159,13 @@ export class Fills implements Shades {
     this.tones = toneShades(theme);
     /* There are far fewer shades than labels. */
     const known = new Map<string, [usual: number, faded: number, dimmed: number]>();
-    const { byLabel } = paletteIn(flame);
-    const pixels = flame.labels.map(({ text }, label) => {
-      const hue = byLabel[label]!;
-      const key = `${shadeOf(text)} ${hue}`;
+    const palette = paletteIn(flame);
+    const pixels = palette.byLabel.map((hue, label) => {
+      const shade = palette.shades[label];
+      const key = `${shade} ${hue}`;
       let shades = known.get(key);
       if (shades === undefined) {
-        const fill = theme.forced ? theme.background : hueFill(hue, theme.scheme, text);
+        const fill = theme.forced ? theme.background : hueFill(hue, theme.scheme, shade);
         shades = [pixelOf(fill), pixelOf(fadedFill(fill, theme)), pixelOf(dimmedFill(fill, theme))];
         known.set(key, shades);
       }

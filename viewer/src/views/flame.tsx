@@ -34,6 +34,9 @@ export let graph: FlameGraph | null = null;
 export const hovered = signal<FlameBox | null>(null);
 export const selectedBox = signal<FlameBox | null>(null);
 
+/** The hues that the graph has boxes of; null: it was not drawn yet. */
+const drawn = signal<string | null>(null);
+
 /* ---- search ---- */
 
 /** Finds the text as it is, and what it matches as a regular expression. */
@@ -90,6 +93,7 @@ function make(host: HTMLElement): FlameGraph {
       onMenu: (box, point) => openMenu(box, point, chainItems(box)),
       onChain: (key) => change({ open: toggled(view.peek().open, key) }),
       onView: toView,
+      onHues: (hues) => (drawn.value = [...hues].join()),
     },
     words,
   );
@@ -264,13 +268,14 @@ export const huesAre = computed(() => {
   return answer;
 });
 
-/** What the hues stand for, the largest first. */
+/** What the hues stand for that are drawn, the largest first. */
 function Hues() {
   const { answer } = flame.value;
   void huesAre.value;
   if (!answer || comparing.value) return null;
   const chosen = split(view.value.where);
-  const { hued } = paletteIn(answer);
+  const hues = drawn.value?.split(',');
+  const hued = paletteIn(answer).hued.filter(({ hue }) => !hues || hues.includes(`${hue}`));
   const scheme = isDark.value ? 'dark' : 'light';
   return (
     <ul class="hues" aria-label={say('colours')}>

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { type Flame, type Label, NO_LABEL } from '../../src/engine/answers.ts';
-import { changeFill, contrast, groupName, groupOf, hueFill, hueIn, HUES, keepHues, mix, oklch, paletteIn, pixelOf, type Rgb, schemeOf, shadeOf } from '../../src/flame/colours.ts';
+import { changeFill, contrast, groupName, groupOf, hueFill, hueIn, HUES, keepHues, mix, oklch, paletteIn, pixelOf, type Rgb, schemeOf } from '../../src/flame/colours.ts';
 import { dimmedFill, fadedFill, hoveredFill, paletteOf } from '../../src/flame/theme.ts';
 
 const PAGES: { background: Rgb; text: Rgb }[] = [
@@ -19,7 +19,7 @@ test('text has a contrast of 4.5 on all fills and states of both themes', () => 
     const theme = paletteOf(background, text);
     const scheme = schemeOf(background);
     for (let index = 0; index < 2000; index++) {
-      const fill = hueFill((index * 7) % 360, scheme, `f${index}`);
+      const fill = hueFill((index * 7) % 360, scheme, index % 3);
       const states: [string, Rgb, Rgb][] = [
         ['fill', fill, text],
         ['number', fill, theme.muted],
@@ -39,14 +39,58 @@ test('text has a contrast of 4.5 on all fills and states of both themes', () => 
   }
 });
 
-test('functions of one group have a few shades, which differ in lightness', () => {
-  for (const scheme of ['light', 'dark'] as const)
-    for (let hue = 0; hue < 360; hue += 10) {
-      const fills = new Map(Array.from({ length: 100 }, (_, index) => `f${index}`).map((name) => [shadeOf(name), hueFill(hue, scheme, name)]));
-      const shades = [...fills].sort(([one], [other]) => one - other).map(([, fill]) => fill);
-      assert.equal(shades.length, 5);
-      for (let step = 1; step < shades.length; step++) assert.ok(contrast(shades[step - 1]!, shades[step]!) >= 1.035, `${scheme}, ${hue}: ${contrast(shades[step - 1]!, shades[step]!)}`);
-    }
+/** How far apart two colours are in OKLab: from 0.02 on an eye tells them apart beside each other. */
+function difference(one: Rgb, other: Rgb): number {
+  const lab = (colour: Rgb): number[] => {
+    const [red, green, blue] = colour.map((part) => (part <= 10 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4)) as [number, number, number];
+    const [long, medium, short] = [
+      Math.cbrt(0.4122214708 * red + 0.5363325363 * green + 0.0514459929 * blue),
+      Math.cbrt(0.2119034982 * red + 0.6806995451 * green + 0.1073969566 * blue),
+      Math.cbrt(0.0883024619 * red + 0.2817188376 * green + 0.6299787005 * blue),
+    ] as [number, number, number];
+    return [
+      0.2104542553 * long + 0.793617785 * medium - 0.0040720468 * short,
+      1.9779984951 * long - 2.428592205 * medium + 0.4505937099 * short,
+      0.0259040371 * long + 0.7827717662 * medium - 0.808675766 * short,
+    ];
+  };
+  const [from, to] = [lab(one), lab(other)];
+  return Math.hypot(...from.map((part, index) => part - to[index]!));
+}
+
+test('any two fills of a graph are told apart, of one group and of two, in light and dark', () => {
+  const names = 'abcdefgh'.split('');
+  const hues = [...paletteIn(graphOf(names.map((name, index) => [name, 100 - index]))).hued.map(({ hue }) => hue), null];
+  assert.equal(new Set(hues).size, HUES + 1);
+  for (const scheme of ['light', 'dark'] as const) {
+    const fills = hues.flatMap((hue) => [0, 1, 2].map((shade) => ({ name: `${hue}, ${shade}`, fill: hueFill(hue, scheme, shade) })));
+    for (const [place, one] of fills.entries())
+      for (const other of fills.slice(0, place)) assert.ok(difference(one.fill, other.fill) >= 0.03, `${scheme}: ${one.name} and ${other.name}: ${difference(one.fill, other.fill)}`);
+  }
+});
+
+test('a function has another shade than what calls it and what stands before it, where it stands first', () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.integer({ min: 0, max: 5 }), fc.nat(4)), { minLength: 1, maxLength: 60 }), (boxes) => {
+      /* Depths grow by one at most. */
+      const depths: number[] = [0];
+      for (const [, depth] of boxes) depths.push(Math.min(depth + 1, depths.at(-1)! + 1));
+      const next = depths.map((depth, node) => {
+        const end = depths.findIndex((other, at) => at > node && other <= depth);
+        return end < 0 ? depths.length : end;
+      });
+      const labelled = [NO_LABEL, ...boxes.map(([of]) => of)];
+      const labels = [0, 1, 2, 3, 4, 5].map((of) => label(`f${of}`, 'server', 'a.c'));
+      const { shades } = paletteIn({ labels, trail: [], columns: { next: Uint32Array.from(next), label: Uint32Array.from(labelled), bytes: new Float64Array(depths.length).fill(1) } } as unknown as Flame);
+      for (let node = 1; node < depths.length; node++) {
+        const of = labelled[node]!;
+        if (labelled.indexOf(of) < node) continue;
+        const above = depths.findLastIndex((depth, at) => at < node && depth < depths[node]!);
+        const before = depths.findLastIndex((depth, at) => at > above && at < node && depth === depths[node]!);
+        for (const beside of [above, before]) if (beside > 0) assert.notEqual(shades[of], shades[labelled[beside]!], JSON.stringify(boxes));
+      }
+    }),
+  );
 });
 
 test('the frames of selected boxes and of matches have a contrast of 3 to their fills', () => {
@@ -96,7 +140,7 @@ test('frames of the runtime and of the kernel are grey', () => {
 function graphOf(boxes: [name: string, bytes: number][]): Flame {
   const labels = boxes.map(([name]) => label('f', `libq${name}.so.1`));
   const sizes = [boxes.reduce((sum, [, bytes]) => sum + bytes, 0), ...boxes.map(([, bytes]) => bytes)];
-  return { labels, trail: [], columns: { label: Uint32Array.from([NO_LABEL, ...labels.keys()]), bytes: Float64Array.from(sizes) } } as unknown as Flame;
+  return { labels, trail: [], columns: { next: Uint32Array.from(sizes, (_, node) => (node ? node + 1 : sizes.length)), label: Uint32Array.from([NO_LABEL, ...labels.keys()]), bytes: Float64Array.from(sizes) } } as unknown as Flame;
 }
 
 const apart = (one: number, other: number) => Math.abs(((one - other + 540) % 360) - 180);
@@ -108,7 +152,7 @@ test('the eight largest groups of a graph have hues that are told apart; the oth
       const { hued, byLabel } = paletteIn(graphOf(all));
       const sizes = all.map(([, bytes]) => bytes).sort((one, other) => other - one);
       assert.deepEqual(hued.map(({ part }) => Math.round(part * sizes.reduce((sum, size) => sum + size))), sizes.slice(0, HUES));
-      for (const [place, { hue }] of hued.entries()) for (const { hue: other } of hued.slice(0, place)) assert.ok(apart(hue, other) >= 20, `${hue} ${other}`);
+      for (const [place, { hue }] of hued.entries()) for (const { hue: other } of hued.slice(0, place)) assert.ok(apart(hue, other) >= 360 / HUES, `${hue} ${other}`);
       assert.equal(byLabel.filter((hue) => hue !== null).length, Math.min(HUES, all.length));
     }),
   );
