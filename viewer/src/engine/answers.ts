@@ -171,6 +171,10 @@ export interface Totals {
   /** Those of the verdict's culprits; and what these held at the moment of `holders`: their own bytes are of the verdict's. */
   places?: string[];
   held?: Estimate[];
+  /** What to do next, as a sentence without its capital; empty: nothing. */
+  next?: string;
+  /** Of a page of two runs, without a query: the verdict of `winnow diff`. */
+  compared?: Compared;
   heap?: Heap;
   resident?: Record<string, unknown>;
   mapped?: Mapper[];
@@ -187,14 +191,28 @@ export interface Verdict {
   culprits: Culprit[];
   /** Beside a verdict on resident memory: the kind of verdict on the blocks, or "none". */
   blocks?: string;
-  /** Which tool looks into the heap of the program's runtime. */
-  tool?: string;
   /** A process of less than a second grows. */
   begun?: boolean;
   replaced?: boolean;
   freed_at_exit?: boolean;
   bytes: number;
   at_ns: number;
+}
+
+/** `verdict` of a comparison in docs/report-json.md, for people. */
+export interface Compared {
+  kind: string;
+  title: string;
+  /** Why it is not known. */
+  reason: string;
+  /** Of the run before. */
+  totals: Totals['totals'];
+  /** What decided, and its change in bytes; the functions that are named, and their changes; what to do next. */
+  fact?: string;
+  change?: number;
+  labels?: Label[];
+  changes?: number[];
+  next?: string;
 }
 
 export interface Culprit {

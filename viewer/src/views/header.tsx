@@ -18,6 +18,9 @@ const FEW = 100;
 
 const baseName = (path: string) => path.slice(path.lastIndexOf('/') + 1) || path;
 
+/** A process may be several programs, by exec. */
+const othersOf = (processes: { pid: number }[]) => `and ${numberOf(new Set(processes.map(({ pid }) => pid)).size - 1, 'other process')}`;
+
 function Program({ head: { trace } }: { head: Head }) {
   const [program = 'The program', ...rest] = trace.command;
   if (trace.title)
@@ -32,7 +35,7 @@ function Program({ head: { trace } }: { head: Head }) {
       {rest.length > 0 && (
         <span class="arguments">
           {' '}
-          <Name text={rest.join(' ')} />
+          <Name text={trace.processes ? othersOf(trace.processes) : rest.join(' ')} />
         </span>
       )}
     </h1>
@@ -112,7 +115,6 @@ function Facts({ head }: { head: Head }) {
     (trace.killed_for_memory || trace.probably_killed_for_memory) && `${trace.killed_for_memory ? '' : 'probably '}killed for memory${limit ? ` (limit ${bytes(limit)})` : ''}`,
     !trace.totals && numberOf(trace.samples, 'sampled block'),
     trace.writer && (isSnapshot(head) ? 'heap snapshot' : `by ${trace.writer}`),
-    trace.processes && `${trace.processes.length} processes`,
     running.value && 'still running',
   ].filter(Boolean);
   return (
@@ -279,12 +281,14 @@ function figuresOf(head: Head, all: Totals): FigureParts[] {
   const { limits, trace } = head;
   const { brief_share: brief, brief_ns: soon } = totals;
   const figures: FigureParts[] = [];
+  /* Of two runs, as notes. */
+  const had = (name: 'peak_bytes' | 'live_at_end_bytes' | 'allocated_bytes') => all.compared && `${bytes(all.compared.totals[name]?.estimate ?? 0)} before`;
   if (!limits.no_peak)
     figures.push({
       label: 'Peak',
       value: valueOf(totals.peak_bytes),
       off: off(totals.peak_bytes),
-      note: [!trace.totals && `${all.peak_is_one ? 'at' : 'around'} ${duration(totals.peak_at_ns)}`, totals.peak_blocks.samples && `in ${estimatedCount(totals.peak_blocks)} blocks`].filter(Boolean).join(', '),
+      note: had('peak_bytes') ?? [!trace.totals && `${all.peak_is_one ? 'at' : 'around'} ${duration(totals.peak_at_ns)}`, totals.peak_blocks.samples && `in ${estimatedCount(totals.peak_blocks)} blocks`].filter(Boolean).join(', '),
       go: () => openMoment('peak'),
     });
   if (!limits.no_end)
@@ -292,7 +296,7 @@ function figuresOf(head: Head, all: Totals): FigureParts[] {
       label: trace.processes ? 'Not freed' : running.value ? 'Now' : limits.no_peak ? 'Held' : 'At the end',
       value: valueOf(totals.live_at_end_bytes),
       off: off(totals.live_at_end_bytes),
-      note: isSnapshot(head) ? `in ${estimatedCount(totals.live_at_end_blocks)} blocks` : limits.no_peak ? 'at the moment of the profile' : noteAtEnd(head, all),
+      note: had('live_at_end_bytes') ?? (isSnapshot(head) ? `in ${estimatedCount(totals.live_at_end_blocks)} blocks` : limits.no_peak ? 'at the moment of the profile' : noteAtEnd(head, all)),
       go: () => (trace.processes ? openTab('alive') : openMoment('end')),
     });
   if (totals.allocated_bytes)
@@ -300,7 +304,7 @@ function figuresOf(head: Head, all: Totals): FigureParts[] {
       label: 'Allocated',
       value: valueOf(totals.allocated_bytes),
       off: off(totals.allocated_bytes),
-      note: trace.totals ? `in ${estimatedCount(totals.allocated_blocks)} blocks` : `${bytes(totals.allocated_bytes_per_second.estimate)} a second${head.collected ? ', without headers' : ''}`,
+      note: had('allocated_bytes') ?? (trace.totals ? `in ${estimatedCount(totals.allocated_blocks)} blocks` : `${bytes(totals.allocated_bytes_per_second.estimate)} a second${head.collected ? ', without headers' : ''}`),
       go: () => openTab('allocated'),
     });
   if (brief && soon !== undefined)
@@ -334,7 +338,7 @@ function Verdict({ head, totals }: { head: Head; totals: Totals }) {
       ))}
       {rss > 0 && (
         <div class="figure">
-          <dt>{head.trace.processes ? 'Resident sizes, summed' : 'Largest resident size'}</dt>
+          <dt>Resident at most</dt>
           <dd>
             <span class="value">{bytes(rss)}</span>
             <Resident totals={totals} />

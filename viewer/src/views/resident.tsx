@@ -20,9 +20,9 @@ function rowsOf({ parts, rss_bytes: resident }: Parts): [string, string][] {
     .map(({ text, bytes: part }) => [text, part.estimate < 0 ? `−${bytes(-part.estimate)}` : part.low === part.high ? bytes(part.estimate) : withError(part)]);
 }
 
-/** The two largest parts: "40.1 MB malloc blocks + 2.20 MB code and files …"; empty: it could not be taken apart. */
-const shortOf = ({ parts }: Parts): string =>
-  `${[...parts]
+/** When it was, and the two largest parts: "at 3.27 s: 40.1 MB malloc blocks + 2.20 MB code and files …"; empty: it could not be taken apart. */
+const shortOf = ({ parts, at_ns }: Parts): string =>
+  parts.length === 0 ? '' : `at ${duration(at_ns)}: ${[...parts]
     .sort((one, other) => Math.abs(other.bytes.estimate) - Math.abs(one.bytes.estimate))
     .slice(0, 2)
     .map(({ text, bytes: { estimate } }, index) => `${estimate < 0 ? '− ' : index ? '+ ' : ''}${bytes(Math.abs(estimate))} ${text}`)

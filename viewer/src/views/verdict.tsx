@@ -1,7 +1,7 @@
 /* The verdict, in the words of `winnow report`, with the functions that it is about and those that held the most. */
 import type { ComponentChildren } from 'preact';
-import type { Culprit, Head, Mapper, Totals, Verdict } from '../engine/answers.ts';
-import { bytes, duration, share } from '../numbers.ts';
+import type { Compared, Culprit, Head, Mapper, Totals, Verdict } from '../engine/answers.ts';
+import { bytes, changeOf, duration, share } from '../numbers.ts';
 import { table } from '../state/asking.ts';
 import { change, say } from '../state/store.ts';
 import { selectLabel } from './flame.tsx';
@@ -63,28 +63,39 @@ function mapperIn(mapped: Mapper[], all: number): string {
 }
 
 /** Why it is so, where no function is to blame. */
-function reasonOf({ kind, bytes: amount, at_ns, tool }: Verdict, { totals, mapped }: Totals, { trace, collected }: Head): string {
-  const rate = Number(Math.min(1, Math.max(1e-4, 10 * trace.rate)).toPrecision(6));
-  const higher = `${collected ? `${trace.writer ? 'MEMTRACE' : 'WINNOW'}_RATE=` : '--rate '}${rate}`;
+function reasonOf({ kind, bytes: amount, at_ns }: Verdict, { totals, mapped }: Totals, { trace }: Head): string {
   switch (kind) {
     case 'not_decided':
-      return `growth is neither sure nor ruled out; record longer${trace.rate < 1 ? `, or with ${higher}` : ''}`;
+      return 'growth is neither sure nor ruled out';
     case 'no_leak_seen':
       return `${at_ns < 0.95 * trace.duration_ns ? `level since ${duration(at_ns)}` : 'no function grows'}; a leak of a tenth of the peak would show`;
     case 'mostly_short_lived':
       return `${share(totals.brief_share?.estimate ?? 0)} of what it allocated lived less than ${duration(totals.brief_ns ?? 0)}, and the peak is small beside that`;
-    case 'too_few_samples':
-      return `${collected ? 'run' : 'record'} it again with ${higher}`;
     case 'freed_not_given_back':
-      return `malloc keeps about ${bytes(amount)} that is free, among blocks that live on; try malloc_trim, or a pool`;
+      return `malloc keeps about ${bytes(amount)} that is free, among blocks that live on`;
     case 'reserved_never_written':
       return `at least ${bytes(amount)} of what is held was never written, and takes no memory`;
     case 'mapped_not_malloc':
-      return `${bytes(amount)} of what is resident is memory that the program mapped itself${mapperIn(mapped ?? [], amount)}${tool ? `; ${tool}` : ''}`;
+      return `${bytes(amount)} of what was resident at ${duration(at_ns)} is memory that the program mapped itself${mapperIn(mapped ?? [], amount)}`;
     default:
       return '';
   }
 }
+
+/** The verdict of a comparison: what changed, and in which functions. */
+const Between = ({ of: { kind, title, reason, fact, change: all, labels, changes }, alone }: { of: Compared; alone: string }) => (
+  <p class={`said ${kind}`}>
+    <strong>{title}</strong> {reason}
+    {fact && `${fact} ${changeOf(all!)}`}
+    {labels?.map(({ text }, index) => (
+      <>
+        {index ? ' · ' : ': '}
+        <Function text={text} /> {changeOf(changes![index]!)}
+      </>
+    ))}
+    {alone && ` · the run after by itself: ${alone.toLowerCase()}`}
+  </p>
+);
 
 /** Too few samples to say how it grew. */
 const NO_TREND = '?';
@@ -95,8 +106,9 @@ const LEAST = 0.1;
 const NAMED = 2;
 
 export function VerdictLine({ head, totals }: { head: Head; totals: Totals }) {
-  const { verdict } = totals;
+  const { verdict, compared } = totals;
   if (!verdict) return null;
+  const next = compared ? compared.next : totals.next;
   const { no_peak } = head.limits;
   const peak = totals.totals[no_peak ? 'live_at_end_bytes' : 'peak_bytes']?.estimate ?? 0;
   const part = (of: number) => Math.min(1, of / peak);
@@ -121,7 +133,7 @@ export function VerdictLine({ head, totals }: { head: Head; totals: Totals }) {
     const notes = [trend !== NO_TREND && trend, place].filter(Boolean);
     parts.push(
       <>
-        {!index && `${isGrowing ? 'also held' : parts.length ? 'held' : 'Held'} at the ${no_peak ? say('moment') : 'peak'}: `}
+        {!index && `${verdict.kind === 'mapped_not_malloc' ? "of malloc's blocks " : ''}${isGrowing ? 'also held' : parts.length ? 'held' : 'Held'} at the ${no_peak ? say('moment') : 'peak'}: `}
         <span class="holder">
           <Function text={text} /> {share(part(estimate))}
           {notes.length > 0 && <> (<Name text={notes.join(', ')} />)</>}
@@ -129,8 +141,9 @@ export function VerdictLine({ head, totals }: { head: Head; totals: Totals }) {
       </>,
     );
   });
-  if (!parts.length) return null;
   return (
+    <>
+    {compared ? <Between of={compared} alone={verdict.title} /> : parts.length > 0 &&
     <p class={`said ${verdict.kind}`}>
       {verdict.title && <strong>{verdict.title}</strong>}
       {parts.map((one, index) => (
@@ -139,7 +152,9 @@ export function VerdictLine({ head, totals }: { head: Head; totals: Totals }) {
           {one}
         </>
       ))}
-    </p>
+    </p>}
+    {next && <p class="next"><strong>Next:</strong> <Name text={next} /></p>}
+    </>
   );
 }
 /* SPDX-License-Identifier: MIT */
