@@ -106,6 +106,23 @@ static void python_lines_own_what_extension_modules_allocate(void **state) {
   path_is(program, 16, "__libc_start_main; main; <module> (leak.py); run");
 }
 
+/* Its main has no name, and the C library starts it in two steps. */
+static void a_stripped_python_is_python_itself(void **state) {
+  (void)state;
+  static const struct python_node nodes[] = {{0},
+                                             NATIVE("__libc_start_main_impl", 0, "libc.so.6"),
+                                             NATIVE("__libc_start_call_main", 1, "libc.so.6"),
+                                             NATIVE("python3.12+0x1234", 2, BINARY),
+                                             NATIVE(LOOP, 3, BINARY),
+                                             PYTHON("<module>", 4, "/src/leak.py", 40),
+                                             PYTHON("main", 5, "/src/leak.py", 30),
+                                             NATIVE("py_scanstring", 6, "_json.cpython-312.so"),
+                                             NATIVE("deflateInit2_", 7, "libz.so.1"),
+                                             PYTHON("run", 6, "/src/leak.py", 20)};
+  path_is(nodes, 8,
+          "__libc_start_main_impl; __libc_start_call_main; python3.12+0x1234; <module> (leak.py); main");
+}
+
 /* But for what runs the program, too. */
 static void stacks_without_python_stay(void **state) {
   (void)state;
@@ -261,6 +278,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(python_lines_own_what_the_interpreter_allocates),
       cmocka_unit_test(python_lines_own_what_extension_modules_allocate),
+      cmocka_unit_test(a_stripped_python_is_python_itself),
       cmocka_unit_test(stacks_without_python_stay),
       cmocka_unit_test(all_is_shown_on_request),
       cmocka_unit_test(a_program_with_an_interpreter_in_it_stays),

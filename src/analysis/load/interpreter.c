@@ -114,11 +114,12 @@ static bool is_of_interpreter(const struct marking *marking, const struct frame 
 
 /* Whether the frame is the program's main, or the function that a stripped file has in its place. */
 static bool is_main(const struct marking *marking, uint32_t node, const struct frame *frame) {
-  const struct strings *strings = marking->names->strings;
+  static const char starts[] = "__libc_start_"; /* and this may call another of its kind */
   const struct frame *caller = frame_of(marking, parent_of(marking, node));
+  const char *function = text(marking, frame->function);
   if (frame + 1 < frame_of(marking, node) + marking->names->count[node]) return false; /* inlined there */
-  return !strcmp(strings_text(strings, frame->function), "main") ||
-         (caller && text_begins(strings_text(strings, caller->function), "__libc_start_"));
+  return !strcmp(function, "main") ||
+         (caller && text_begins(text(marking, caller->function), starts) && !text_begins(function, starts));
 }
 
 static bool is_hidden(const struct marking *marking, uint32_t node, const struct frame *frame) {
@@ -134,7 +135,10 @@ static bool is_python_itself(const struct marking *marking) {
   bool found = false;
   for (uint32_t node = 1; node <= marking->nodes; node++) {
     const struct frame *frame = frame_of(marking, node);
-    if (!frame || !marking->calls[node] || !is_main(marking, node, frame)) continue;
+    if (frame) frame += marking->names->count[node] - 1; /* what is inlined there is no main */
+    if (!frame || !marking->calls[node] || frame->module == marking->language ||
+        !is_main(marking, node, frame))
+      continue;
     if (!is_named_python(text(marking, frame->module))) return false;
     found = true;
   }
