@@ -188,7 +188,7 @@ static wn_status write_next(const struct holders *holders, const struct verdict 
   char text[NEXT_MOST];
   const struct group *first = holders->largest[0];
   if (next_measure(verdict) == MEASURE_ALLOCATED) return write_next_of_allocated(holders, verdict, json);
-  next_step(holders->report, verdict, is_large(holders) ? table_label(holders->table, first) : NULL,
+  next_step(holders->report, verdict, first ? table_label(holders->table, first) : NULL,
             &holders->lines.tree, text);
   json_string(json, "next", text);
   return WN_OK;

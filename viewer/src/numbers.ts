@@ -58,7 +58,7 @@ export function count(value: number): string {
 /** "4,493 samples", "1 block". */
 export function numberOf(value: number, what: string): string {
   const number = count(value);
-  return `${number} ${what}${number === '1' ? '' : what.endsWith('x') ? 'es' : 's'}`;
+  return `${number} ${what}${number === '1' ? '' : /[sx]$/.test(what) ? 'es' : 's'}`;
 }
 
 const COUNT_UNITS = ['', 'k', 'M', 'G', 'T', 'P'];

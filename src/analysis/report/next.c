@@ -90,8 +90,7 @@ void next_way(const struct report *report, enum verdict_kind kind, char text[NEX
     snprintf(text, NEXT_MOST, "%s it again with %s", report->samples->collected ? "run" : "record",
              higher_rate(report, rate));
   if (kind == VERDICT_KEPT) snprintf(text, NEXT_MOST, "try malloc_trim, or a pool for those");
-  if (kind == VERDICT_MAPPED)
-    snprintf(text, NEXT_MOST, "%s", tool ? tool : "look at the function that mapped the most");
+  if (kind == VERDICT_MAPPED && tool) snprintf(text, NEXT_MOST, "%s", tool);
 }
 
 enum measure next_measure(const struct verdict *verdict) {
@@ -105,7 +104,7 @@ void next_step(const struct report *report, const struct verdict *verdict, const
   if (verdict->culprits)
     next_begin(report, lines, &verdict->culprit[0].function, "look at ",
                leaks ? ": what should free this, and when?" : ": is all of this still needed?", text);
-  else if (!*text && largest && largest->function)
+  else if (!*text && verdict->kind != VERDICT_MAPPED && largest && largest->function)
     next_begin(report, lines, largest,
                verdict->kind == VERDICT_BRIEF ? "to allocate less, begin at "
                                               : "to use less memory, begin at ",

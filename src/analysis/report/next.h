@@ -16,7 +16,7 @@ bool next_place(const struct report *report, const struct call_tree *lines, cons
                 char place[NEXT_MOST]);
 
 /* Writes how to go on after a verdict that is about no function: how to record again, or what to try. Empty after
- * other verdicts. */
+ * other verdicts, and where the next step is to look at what mapped the memory (resident.h). */
 void next_way(const struct report *report, enum verdict_kind kind, char text[NEXT_MOST]);
 
 /* The measure whose tables the step after a verdict needs: of what lives briefly, nothing is held. */

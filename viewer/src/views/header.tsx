@@ -224,7 +224,7 @@ export function followHeader(): void {
     const { answer } = verdict.value;
     const shown = head.value;
     if (!shown) return null;
-    if (answer && shown.trace.samples === 0) return <NothingSampled head={shown} totals={answer} />;
+    if (answer && shown.trace.samples === 0) return <>{answer.compared && <VerdictLine head={shown} totals={answer} />}<NothingSampled head={shown} totals={answer} /></>;
     return answer ? <Verdict head={shown} totals={answer} /> : <p class="quiet">Adding up…</p>;
   });
 }

@@ -3,6 +3,7 @@
 import type { Estimate, Mapper, Totals } from '../engine/answers.ts';
 import { bytes, duration, withError } from '../numbers.ts';
 import { compactName, Name } from './island.tsx';
+import { sizeOf } from './verdict.tsx';
 
 interface Parts {
   at_ns: number;
@@ -33,7 +34,6 @@ const LEAST = 0.01;
 
 /** The functions that mapped memory themselves, each with the callers that its mappings have in common. */
 function Mappers({ mapped, least }: { mapped: Mapper[]; least: number }) {
-  const sizeOf = (mapper: Mapper) => mapper.resident_bytes ?? mapper.mapped_bytes;
   const shown = mapped.filter((mapper) => sizeOf(mapper) > least);
   return shown.length === 0 ? null : (
     <table class="mappers">

@@ -53,10 +53,10 @@ function sinceText(verdict: Verdict): string {
 
 const BLOCKS: Record<string, string> = { leak_likely: 'leak likely', still_growing: 'still growing', no_leak_seen: 'no leak seen' };
 
-/** Which function mapped the most, and for which caller. */
-function mapperIn(mapped: Mapper[], all: number): string {
-  const sizeOf = (mapper: Mapper) => mapper.resident_bytes ?? mapper.mapped_bytes;
-  const [first] = [...mapped].sort((one, other) => sizeOf(other) - sizeOf(one));
+export const sizeOf = (mapper: Mapper) => mapper.resident_bytes ?? mapper.mapped_bytes;
+
+/** Which function mapped the most, which is the first, and for which caller. */
+function mapperIn([first]: Mapper[], all: number): string {
   if (!first) return '';
   const [name, caller] = [first.name, first.callers[0]].map((text) => text && compactName(text, 40));
   return `, ${sizeOf(first) > 0.95 * all ? '' : `${bytes(sizeOf(first))} `}by ${name}${caller ? `, called by ${caller}` : ''}`;
@@ -108,7 +108,8 @@ const NAMED = 2;
 export function VerdictLine({ head, totals }: { head: Head; totals: Totals }) {
   const { verdict, compared } = totals;
   if (!verdict) return null;
-  const next = compared ? compared.next : totals.next;
+  const mapper = verdict.kind === 'mapped_not_malloc' && totals.mapped?.[0];
+  const next = compared ? compared.next : totals.next || (mapper && `look at ${compactName(mapper.name, LONGEST)}, which maps the most`);
   const { no_peak } = head.limits;
   const peak = totals.totals[no_peak ? 'live_at_end_bytes' : 'peak_bytes']?.estimate ?? 0;
   const part = (of: number) => Math.min(1, of / peak);
@@ -133,7 +134,7 @@ export function VerdictLine({ head, totals }: { head: Head; totals: Totals }) {
     const notes = [trend !== NO_TREND && trend, place].filter(Boolean);
     parts.push(
       <>
-        {!index && `${verdict.kind === 'mapped_not_malloc' ? "of malloc's blocks " : ''}${isGrowing ? 'also held' : parts.length ? 'held' : 'Held'} at the ${no_peak ? say('moment') : 'peak'}: `}
+        {!index && `${mapper ? "of malloc's blocks " : ''}${isGrowing ? 'also held' : parts.length ? 'held' : 'Held'} at the ${no_peak ? say('moment') : 'peak'}: `}
         <span class="holder">
           <Function text={text} /> {share(part(estimate))}
           {notes.length > 0 && <> (<Name text={notes.join(', ')} />)</>}

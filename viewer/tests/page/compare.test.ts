@@ -1,11 +1,14 @@
 /* The comparison of two runs, and of two moments of one, in a browser: pages of the command. */
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
-import { inFolder, makeComparison, makePage, without } from '../engine/page.ts';
+import type { Totals } from '../../src/engine/answers.ts';
+import { inFolder, makeComparison, makePage, openPage as enginePage, program, without } from '../engine/page.ts';
 import { hash, launch, population, settled } from './open.ts';
+import { answerOf } from './views.ts';
 
 let browser: Browser;
 before(async () => {
@@ -50,6 +53,37 @@ test('a page of two runs opens with what changed, and every measure can be compa
     assert.deepEqual(faults, []);
     await page.close();
   }));
+
+for (const [before, after, title] of [
+  ['level', 'four', 'REGRESSION'],
+  ['four_peak', 'four', 'IMPROVED'],
+  ['plain', 'named', 'NO CHANGE BEYOND NOISE'],
+  ['plain', 'killed_none', 'IMPROVED'],
+] as const)
+  test(`a page of ${before} and ${after} begins with the verdict of the comparison, as winnow diff does`, { skip: without }, () =>
+    inFolder(async (folder) => {
+      const file = makeComparison(folder, [before], [after]);
+      const diff = (...options: string[]) => execFileSync(program('src/cli/winnow'), ['diff', ...options, join(folder, '0.trace'), join(folder, '1.trace')], { encoding: 'utf8', env: { ...process.env, COLUMNS: '160' } });
+      const changesIn = (text: string) => text.replace(/\u202f/g, ' ').replace(/−/g, '-').match(/[+-][\d.]+ .?B\b/g) ?? [];
+      const printed = diff().split('\n').find((line) => line.startsWith(`  ${title}`))!;
+      const { verdict } = JSON.parse(diff('--json'));
+      const { compared, next } = answerOf<Totals>(await enginePage(file), { view: 'totals' });
+      assert.deepEqual([compared!.kind, compared!.title], [verdict.kind, verdict.title]);
+      assert.deepEqual(compared!.labels?.map(({ text }) => text.replace(/ \[before\]$/, '')), verdict.rows?.map(({ name }: { name: string }) => name));
+      assert.deepEqual(compared!.changes, verdict.rows?.map(({ bytes }: { bytes: { difference: { estimate: number } } }) => bytes.difference.estimate));
+      const { page, faults } = await openPage(file);
+      const said = (await page.locator('.said').innerText()).replace(/\s+/gu, ' ');
+      assert.ok(said.startsWith(title), said);
+      assert.deepEqual(changesIn(said), changesIn(printed));
+      assert.equal(changesIn(printed).length, verdict.rows ? 1 + verdict.rows.length : 0);
+      assert.equal(compared!.next !== undefined, title === 'REGRESSION');
+      assert.equal(await page.locator('.next').count(), title === 'REGRESSION' ? 1 : 0, next);
+      const notes = (await page.locator('.figure .note').allInnerTexts()).map((text) => text.replace(/\u202f/g, ' '));
+      const had = diff().match(/^ {2}Held at the peak +([\d.]+ .?B)/m)![1];
+      if (after !== 'killed_none') assert.equal(notes[0], `${had} before`);
+      assert.deepEqual(faults, []);
+      await page.close();
+    }));
 
 test('what is wrong with a comparison is said once', { skip: without }, () =>
   inFolder(async (folder) => {

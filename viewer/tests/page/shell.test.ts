@@ -55,7 +55,7 @@ onPage('the widths are called as the answer that is shown counts them', {}, asyn
 });
 
 onPage('a resident size above the peak is taken apart', {}, async (page) => {
-  assert.match(await page.locator('.why summary').innerText(), /^[\d.]+\s[kM]B [a-z ]+ \+ [\d.]+\s[kM]B [a-z ]+ …$/u);
+  assert.match(await page.locator('.why summary').innerText(), /^at 6.min 21.s: [\d.]+\s[kM]B [a-z ]+ \+ [\d.]+\s[kM]B [a-z ]+ …$/u);
   await page.locator('.why summary').click();
   assert.match(await page.locator('.why').innerText(), /malloc blocks[^]*headers\s+481.kB[^]*kept free[^]*data and small mappings/);
 });
@@ -462,7 +462,7 @@ onPage('few samples and a cut trace are said', { of: 'few partial' }, async (pag
   assert.match(lines.join('\n'), /A part of the run is missing[\s\S]*Only 40 samples/);
 });
 
-onPage('thinning is said', { html: ['--max-size', '500K'] }, async (page) => {
+onPage('thinning is said', { html: ['--max-size', '510K'] }, async (page) => {
   assert.match((await page.locator('.warning').allInnerTexts()).join('\n'), /1 of [\d.]+ samples/);
 });
 

@@ -88,9 +88,28 @@ test('the verdict has the line of each function that it names, as the report has
     assert.ok(holders!.length > 1 && holders!.every(({ place }) => /^\w+\.\w+:\d+$/.test(place)), JSON.stringify(holders));
     for (const { text, place } of holders!) assert.ok(report.includes(`${text} ${place}`) || report.includes(`${text} (${place})`), `${text} ${place}: ${report}`);
     assert.ok(said.includes(holders![0]!.place), said);
+    assert.equal(await page.locator('.next').innerText(), `Next: look at ${places![0]}: is all of this still needed?`);
     assert.deepEqual(faults, []);
     await page.close();
   }));
+
+for (const [kind, next] of [
+  ['level', /^Next: to use less memory, begin at .*\+0x\w+$/],
+  ['killed', /^Next: record longer, or with --rate 0\.01$/],
+  ['shrunk', /^Next: record it again with --rate 0\.01$/],
+  ['python', /^Next: to use less memory, begin at worker\.py:7$/],
+] as const)
+  test(`the page of a ${kind} trace says what to do next, and the report says it where it is how to record`, { skip: without }, () =>
+    inFolder(async (folder) => {
+      const { trace, page: file } = makePage(folder, [kind]);
+      const report = execFileSync(program('src/cli/winnow'), ['report', trace], { encoding: 'utf8' }).replace(/\s+/g, ' ');
+      const { page, faults } = await openHigh(browser, file);
+      const said = await page.locator('.next').innerText();
+      assert.match(said, next);
+      if (/record|run it/.test(said)) assert.ok(report.includes(said.slice('Next: '.length)), `${said}: ${report}`);
+      assert.deepEqual(faults, []);
+      await page.close();
+    }));
 
 onPage('where nothing was sampled one sentence has the most that was allocated, and nothing is drawn', { of: 'none' }, async (page) => {
   const said = await page.locator('#main').innerText();
@@ -138,6 +157,7 @@ onPage('a view without a sample has a sentence, no graph and no chart, and the n
 onPage('the verdict names functions, and each name selects its function', { of: 'family' }, async (page) => {
   const said = (await page.locator('.said').innerText()).replace(/[\u202f\u00a0]/g, ' ');
   const where = String.raw`in shopserver \(4711\) and 2 other processes`;
+  assert.equal(await page.locator('h1').innerText(), 'shopserver and 2 other processes');
   assert.match(said, new RegExp(`^STILL GROWING\\s*Session::create \\(server.cc:197\\), ${where}: 22 % of the peak, grows 196 kB/s · Cache::insert \\(server.cc:823\\), ${where}: 16 %, grows 107 kB/s, and 1 more, `));
   await page.locator('.said').getByRole('button', { name: 'pcache1Alloc' }).click();
   await settled(page);
