@@ -243,7 +243,7 @@ export const groupName = nameOf;
 
 /* ---- fills ---- */
 
-const FILL = { light: { lightness: 0.878, chroma: 0.064 }, dark: { lightness: 0.33, chroma: 0.062 } } as const;
+const FILL = { light: { lightness: 0.878, chroma: 0.064 }, dark: { lightness: 0.33, chroma: 0.075 } } as const;
 const GREY_CHROMA = 0.006;
 const GREY_HUE = 260;
 

@@ -93,7 +93,7 @@ const Between = ({ of: { kind, title, reason, fact, change: all, labels, changes
         <Function text={text} /> {changeOf(changes![index]!)}
       </>
     ))}
-    {alone && ` · the run after by itself: ${alone.toLowerCase()}`}
+    {alone && `${fact || reason ? ' · ' : ''}the run after by itself: ${alone.toLowerCase()}`}
   </p>
 );
 
@@ -109,7 +109,7 @@ export function VerdictLine({ head, totals }: { head: Head; totals: Totals }) {
   const { verdict, compared } = totals;
   if (!verdict) return null;
   const mapper = verdict.kind === 'mapped_not_malloc' && totals.mapped?.[0];
-  const next = compared ? compared.next : totals.next || (mapper && `look at ${compactName(mapper.name, LONGEST)}, which maps the most`);
+  const next = compared?.next || totals.next || (mapper && `look at ${compactName(mapper.name, LONGEST)}, which maps the most`);
   const { no_peak } = head.limits;
   const peak = totals.totals[no_peak ? 'live_at_end_bytes' : 'peak_bytes']?.estimate ?? 0;
   const part = (of: number) => Math.min(1, of / peak);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
+import { cleanName } from '../../src/flame/names.ts';
 import type { Totals } from '../../src/engine/answers.ts';
 import { inFolder, makeComparison, makePage, openPage as enginePage, program, without } from '../engine/page.ts';
 import { hash, launch, population, settled } from './open.ts';
@@ -77,7 +78,8 @@ for (const [before, after, title] of [
       assert.deepEqual(changesIn(said), changesIn(printed));
       assert.equal(changesIn(printed).length, verdict.rows ? 1 + verdict.rows.length : 0);
       assert.equal(compared!.next !== undefined, title === 'REGRESSION');
-      assert.equal(await page.locator('.next').count(), title === 'REGRESSION' ? 1 : 0, next);
+      const step = compared!.next ?? next;
+      assert.deepEqual(await page.locator('.next').allInnerTexts().then((all) => all.map((text) => text.slice('Next: '.length))), step ? [cleanName(step, 600)] : []);
       const notes = (await page.locator('.figure .note').allInnerTexts()).map((text) => text.replace(/\u202f/g, ' '));
       const had = diff().match(/^ {2}Held at the peak +([\d.]+ .?B)/m)![1];
       if (after !== 'killed_none') assert.equal(notes[0], `${had} before`);
