@@ -116,11 +116,11 @@ static void a_stripped_python_is_python_itself(void **state) {
                                              NATIVE(LOOP, 3, BINARY),
                                              PYTHON("<module>", 4, "/src/leak.py", 40),
                                              PYTHON("main", 5, "/src/leak.py", 30),
-                                             NATIVE("py_scanstring", 6, "_json.cpython-312.so"),
-                                             NATIVE("deflateInit2_", 7, "libz.so.1"),
-                                             PYTHON("run", 6, "/src/leak.py", 20)};
-  path_is(nodes, 8,
-          "__libc_start_main_impl; __libc_start_call_main; python3.12+0x1234; <module> (leak.py); main");
+                                             PYTHON("run", 6, "/src/leak.py", 20),
+                                             NATIVE("py_scanstring", 7, "_json.cpython-312.so"),
+                                             NATIVE("deflateInit2_", 8, "libz.so.1")};
+  path_is(nodes, 9,
+          "__libc_start_main_impl; __libc_start_call_main; python3.12+0x1234; <module> (leak.py); main; run");
 }
 
 /* But for what runs the program, too. */
