@@ -41,7 +41,8 @@ wn_status views_table(struct answers *answers, enum measure measure, enum groupi
 /* Writes the member `compared`: the verdict of a comparison of two runs. WN_ENOMEM. */
 wn_status views_regression(const struct pair *pair, struct json *json);
 
-/* Has the pair of both runs ready, as they are, and stores it in *pair, which stays the answers'. WN_ENOMEM. */
+/* Has the pair of both runs ready, as they are, and stores it in *pair, which stays the answers'.
+ * WN_ENOMEM. */
 wn_status views_pair(struct answers *answers, const struct pair **pair);
 
 /* The details of the table whose tree is the graph. */

@@ -24,8 +24,9 @@ struct regression regression_find(const struct pair *pair, const struct facts *b
 /* The measure whose rows show the fact that changed. */
 enum measure regression_measure(const struct regression *regression);
 
-/* Sets `rows` to the rows that are named beside the verdict, and returns their number: those that surely changed
- * in its direction, the largest change first. The comparison is of regression_measure. */
+/* Sets `rows` to the rows that are named beside the verdict, and returns their number: those that
+ * surely changed in its direction, the largest change first. The comparison is of
+ * regression_measure. */
 enum { REGRESSION_NAMED = 2 };
 size_t regression_rows(const struct regression *regression, const struct comparison *comparison,
                        const struct compared *rows[REGRESSION_NAMED]);

@@ -130,7 +130,8 @@ static bool is_hidden(const struct marking *marking, uint32_t node, const struct
   return (within || (marking->calls[node] && !outermost)) && is_of_interpreter(marking, frame);
 }
 
-/* Whether each main that runs Python is Python's own: a program with the interpreter in it has another. */
+/* Whether each main that runs Python is Python's own: a program with the interpreter in it has
+ * another. */
 static bool is_python_itself(const struct marking *marking) {
   bool found = false;
   for (uint32_t node = 1; node <= marking->nodes; node++) {

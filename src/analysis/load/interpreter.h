@@ -1,19 +1,19 @@
 /* Stacks on which a Python program runs, or code that a runtime made, as its programmer sees them.
  *
- * A frame of Python is a place in the module "[python]". The interpreter is the file "python3.12" or
- * "libpython3.12.so". If the native frame that runs a frame of Python, its direct caller, is in another
- * file, that is a program linked with the interpreter, whose functions are then known by their names:
- * "Py..." and "_Py...".
- * Perl's frames are in "[perl]", and its interpreter is "perl" or "libperl.so.5.36".
+ * A frame of Python is a place in the module "[python]". The interpreter is the file "python3.12"
+ * or "libpython3.12.so". If the native frame that runs a frame of Python, its direct caller, is in
+ * another file, that is a program linked with the interpreter, whose functions are then known by
+ * their names: "Py..." and "_Py...". Perl's frames are in "[perl]", and its interpreter is "perl"
+ * or "libperl.so.5.36".
  *
  * A function that a runtime made (languages/code_map.h) is a place in the module "[jit]"; without a
  * file or arguments in its name it is the runtime's own, as are those of Node's and Java's
  * libraries, and code at a bare address. The runtimes are files of known names.
  *
- * EXTENSIONS. In a program that Python itself runs, all native functions that a frame of Python calls count as
- * the interpreter's: a programmer of Python reads the line that called json.loads, not the line of _json.c. In a
- * program with the interpreter in it, extension modules, C libraries and the program's own functions do not: its
- * programmer reads C.
+ * EXTENSIONS. In a program that Python itself runs, all native functions that a frame of Python
+ * calls count as the interpreter's: a programmer of Python reads the line that called json.loads,
+ * not the line of _json.c. In a program with the interpreter in it, extension modules, C libraries
+ * and the program's own functions do not: its programmer reads C.
  *
  * HIDDEN. Where a frame of the language stands further out, or further in on some stack, an
  * interpreter's function is a wrapper of what it allocates, and call paths leave it out; not the

@@ -1,4 +1,5 @@
-/* Finds the line to begin at. Of several functions that grow it is that of the first: ORDER in culprits.c. */
+/* Finds the line to begin at. Of several functions that grow it is that of the first: ORDER in
+ * culprits.c. */
 #include "analysis/report/next.h"
 
 #include "analysis/load/rates.h"

@@ -4,26 +4,29 @@
 
 #include "analysis/report/verdict.h"
 
-/* The line with the most of what a function allocated itself, in a tree by line; NULL: no line of it is known.
- * count: how many lines of it have something. */
+/* The line with the most of what a function allocated itself, in a tree by line; NULL: no line of
+ * it is known. count: how many lines of it have something. */
 const struct group *next_main_line(const struct call_tree *lines, const struct label *function,
                                    size_t *count);
 
-/* Writes "parser.c:12", the line of next_main_line without its folder. Returns false and writes nothing if no
- * line is known. */
+/* Writes "parser.c:12", the line of next_main_line without its folder. Returns false and writes
+ * nothing if no line is known. */
 enum { NEXT_MOST = 512 };
 bool next_place(const struct report *report, const struct call_tree *lines, const struct label *function,
                 char place[NEXT_MOST]);
 
-/* Writes how to go on after a verdict that is about no function: how to record again, or what to try. Empty after
- * other verdicts, and where the next step is to look at what mapped the memory (resident.h). */
+/* Writes how to go on after a verdict that is about no function: how to record again, or what to
+ * try. Empty after other verdicts, and where the next step is to look at what mapped the memory
+ * (resident.h). */
 void next_way(const struct report *report, enum verdict_kind kind, char text[NEXT_MOST]);
 
-/* The measure whose tables the step after a verdict needs: of what lives briefly, nothing is held. */
+/* The measure whose tables the step after a verdict needs: of what lives briefly, nothing is
+ * held. */
 enum measure next_measure(const struct verdict *verdict);
 
-/* Writes the step after a verdict: next_way, or where to begin; empty where there is nothing to begin at. By
- * next_measure, `largest` is the function with the most, or NULL, and `lines` a tree by line. */
+/* Writes the step after a verdict: next_way, or where to begin; empty where there is nothing to
+ * begin at. By next_measure, `largest` is the function with the most, or NULL, and `lines` a tree
+ * by line. */
 void next_step(const struct report *report, const struct verdict *verdict, const struct label *largest,
                const struct call_tree *lines, char text[NEXT_MOST]);
 
