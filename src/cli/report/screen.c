@@ -206,8 +206,12 @@ static int print_held(const struct view *view) {
   if (note.length && report->peak.live.bytes.samples) say(&note, ", ");
   say_blocks(&note, view, FACT_TOTALS_peak_blocks);
   if (mapped > MAPPED_LEAST * facts_number(view->facts, FACT_RESIDENT_rss_bytes) && !report->query &&
-      screen_is_explained(view))
+      screen_is_explained(view)) {
     say(&note, "%sand %s that it mapped itself", note.length ? ", " : "", text_bytes(time, mapped));
+    /* Other processes may have run then. */
+    if (report->samples->process_count > 1)
+      say(&note, " at %s", text_time(time, view->facts->resident.time_ns));
+  }
   return print_known(view, FACT_TOTALS_peak_bytes, note.text);
 }
 
