@@ -55,8 +55,9 @@ static int set_by(struct report_options *options, const char *text) {
   for (int i = 0; i < groupings; i++)
     if (!strcmp(text, grouping_name((enum grouping)i))) return options->grouping = (enum grouping)i, 0;
   return fail_usage(options->command, "--by %s: it must be %s", text,
-                    has_stacks(options) ? "function, line, file, module, process, thread, type or stack"
-                                        : "function, line, file, module, process, thread or type");
+                    has_stacks(options)
+                        ? "function, line, file, module, process, host, release, thread, type or stack"
+                        : "function, line, file, module, process, host, release, thread or type");
 }
 
 static int set_top(struct report_options *options, const char *text) {
@@ -333,12 +334,12 @@ static const struct {
      "peak (default), end, or a time since the start: 1.5s; two of them, as\n"
      "10s,20s, for one trace or for the two"},
     {FOR_TABLE, "by", 'b', "WHAT", set_by,
-     "group by function (default), line, file, module, process, thread, type or stack"},
+     "group by function (default), line, file, module, process, host, release, thread, type or stack"},
     {FOR_DIFF, "by", 'b', "WHAT", set_by,
-     "group by function (default), line, file, module, process, thread or type"},
+     "group by function (default), line, file, module, process, host, release, thread or type"},
     {FOR_PAGE, "at", 'a', "WHEN", set_at, "the page opens at: peak (default), end, or a time: 1.5s, 200ms"},
     {FOR_PAGE, "by", 'b', "WHAT", set_by,
-     "the page opens by function (default), line, file, module, process, thread or type"},
+     "the page opens by function (default), line, file, module, process, host, release, thread or type"},
     {FOR_PAGE, "where", 'w', "QUERY", set_where,
      "the page opens with this query: 'fn ~ \"^parse\" and size > 1K and life < 10ms'"},
     {FOR_BOTH | FOR_EXPORT, "where", 'w', "QUERY", set_where,

@@ -5,13 +5,13 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/text.h"
-#include "export/modules.h"
 #include "export/shown.h"
+#include "sources/modules.h"
 #include <stdlib.h>
 #include <string.h>
 #include <winnow/version.h>
 
-enum { NAME_MOST = 2000, FRAMES_MOST = 2048, RELEASE_DIGITS = 12, SECONDS_OF_DAY = 86400 };
+enum { NAME_MOST = 2000, FRAMES_MOST = 2048, SECONDS_OF_DAY = 86400 };
 
 struct clickhouse {
   const struct report *report;
@@ -212,14 +212,6 @@ static void put_load(const struct clickhouse *rows, uint64_t window,
 
 /* ---- making ---- */
 
-/* The first digits of the program's build-id. */
-static void find_release(const struct clickhouse *rows, char *release) {
-  char build_id[2 * TRACE_BUILD_ID_MAX + 1] = "";
-  uint32_t module = module_of_program(rows->source);
-  if (module) module_build_id(source_module(rows->source, module), build_id);
-  snprintf(release, NAME_MOST, "%.*s", RELEASE_DIGITS, build_id);
-}
-
 static void set_labels(struct clickhouse *rows, const struct clickhouse_labels *labels) {
   const struct trace_text *command = &source_run(rows->source)->command;
   const char *program = command->length ? command_name(command->bytes) : "unknown";
@@ -227,7 +219,7 @@ static void set_labels(struct clickhouse *rows, const struct clickhouse_labels *
   if (labels->release)
     snprintf(rows->release, sizeof rows->release, "%s", labels->release);
   else
-    find_release(rows, rows->release);
+    release_of_program(rows->source, rows->release);
 }
 
 static wn_status make(struct clickhouse *rows) {

@@ -3,7 +3,7 @@
 
 #include "base/array.h"
 #include "base/utf8.h"
-#include "export/modules.h"
+#include "sources/modules.h"
 #include "export/shown.h"
 #include <inttypes.h>
 #include <stdlib.h>

@@ -18,7 +18,7 @@
  * from the file's offset 0 on. */
 #include "export/formats.h"
 
-#include "export/modules.h"
+#include "sources/modules.h"
 #include "export/pprof_file.h"
 #include "export/shown.h"
 #include <inttypes.h>

@@ -20,6 +20,7 @@
  *   still wrote
  *         the trace; else absent
  *   PROC  the processes, if there are several; else absent
+ *   ORIG  the host and the release of each process
  *   HEAP  collections, pauses and domains of a collected heap, as heap_life_complete left them
  *   MAPS  the program's own mappings as rows, and their touches
  *   TYPE  the names of types, and for each row the number of its block's, if the trace has types;

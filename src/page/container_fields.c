@@ -379,6 +379,13 @@ void code_processes(struct coding *coding, struct samples *samples, uint64_t uni
     code_process(coding, samples, i, unit_ns);
 }
 
+void code_origins(struct coding *coding, struct samples *samples) {
+  for (uint32_t i = 0; i < samples->process_count && !coding_failed(coding); i++) {
+    code_string(coding, &samples->processes[i].host);
+    code_string(coding, &samples->processes[i].release);
+  }
+}
+
 void code_heap(struct coding *coding, struct samples *samples) {
   struct heap_life *life = &samples->life;
   code_collections(coding, life, samples->end_ns);

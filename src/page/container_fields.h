@@ -33,6 +33,9 @@ void code_meta(struct coding *coding, struct container_facts *facts, struct samp
 
 /* PROC: several processes. `unit_ns`: that of the rows. */
 void code_processes(struct coding *coding, struct samples *samples, uint64_t unit_ns);
+
+/* ORIG: the host and the release of each process. Reading replaces those of samples. */
+void code_origins(struct coding *coding, struct samples *samples);
 void code_times(struct coding *coding, struct samples *samples);
 void code_rates(struct coding *coding, struct samples *samples);
 void code_groups(struct coding *coding, struct samples *samples);

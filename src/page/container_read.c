@@ -66,6 +66,14 @@ static wn_status read_names(struct reading *reading) {
   return error;
 }
 
+static wn_status read_origins(struct reading *reading) {
+  struct samples *samples = reading->recording->samples;
+  struct coding origins = section(reading, "ORIG");
+  for (uint32_t i = 0; i < samples->process_count; i++) processes_forget_origin(&samples->processes[i]);
+  code_origins(&origins, samples);
+  return coding_end(&origins);
+}
+
 /* Before the rows, which end with them, and before the groups, which say whether a single one still
  * writes. */
 static wn_status read_processes(struct reading *reading) {
@@ -78,6 +86,7 @@ static wn_status read_processes(struct reading *reading) {
   } else if (!processes_read(samples)) {
     error = error_set(WN_ENOMEM, "not enough memory for the processes");
   }
+  if (!error) error = read_origins(reading);
   if (!error && !names_add_processes(&reading->recording->names, samples))
     error = error_set(WN_ENOMEM, "not enough memory for the processes");
   return error;

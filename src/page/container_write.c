@@ -120,7 +120,7 @@ static wn_status write_maps(struct writing *writing) {
 static wn_status write_others(struct writing *writing) {
   struct samples samples = *writing->recording->samples;
   struct coding times = begin("TIME"), processes = begin("PROC"), heap = begin("HEAP"), rates = begin("RATE"),
-                groups = begin("GRPS");
+                groups = begin("GRPS"), origins = begin("ORIG");
   code_times(&times, &samples);
   wn_status error = finish(writing, &times);
   if (error) return error;
@@ -132,6 +132,9 @@ static wn_status write_others(struct writing *writing) {
     error = finish(writing, &processes);
     if (error) return error;
   }
+  code_origins(&origins, &samples);
+  error = finish(writing, &origins);
+  if (error) return error;
   if (samples.group_count) {
     code_groups(&groups, &samples);
     error = finish(writing, &groups);

@@ -22,15 +22,19 @@ enum source_heap {
   SOURCE_HEAP_COLLECTED /* blocks are born in the minor or major heap; a collector promotes and frees them */
 };
 
+/* The release of a program: the first digits of its build-id. */
+enum { RELEASE_DIGITS = 12 };
+
 /* A process of a source that has several (joined.h). */
 struct source_process {
-  struct trace_run run; /* its rate is that of its trace; the source's may be lower */
-  uint64_t begin_ns;    /* when its recording began, by the clock of the source */
-  uint64_t end_ns;      /* the time of its last event, as far as it was read */
-  bool writing;         /* it still writes its trace */
-  bool ended;           /* the trace has an end record */
-  struct trace_end end; /* that record; its time is of the clock of the source */
-  char *became;         /* path of the program that the process tried to exec last; NULL: none or unknown */
+  struct trace_run run;             /* its rate is that of its trace; the source's may be lower */
+  uint64_t begin_ns;                /* when its recording began, by the clock of the source */
+  uint64_t end_ns;                  /* the time of its last event, as far as it was read */
+  bool writing;                     /* it still writes its trace */
+  bool ended;                       /* the trace has an end record */
+  struct trace_end end;             /* that record; its time is of the clock of the source */
+  char release[RELEASE_DIGITS + 1]; /* once its part is read; "": not known */
+  char *became; /* path of the program that the process tried to exec last; NULL: none or unknown */
 };
 
 /* What a file of another tool does not tell, where a reader could compute something nevertheless.

@@ -199,7 +199,7 @@ static void recursion_counts_once(void **state) {
     if (grouping == BY_TYPE) continue; /* the trace has none */
     assert_int_equal(call_tree_build(samples, &names, grouping, NULL, everything, NULL, &tree), WN_OK);
     assert_true(tree.nodes[0].total.bytes.total == 500);
-    bool merged = grouping == BY_FILE || grouping == BY_MODULE || grouping == BY_PROCESS ||
+    bool merged = grouping == BY_FILE || grouping == BY_MODULE || grouping_is_process(grouping) ||
                   grouping == BY_THREAD; /* all are in one */
     assert_int_equal(tree.group_count, merged ? 1 : 5);
     assert_int_equal(tree.node_count - 1, merged ? 1 : deepest);
@@ -209,7 +209,7 @@ static void recursion_counts_once(void **state) {
       call_tree_label(&tree, &names, tree.groups[0].label, name, sizeof name);
       assert_string_equal(grouping == BY_PROCESS ? name : "story (0)", "story (0)");
       assert_string_equal(grouping == BY_THREAD ? name : "thread 1", "thread 1");
-      if (grouping != BY_THREAD)
+      if (grouping == BY_PROCESS || grouping_is_code(grouping))
         assert_int_equal(strncmp(name, grouping == BY_PROCESS ? "story" : "code", 4), 0);
     }
     double self = 0;

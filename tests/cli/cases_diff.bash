@@ -146,7 +146,7 @@ wrong_comparisons_are_refused() {
   refused 2 'which traces' diff
   refused 2 'one trace needs two moments' diff t
   refused 2 'two traces at a time' diff t t t
-  refused 2 'it must be function, line, file, module, process, thread or type' diff --by stack t t
+  refused 2 'it must be function, line, file, module, process, host, release, thread or type' diff --by stack t t
   refused 2 'it must be self or total' diff --sort blocks t t
   refused 2 'it must be second or allocation' diff --per hour t t
   refused 2 'two moments of one' diff --per second --at 1us,2us t

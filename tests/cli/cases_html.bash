@@ -92,7 +92,7 @@ wrong_pages_are_refused() {
   cmp -s t.trace before || fail "the trace was changed"
   refused 2 'give the page a name' html -
   refused 2 "'': it must be a file's name" html -o '' t.trace
-  refused 2 'it must be function, line, file, module, process, thread or type' html --by stack t.trace
+  refused 2 'it must be function, line, file, module, process, host, release, thread or type' html --by stack t.trace
   refused 2 'it must be from 10K to 64M' html --max-size 1 t.trace
   refused 2 'it must be from 10K to 64M' html --max-size lots t.trace
   refused 2 'give one of them' html --max-size 1M --full t.trace

@@ -244,3 +244,50 @@ the_server_follows_a_folder() {
   grep -aq '"name": "ls"' body && grep -aq '"name": "head"' body || fail "processes that came later are missing: $(head -c 1500 body)"
   end_view
 }
+
+# Seven hosts of one release, one of which holds more, and five of another.
+make_fleet_of_traces() { # FOLDER
+  local i
+  mkdir "$1"
+  for i in 1 2 3 4 5 6; do make "host_h0${i}_1" "$1/0$i" $((100 + i)); done
+  make host_h07_1 "$1/07" 900
+  for i in 1 2 3 4 5; do make "host_h1${i}_2" "$1/1$i" $((200 + i)); done
+}
+
+hosts_and_releases_have_rows() {
+  need jq
+  local one=111111111111 two=121212121212 where
+  make_fleet_of_traces traces
+  succeeds report --json --by host --top 100 traces
+  [ "$(jq -c '[.sites[] | [.name, .self_bytes.estimate, .self_bytes.low]] | sort' out)" = "$(jq -nc '[[range(1; 7)] | .[] | ["h0\(.)", 1000 * (100 + .), 1000 * (100 + .)]] + [["h07", 900000, 900000]] + [[range(1; 6)] | .[] | ["h1\(.)", 1000 * (200 + .), 1000 * (200 + .)]]')" ] ||
+    fail "$(jq -c '[.sites[] | [.name, .self_bytes.estimate]]' out)"
+  succeeds report --json --by release traces
+  [ "$(jq -c '[.sites[] | [.name, .self_bytes.estimate]]' out)" = "[[\"$one\",1521000],[\"$two\",1015000]]" ] || fail "$(jq -c '[.sites[] | [.name, .self_bytes.estimate]]' out)"
+  for where in 'host = h07' "host ~ 07 and release = $one" "not (release = $two or host != h07)"; do
+    succeeds report --json --where "$where" traces
+    [ "$(jq .totals.peak_bytes.estimate out)" = 900000 ] || fail "$where: $(jq -c .totals.peak_bytes out)"
+  done
+  succeeds report --where "release = $one" --by host traces
+  says 'HOSTS UNLIKE THE OTHERS, whose median is 104 kB'
+  says '900 kB +865 %  h07'
+  says '6 hosts as is usual'
+  succeeds report --where "release = $two" --by host --all traces
+  says 'whose median is 203 kB'
+  says '5 hosts as is usual'
+  succeeds report --where 'host ~ ^h0[1-4]' --by host traces
+  says 'fewer than 5 hosts: nothing is usual'
+  succeeds report --by release traces
+  says '217 kB +[?] +7  111111111111'
+  says '203 kB +1.0 % +5  121212121212'
+  succeeds report --by host --tree traces
+  says 'Hosts by what they held'
+  # As the page has them, also of one trace.
+  printf 'view=table\nby=host\n\n' | "$build/tests/page/page_ask" traces/07 >answer
+  grep -aq '"h07"' answer || fail "the page has no hosts: $(cat answer)"
+  printf 'view=table\nby=release\n\n' | "$build/tests/page/page_ask" traces/07 >answer
+  grep -aq "$one" answer || fail "the page has no releases: $(cat answer)"
+  make plain traces/others
+  succeeds report --json --by release traces
+  [ "$(jq '.sites | length' out)" = 3 ] || fail "$(jq -c '[.sites[].name]' out)"
+  jq -r '.sites[].name' out | grep -q '(no build-id)' || fail "a program without a build-id: $(jq -c '[.sites[].name]' out)"
+}

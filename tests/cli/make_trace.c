@@ -25,6 +25,8 @@
  *   python     a program in Python, with an extension module
  *   odd        functions with what the formats of exports use themselves: semicolons, quotes, line feeds
  *   build_1, build_2  the same program and library without symbols, of two builds
+ *   host_NAME_BUILD N  of that machine and that build of the program, which holds N blocks of 1000 bytes in
+ *              the end; at rate 1
  *   many N     N samples, for speed
  *   slow N     N samples, one each ten seconds, from 2023-11-14 22:13:20 on */
 #include "base/hash.h"
@@ -260,6 +262,16 @@ static void write_shrunk(struct trace_writer *writer) {
   }
 }
 
+/* All are live at the same moments, whatever their number. */
+static void write_host(struct trace_writer *writer, uint64_t count) {
+  for (uint64_t i = 1; i <= count; i++) {
+    struct trace_sample sample = {.time_ns = i, .thread = 1, .block = i, .size = 1000, .n_samples = 1};
+    sample.words = malloc_words(sample.size);
+    sample.stack = 1 + (uint32_t)(i % 4);
+    if (!tree_write_sample(writer, &sample)) exit(1);
+  }
+}
+
 /* A collection each millisecond, and a cycle each 200. */
 static void write_heap(struct trace_writer *writer, uint64_t ms) {
   struct trace_collection now = {.time_ns = ms * 1000000, .thread = 1, .ns = ms ? 500000 : 0, .domains = 2};
@@ -357,7 +369,9 @@ int main(int argc, char **argv) {
   if (argc < 3) return 2;
   static const char command[] = "/bin/pro\"gram\0--op\x02tion\0\xff";
   const char *kind = argv[1];
-  bool collected = strstr(kind, "collected");
+  bool collected = strstr(kind, "collected"), is_host = !strncmp(kind, "host_", 5);
+  char host[64] = "host";
+  if (is_host) snprintf(host, sizeof host, "%.*s", (int)strcspn(kind + 5, "_"), kind + 5);
   bool named = strstr(kind, "named"), hostile = !strcmp(kind, "hostile"), odd = !strcmp(kind, "odd");
   struct tree_source source = {.node = node, .module = module};
   if (named) source = (struct tree_source){.node = named_node, .module = named_module, .place = named_place};
@@ -366,8 +380,8 @@ int main(int argc, char **argv) {
   if (!strcmp(kind, "python"))
     source = (struct tree_source){.node = python_node, .module = python_module, .place = python_place};
   if (odd) source = (struct tree_source){.node = named_node, .module = named_module, .place = odd_place};
-  if (!strncmp(kind, "build_", 6)) {
-    build = (uint8_t)atoi(kind + 6);
+  if (!strncmp(kind, "build_", 6) || is_host) {
+    build = (uint8_t)atoi(strrchr(kind, '_') + 1);
     source.module = module_of_build;
   }
   uint64_t count = count_of(kind, argv[3]);
@@ -375,14 +389,16 @@ int main(int argc, char **argv) {
   uint64_t run_ns = (hash_bytes(kind, strlen(kind)) >> 16) + count; /* each kind and count is another run */
   struct trace_options options = {.path = argv[2]};
   struct trace_run run = {
-      .command = hostile ? trace_text_of(BREAKS_OUT) : (struct trace_text){command, sizeof command},
-      .host = trace_text_of("host"),
+      .command = hostile   ? trace_text_of(BREAKS_OUT)
+                 : is_host ? trace_text_of("/nowhere/prog")
+                           : (struct trace_text){command, sizeof command},
+      .host = trace_text_of(host),
       .heap = trace_text_of(collected ? "winnow" : "malloc"),
       .version = trace_text_of("0.1.0"),
       .pid = 1,
-      .rate = strstr(kind, "exact")  ? 1
-              : strstr(kind, "zero") ? 0
-                                     : 1e-3,
+      .rate = strstr(kind, "exact") || is_host ? 1
+              : strstr(kind, "zero")           ? 0
+                                               : 1e-3,
       .stack_depth = 512,
       .word_bytes = 8,
       .wall_ns = 1700000000000000000u,
@@ -399,6 +415,8 @@ int main(int argc, char **argv) {
     write_shrunk(writer);
   else if (!strncmp(kind, "four", 4))
     write_four(writer, count, !strcmp(kind, "four_peak"));
+  else if (is_host)
+    write_host(writer, count);
   else
     write_samples(writer, count, named || hostile || odd ? NAMED_NODES : NODES, strstr(kind, "level"),
                   strstr(kind, "bare"));
@@ -412,6 +430,7 @@ int main(int argc, char **argv) {
   if (!strcmp(kind, "named_larger"))
     trace_write_memory(writer, &(struct trace_memory){.time_ns = 600000, .rss_bytes = 90000000});
   if (!strncmp(kind, "killed_", 7) && !strstr(kind, "none")) write_kill(writer, kind, count);
+  if (is_host) count = step_ns = 1000;
   uint64_t end_ns = collected ? 1300000000 : (strncmp(kind, "four", 4) ? 2000000 : 0) + count * step_ns;
   if (strncmp(kind, "killed", 6) != 0)
     trace_write_end(writer, &(struct trace_end){.time_ns = end_ns, .kind = TRACE_END_EXIT});

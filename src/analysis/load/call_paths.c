@@ -47,6 +47,9 @@ static struct label label_of(const struct frame *frame, enum grouping grouping) 
   case BY_MODULE: return (struct label){.module = frame->module};
   case BY_FUNCTION:
   case BY_PROCESS:
+  case BY_HOST:
+  case BY_RELEASE:
+  case BY_RELEASE_OF_HOST:
   case BY_THREAD:
   case BY_TYPE:
   case BY_STACK: break;
@@ -127,10 +130,10 @@ static bool prepare(struct building *building) {
   paths->process_count = building->samples->process_count;
   paths->names = building->names;
   paths->samples = building->samples;
-  paths->stack_count = paths->grouping == BY_PROCESS  ? building->names->process_count
-                       : paths->grouping == BY_THREAD ? building->names->thread_count
-                       : paths->grouping == BY_TYPE   ? building->names->type_count
-                                                      : source_stack_count(building->samples->source);
+  paths->stack_count = grouping_is_process(paths->grouping) ? building->names->process_count
+                       : paths->grouping == BY_THREAD       ? building->names->thread_count
+                       : paths->grouping == BY_TYPE         ? building->names->type_count
+                                                            : source_stack_count(building->samples->source);
   paths->node_of = calloc((size_t)paths->stack_count + 1, sizeof *paths->node_of);
   paths->own_of = calloc((size_t)paths->stack_count + 1, sizeof *paths->own_of);
   if (!paths->node_of || !paths->own_of ||
@@ -161,10 +164,10 @@ static bool add_stacks(struct building *building) {
 /* Processes have larger numbers than those that started them. */
 static bool add_processes(struct building *building) {
   struct call_paths *paths = building->paths;
-  const uint32_t *names = building->names->processes;
+  const struct process_names *names = building->names->processes;
   for (uint32_t i = 0; i < paths->stack_count; i++) {
     uint32_t parent = building->samples->processes[i].parent;
-    struct label label = {.function = names[2 * i], .module = names[2 * i + 1]};
+    struct label label = {.function = names[i].numbered, .module = names[i].name};
     uint32_t number = label_number(building, &label);
     if (number == UINT32_MAX) return false;
     uint32_t node = child_of(building, parent < i ? paths->node_of[parent + 1] : 0, number);
@@ -174,12 +177,26 @@ static bool add_processes(struct building *building) {
   return true;
 }
 
-/* Each thread or type is a path of its own. */
+/* Each host, release, thread or type is a path of its own. */
 static bool add_alone(struct building *building, uint32_t place, const struct label *label) {
   uint32_t number = label_number(building, label);
   uint32_t node = number == UINT32_MAX ? UINT32_MAX : child_of(building, 0, number);
   if (node == UINT32_MAX) return false;
   building->paths->node_of[place] = building->paths->own_of[place] = node;
+  return true;
+}
+
+static struct label label_of_origin(const struct process_names *names, enum grouping grouping) {
+  struct label label = {.function = grouping == BY_HOST ? names->host : names->release};
+  if (grouping == BY_RELEASE_OF_HOST) label.module = names->host;
+  return label;
+}
+
+static bool add_origins(struct building *building) {
+  for (uint32_t i = 0; i < building->paths->stack_count; i++) {
+    struct label label = label_of_origin(&building->names->processes[i], building->paths->grouping);
+    if (!add_alone(building, i + 1, &label)) return false;
+  }
   return true;
 }
 
@@ -200,6 +217,9 @@ static bool add_types(struct building *building) {
 static bool add_places(struct building *building) {
   switch (building->paths->grouping) {
   case BY_PROCESS: return add_processes(building);
+  case BY_HOST:
+  case BY_RELEASE:
+  case BY_RELEASE_OF_HOST: return add_origins(building);
   case BY_THREAD: return add_threads(building);
   case BY_TYPE: return add_types(building);
   default: return add_stacks(building);
@@ -231,8 +251,9 @@ const char *label_of_nothing(enum grouping grouping) {
 
 const char *grouping_name(enum grouping grouping) {
   static const char *const names[GROUPINGS] = {
-      [BY_FUNCTION] = "function", [BY_LINE] = "line",     [BY_FILE] = "file", [BY_MODULE] = "module",
-      [BY_PROCESS] = "process",   [BY_THREAD] = "thread", [BY_TYPE] = "type", [BY_STACK] = "stack"};
+      [BY_FUNCTION] = "function", [BY_LINE] = "line",  [BY_FILE] = "file",       [BY_MODULE] = "module",
+      [BY_PROCESS] = "process",   [BY_HOST] = "host",  [BY_RELEASE] = "release", [BY_THREAD] = "thread",
+      [BY_TYPE] = "type",         [BY_STACK] = "stack"};
   return names[grouping];
 }
 

@@ -1,30 +1,40 @@
 /* The call paths of all stacks of a trace, by function, line, file, module or stack: what call
  * trees are made of, whatever rows they sum. To build them takes longer than to sum rows, and a
  * recording has few: so they are kept between questions. By process, a path is a process with those
- * that started it, or that it was before an exec, as its callers; then PLACES are processes, by
- * thread they are threads, by type types, and otherwise stacks. */
+ * that started it, or that it was before an exec, as its callers. By process, host or release PLACES
+ * are processes, by thread they are threads, by type types, and otherwise stacks. */
 #ifndef ANALYSIS_CALL_PATHS_H
 #define ANALYSIS_CALL_PATHS_H
 
 #include "analysis/load/names.h"
 
-/* BY_WHOLE_LINE: as BY_LINE, but without columns; users cannot choose it. */
+/* Users cannot choose the last two. BY_WHOLE_LINE: as BY_LINE, but without columns. BY_RELEASE_OF_HOST:
+ * as BY_RELEASE, but each host has a row of it, with the host as the module. */
 enum grouping {
   BY_FUNCTION,
   BY_LINE,
   BY_FILE,
   BY_MODULE,
   BY_PROCESS,
+  BY_HOST,
+  BY_RELEASE,
   BY_THREAD,
   BY_TYPE,
   BY_STACK,
-  BY_WHOLE_LINE
+  BY_WHOLE_LINE,
+  BY_RELEASE_OF_HOST
 };
 enum { GROUPINGS = BY_STACK + 1 };
 
 /* Whether the rows of a table are code: functions, lines, files, modules or stacks. */
 static inline bool grouping_is_code(enum grouping grouping) {
-  return grouping != BY_PROCESS && grouping != BY_THREAD && grouping != BY_TYPE;
+  return grouping < BY_PROCESS || grouping == BY_STACK || grouping == BY_WHOLE_LINE;
+}
+
+/* Whether all that a process allocates is in one row. */
+static inline bool grouping_is_process(enum grouping grouping) {
+  return grouping == BY_PROCESS || grouping == BY_HOST || grouping == BY_RELEASE ||
+         grouping == BY_RELEASE_OF_HOST;
 }
 
 /* "function", "line", ... */
@@ -32,7 +42,7 @@ const char *grouping_name(enum grouping grouping);
 
 /* What a group or a tree node stands for. The first three are numbers of strings. Members that the
  * grouping does not distinguish are 0. A process or thread has its name with its number as the
- * function, and its name alone as the module; a type has its name as the function. Columns are
+ * function, and its name alone as the module; others that are no code have their names as the function. Columns are
  * those of a language's trace, from 1 on; compilers of C tell none that a trace could name. */
 struct label {
   uint32_t function, module, file, line, first_column, last_column;
@@ -79,7 +89,7 @@ struct call_paths {
 
 /* PLACES: where a row is among the paths. */
 static inline uint32_t call_paths_place(const struct call_paths *paths, const struct row *row) {
-  if (paths->grouping == BY_PROCESS) return source_process_of(row->thread, paths->process_count) + 1;
+  if (grouping_is_process(paths->grouping)) return source_process_of(row->thread, paths->process_count) + 1;
   if (paths->grouping == BY_TYPE) return samples_type(paths->samples, row);
   return paths->grouping == BY_THREAD ? names_thread_place(paths->names, row->thread) : row->stack;
 }

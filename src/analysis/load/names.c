@@ -26,19 +26,28 @@ struct frames names_of(const struct names *names, uint32_t node) {
   return (struct frames){names->frame + names->first[node], names->count[node]};
 }
 
+static uint32_t intern_or(struct strings *strings, const char *text, const char *nothing) {
+  return strings_intern(strings, text && *text ? text : nothing);
+}
+
+static bool name_process(struct strings *strings, const struct process *process,
+                         struct process_names *names) {
+  char *text;
+  if (asprintf(&text, "%s (%u)", process->name, process->pid) < 0) return false;
+  names->numbered = strings_intern(strings, text);
+  free(text);
+  names->name = strings_intern(strings, process->name);
+  names->host = intern_or(strings, process->host, "(host not recorded)");
+  names->release = intern_or(strings, process->release, "(no build-id)");
+  return names->numbered && (names->name || !*process->name) && names->host && names->release;
+}
+
 bool names_add_processes(struct names *names, const struct samples *samples) {
   uint32_t count = samples->process_count;
-  names->processes = calloc(2 * (size_t)count + 1, sizeof *names->processes);
+  names->processes = calloc((size_t)count + 1, sizeof *names->processes);
   if (!names->processes) return false;
-  for (uint32_t i = 0; i < count; i++) {
-    const struct process *process = &samples->processes[i];
-    char *text;
-    if (asprintf(&text, "%s (%u)", process->name, process->pid) < 0) return false;
-    names->processes[2 * i] = strings_intern(names->strings, text);
-    names->processes[2 * i + 1] = strings_intern(names->strings, process->name);
-    free(text);
-    if (!names->processes[2 * i] || (*process->name && !names->processes[2 * i + 1])) return false;
-  }
+  for (uint32_t i = 0; i < count; i++)
+    if (!name_process(names->strings, &samples->processes[i], &names->processes[i])) return false;
   names->process_count = count;
   return true;
 }
@@ -126,7 +135,8 @@ uint32_t names_thread_place(const struct names *names, uint32_t thread) {
 }
 
 const char *names_of_process(const struct names *names, uint32_t process) {
-  return process < names->process_count ? strings_text(names->strings, names->processes[2 * process]) : "";
+  return process < names->process_count ? strings_text(names->strings, names->processes[process].numbered)
+                                        : "";
 }
 
 bool names_find_shared(struct names *names, const bool *used, uint32_t nodes) {

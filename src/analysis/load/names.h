@@ -31,12 +31,18 @@ struct frames {
   size_t count;
 };
 
+/* Strings of a process. */
+struct process_names {
+  uint32_t numbered, name; /* "name (number)", and the name alone */
+  uint32_t host, release;
+};
+
 struct names {
   struct strings *strings;
   struct frame *frame;     /* of all nodes; the frames of a node are consecutive */
   uint32_t *first, *count; /* by node: the index of its first frame, and their number */
   bool *shared;            /* by string: several modules have a function of this name; NULL: none */
-  uint32_t *processes;     /* by process: the string "name (number)", and that of its name alone */
+  struct process_names *processes;
   uint32_t process_count;
   uint32_t *thread;  /* the threads of all rows, by their numbers */
   uint32_t *threads; /* by place there: the string "name (thread number)", and that of its name alone */

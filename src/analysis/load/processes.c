@@ -3,6 +3,7 @@
 
 #include "analysis/load/samples.h"
 #include "base/text.h"
+#include "sources/modules.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,13 @@ static char *name_of(const struct trace_run *run) {
   if (length) return strndup(run->title.bytes, length);
   if (!run->command.length || !run->command.bytes[0]) return strdup("?");
   return strdup(command_name(run->command.bytes));
+}
+
+/* False: not enough memory. */
+static bool set_origin(struct process *process, const struct trace_run *run, const char *release) {
+  if (run->host.length) process->host = strndup(run->host.bytes, run->host.length);
+  if (*release) process->release = strdup(release);
+  return (process->host || !run->host.length) && (process->release || !*release);
 }
 
 /* ---- the list ---- */
@@ -44,6 +52,8 @@ static uint32_t find_parent(const struct source *source, uint32_t index) {
 
 static bool read_one(struct samples *samples, struct process *process) {
   const struct trace_run *run = source_run(samples->source);
+  char release[RELEASE_DIGITS + 1];
+  release_of_program(samples->source, release);
   *process = (struct process){.pid = run->pid,
                               .parent = NO_PROCESS,
                               .name = name_of(run),
@@ -54,7 +64,7 @@ static bool read_one(struct samples *samples, struct process *process) {
                               .end_kind = samples->end.kind,
                               .end_cause = samples->end.cause,
                               .code = samples->end.code};
-  return process->name;
+  return set_origin(process, run, release) && process->name;
 }
 
 static bool read_part(const struct source *source, uint32_t index, struct process *process) {
@@ -71,7 +81,8 @@ static bool read_part(const struct source *source, uint32_t index, struct proces
                               .end_kind = from->end.kind,
                               .end_cause = from->end.cause,
                               .code = from->end.code};
-  return process->name && (process->became || !from->became);
+  return set_origin(process, &from->run, from->release) && process->name &&
+         (process->became || !from->became);
 }
 
 /* The trace ends with its last process. A process that ends then, or still runs, ends no blocks. */
@@ -195,9 +206,16 @@ bool processes_read(struct samples *samples) {
   return sum_memory(samples);
 }
 
+void processes_forget_origin(struct process *process) {
+  free(process->host);
+  free(process->release);
+  process->host = process->release = NULL;
+}
+
 void processes_destroy(struct samples *samples) {
   for (uint32_t i = 0; samples->processes && i < samples->process_count; i++) {
     free(samples->processes[i].name);
+    processes_forget_origin(&samples->processes[i]);
     free(samples->processes[i].became);
   }
   free(samples->processes);

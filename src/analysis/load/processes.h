@@ -19,6 +19,8 @@ struct process {
   uint32_t pid;
   uint32_t parent;   /* the process that started it, or that it was before an exec; or NO_PROCESS */
   char *name;        /* what it called itself last; else its program, without the folder */
+  char *host;        /* the machine; NULL: not known */
+  char *release;     /* of its program (sources/source.h); NULL: not known */
   char *became;      /* what it tried to exec last; NULL: nothing, or unknown */
   uint64_t begin_ns; /* when its recording began */
   uint64_t last_ns;  /* the time of its last event */
@@ -36,6 +38,9 @@ struct process {
  * process of its thread, and sets the end of the trace. False: not enough memory. */
 bool processes_read(struct samples *samples);
 void processes_destroy(struct samples *samples);
+
+/* The host and the release of a process become unknown. */
+void processes_forget_origin(struct process *process);
 
 /* LEFT: if there are several processes, ends the rows of blocks and mappings that were never
  * freed. A second call changes nothing. */

@@ -214,6 +214,7 @@ static bool set_value(struct parser *parser, struct condition *condition) {
   case THREAD_NAME:
   case TYPE_NAME:
   case PROCESS:
+  case ORIGIN:
   case HIDDEN:
   case FROM: return set_name(parser, condition);
   case BYTES:

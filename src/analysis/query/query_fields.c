@@ -8,6 +8,9 @@ static uint32_t text_of_function(const struct frame *frame) { return frame->func
 static uint32_t text_of_file(const struct frame *frame) { return frame->file; }
 static uint32_t text_of_module(const struct frame *frame) { return frame->module; }
 
+static uint32_t host_of(const struct process_names *names) { return names->host; }
+static uint32_t release_of(const struct process_names *names) { return names->release; }
+
 static double number_of_size(const struct samples *samples, const struct row *row) {
   (void)samples;
   return (double)row->size;
@@ -53,6 +56,8 @@ const struct field query_fields[] = {
     {"thread", NULL, THREAD_NAME, .text = NULL},
     {"type", NULL, TYPE_NAME, .text = NULL},
     {"process", NULL, PROCESS, .text = NULL},
+    {"host", NULL, ORIGIN, .origin = host_of},
+    {"release", NULL, ORIGIN, .origin = release_of},
     {"size", NULL, BYTES, .number = number_of_size},
     {"life", NULL, TIME, .number = number_of_life, .needs_lives = true},
     {"life_bytes", NULL, BYTES, .number = number_of_life_bytes, .needs_lives = true},

@@ -12,6 +12,7 @@ enum type {
   THREAD_NAME, /* of the thread, in the same way, its number, or both as in a table */
   TYPE_NAME,   /* what the block is, in the same way */
   PROCESS,     /* the name of the process, in the same way, or its number */
+  ORIGIN,      /* the host of the process, or its release, in the same way */
   BYTES,
   TIME,    /* a moment, from the start of the run; or a duration */
   CHOICE,  /* = and != with one of a few words */
@@ -26,6 +27,7 @@ struct field {
   const char *name, *synonym;
   enum type type;
   uint32_t (*text)(const struct frame *frame); /* FRAME_TEXT, HIDDEN, FROM: the number of a string */
+  uint32_t (*origin)(const struct process_names *names);                  /* ORIGIN: the same */
   double (*number)(const struct samples *samples, const struct row *row); /* BYTES, TIME, CHOICE */
   bool needs_lives;       /* only where it is known which block was freed: no_lives of sources/source.h */
   const char *choices[6]; /* CHOICE: the word for each number; a number with "" has no word */

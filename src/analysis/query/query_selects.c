@@ -113,6 +113,15 @@ static bool bind_processes(struct condition *condition, const struct samples *sa
   return condition->matches;
 }
 
+/* Likewise by its host or release. */
+static bool bind_origins(struct condition *condition, const struct names *names) {
+  condition->matches = calloc((size_t)names->process_count + 1, sizeof *condition->matches);
+  for (uint32_t i = 0; condition->matches && i < names->process_count; i++)
+    condition->matches[i] =
+        text_matches(condition, strings_text(names->strings, condition->field->origin(&names->processes[i])));
+  return condition->matches;
+}
+
 /* Likewise each thread. */
 static bool bind_threads(struct condition *condition, const struct samples *samples,
                          const struct names *names) {
@@ -140,6 +149,7 @@ static bool bind(struct condition *condition, struct query *query, const struct 
   if (!condition) return true;
   if (condition->field && condition->field->type == PROCESS)
     return bind_processes(condition, query->samples, names);
+  if (condition->field && condition->field->type == ORIGIN) return bind_origins(condition, names);
   if (condition->field && condition->field->type == THREAD_NAME)
     return bind_threads(condition, query->samples, names);
   if (condition->field && condition->field->type == TYPE_NAME) return bind_types(condition, names);
@@ -195,6 +205,7 @@ static bool field_takes(const struct condition *condition, const struct query *q
   case FRAME_TEXT: return condition->matches[row->stack <= query->node_count ? row->stack : 0] != negated;
   case THREAD_NAME: return condition->matches[names_thread_place(query->names, row->thread)] != negated;
   case TYPE_NAME: return condition->matches[samples_type(query->samples, row)] != negated;
+  case ORIGIN:
   case PROCESS: return condition->matches[process_of(query->samples, row->thread)] != negated;
   case BYTES:
   case TIME:

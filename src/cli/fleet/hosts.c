@@ -1,34 +1,15 @@
-/* The hosts that have more or less than what is usual.
- *
- * USUAL is the median of the hosts. Hosts differ by factors rather than by bytes, so distances are
- * those of logarithms. How far a host may be from the median is 1.4826 times the median of the
- * distances, which estimates the deviation of a normal law and is not moved by the hosts that differ
- * (F. Hampel, The influence curve and its role in robust estimation, JASA 69, 1974); or the deviation
- * of the host's own estimate, if that is larger. Of as many hosts as there are one in twenty answers
- * names one by chance (Bonferroni). Below HOSTS_LEAST hosts nothing is usual. */
+/* The hosts that have more or less than what is usual (USUAL in analysis/report/hosts.h). */
 #include "base/array.h"
 #include "cli/command.h"
 #include "cli/fleet/answers.h"
 #include "cli/fleet/means.h"
 #include "cli/text.h"
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { HOST, SAMPLES, UNIT, BYTES, MORE = BYTES + SUM_COLUMNS, MOST, COLUMN_COUNT };
 enum { CELLS = 4, HOSTS_MOST = 200000 };
-
-#define ONE_IN 20
-
-/* That of the median of distances, beside the deviation itself: so many of the hosts count. */
-#define EFFICIENCY 0.37
-
-struct host {
-  size_t row;
-  struct estimate bytes;
-  double distance; /* from the median, in deviations */
-};
 
 struct fleet_of_hosts {
   struct question_of_fleet *question;
@@ -62,57 +43,10 @@ static void write_query(const struct question_of_fleet *question, FILE *query, u
   fprintf(query, " GROUP BY site) USING site GROUP BY host) USING host ORDER BY host LIMIT %d", HOSTS_MOST);
 }
 
-/* ---- what is usual ---- */
-
-static int ascending(const void *one, const void *other) {
-  double a = *(const double *)one, b = *(const double *)other;
-  return (a > b) - (a < b);
-}
-
-static double median_of(double *numbers, size_t count) {
-  qsort(numbers, count, sizeof *numbers, ascending);
-  return count ? (numbers[(count - 1) / 2] + numbers[count / 2]) / 2 : 0;
-}
-
-static int farthest_first(const void *one, const void *other) {
-  double a = fabs(((const struct host *)one)->distance), b = fabs(((const struct host *)other)->distance);
-  return (a < b) - (a > b);
-}
-
-/* The logarithm of how many times the median a host has. */
-static double distance_of(const struct fleet_of_hosts *fleet, const struct host *host) {
-  double times = fleet->median > 0 ? host->bytes.estimate / fleet->median : 1;
-  return times > 0 ? log(times) : -INFINITY;
-}
-
-/* False without memory. */
-static bool find_unusual(struct fleet_of_hosts *fleet) {
-  double *numbers = malloc((fleet->count + 1) * sizeof *numbers);
-  if (!numbers) return false;
-  for (size_t i = 0; i < fleet->count; i++) numbers[i] = fleet->hosts[i].bytes.estimate;
-  fleet->median = median_of(numbers, fleet->count);
-  for (size_t i = 0; i < fleet->count; i++) numbers[i] = fabs(distance_of(fleet, &fleet->hosts[i]));
-  double usual = 1.4826 * median_of(numbers, fleet->count);
-  free(numbers);
-  for (size_t i = 0; i < fleet->count; i++) {
-    struct host *host = &fleet->hosts[i];
-    double bytes = host->bytes.estimate, own = bytes > 0 ? sqrt(host->bytes.variance) / bytes : 0;
-    double deviation = fmax(usual, own), distance = distance_of(fleet, host);
-    host->distance = deviation > 0 ? distance / deviation : distance != 0 ? copysign(INFINITY, distance) : 0;
-  }
-  qsort(fleet->hosts, fleet->count, sizeof *fleet->hosts, farthest_first);
-  double number = (double)fleet->count;
-  while (fleet->count >= HOSTS_LEAST && fleet->unusual < fleet->count &&
-         student_chance(fleet->hosts[fleet->unusual].distance, EFFICIENCY * (number - 1)) * number <
-             1.0 / ONE_IN)
-    fleet->unusual++;
-  return true;
-}
-
 /* ---- sites ---- */
 
 static const char *site_of(const struct fleet_of_hosts *fleet, const struct host *host) {
-  return field_text(fleet->question, host->row, MORE);
+  return field_text(fleet->question, host->number, MORE);
 }
 
 /* Asks for the names of the sites of so many hosts: rows of a site and its name. */
@@ -147,7 +81,7 @@ static void set_cells(const struct fleet_of_hosts *fleet, const struct question_
   *beside = 0;
   if (host->distance > 0)
     snprintf(beside, 512, "most of all %s by %.400s",
-             text_change(most, field_number(fleet->question, host->row, MOST)),
+             text_change(most, field_number(fleet->question, host->number, MOST)),
              site_name(name_of(names, site), site, number));
   struct estimate away = host->bytes;
   away.estimate -= fleet->median, away.low -= fleet->median, away.high -= fleet->median;
@@ -158,7 +92,7 @@ static void set_cells(const struct fleet_of_hosts *fleet, const struct question_
                                   {.kind = FLEET_CHANGE, .name = "more", .estimate = away},
                                   {.kind = FLEET_NAME,
                                    .name = "host",
-                                   .text = field_text(fleet->question, host->row, HOST),
+                                   .text = field_text(fleet->question, host->number, HOST),
                                    .beside = beside,
                                    .beside_name = "mostly"}};
   memcpy(cells, set, sizeof set);
@@ -213,10 +147,10 @@ static bool add_hosts(struct fleet_of_hosts *fleet) {
   const struct question_of_fleet *question = fleet->question;
   for (size_t i = 0; i < question->rows; i++) {
     struct sum sum = field_sum(question, i, BYTES, field_integer(question, i, SAMPLES));
-    struct host host = {.row = i, .bytes = estimate_of(&sum, field_number(question, i, UNIT))};
+    struct host host = {.number = i, .bytes = estimate_of(&sum, field_number(question, i, UNIT))};
     if (!ARRAY_ADD(fleet->hosts, fleet->count, fleet->capacity, host)) return false;
   }
-  return find_unusual(fleet);
+  return hosts_find_unusual(fleet->hosts, fleet->count, &fleet->median, &fleet->unusual);
 }
 
 /* ---- shared ---- */

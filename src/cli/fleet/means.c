@@ -8,16 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NORMAL_975 1.959964
-
-/* The 97.5 % quantile of Student's distribution: M. Abramowitz and I. Stegun, Handbook of Mathematical
- * Functions, 26.7.5. From HOSTS_LEAST hosts on its error is below 1 %. */
-static double student_975(double freedom) {
-  double x = NORMAL_975, x2 = x * x;
-  return x + x * (x2 + 1) / (4 * freedom) + x * ((5 * x2 + 16) * x2 + 3) / (96 * freedom * freedom) +
-         x * (((3 * x2 + 19) * x2 + 17) * x2 - 15) / (384 * freedom * freedom * freedom);
-}
-
 static void write_inner(const struct question_of_fleet *question, FILE *query, const char *groups,
                         const char *condition) {
   fprintf(query,
@@ -91,37 +81,11 @@ int means_ask(struct question_of_fleet *question, const char *groups, size_t col
 
 struct host_mean mean_of(const struct question_of_fleet *question, size_t row, size_t column,
                          uint64_t hosts) {
-  double unit = field_number(question, row, column + 1), number = (double)hosts;
+  double unit = field_number(question, row, column + 1);
   struct sum sum = field_sum(question, row, column + 2, (uint64_t)ceil(field_number(question, row, column)));
-  struct host_mean mean = {.few = hosts < HOSTS_LEAST, .freedom = INFINITY};
-  if (!hosts || row >= question->rows) return mean;
-  struct estimate total = estimate_of(&sum, unit), part = {.estimate = 1 / number};
-  part.low = part.high = part.estimate;
-  mean.bytes = estimate_times(&total, &part);
-  mean.error = (mean.bytes.high - mean.bytes.low) / (2 * NORMAL_975);
-  if (mean.few) return mean;
-  double squares = field_number(question, row, column + 8);
-  double spread = fmax(squares - sum.total * sum.total / number, 0) / (number - 1);
-  double error = sqrt(spread / number), side = student_975(number - 1) * error;
-  if (error > mean.error) mean.error = error, mean.freedom = number - 1;
-  mean.bytes.low = fmin(mean.bytes.low, fmax(mean.bytes.estimate - side, 0));
-  mean.bytes.high = fmax(mean.bytes.high, mean.bytes.estimate + side);
-  return mean;
-}
-
-double chance_of_change(const struct host_mean *before, const struct host_mean *after) {
-  double one = before->error * before->error, other = after->error * after->error, all = one + other;
-  if (before->few || after->few) return 1;
-  double difference = fabs(after->bytes.estimate - before->bytes.estimate);
-  if (all <= 0) return difference > 0 ? 0 : 1;
-  double parts = one * one / before->freedom + other * other / after->freedom;
-  return student_chance(difference / sqrt(all), parts > 0 ? all * all / parts : INFINITY);
-}
-
-double student_chance(double deviate, double freedom) {
-  double normal = fabs(deviate);
-  if (freedom < 1e9)
-    normal = (8 * freedom + 1) / (8 * freedom + 3) * sqrt(freedom * log1p(deviate * deviate / freedom));
-  return erfc(normal * M_SQRT1_2);
+  struct estimate all = estimate_of(&sum, unit);
+  if (!hosts || row >= question->rows)
+    return (struct host_mean){.few = hosts < HOSTS_LEAST, .freedom = INFINITY};
+  return hosts_mean(&all, sum.total, field_number(question, row, column + 8), hosts);
 }
 /* SPDX-License-Identifier: MIT */

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/process_name.h"
 #include "cli/report/report_facts.h"
+#include "cli/report/report_hosts.h"
 #include "cli/report/report_name.h"
 #include "cli/report/report_processes.h"
 #include "cli/report/report_resident.h"
@@ -177,6 +178,7 @@ static wn_status print_tables(const struct view *view) {
   snprintf(lasting, sizeof lasting, "Long-lived: at least %s", text_time(time, report->long_ns));
   wn_status error = report_print_processes(view, held);
   if (!error) error = report_print_table(view, held, MEASURE_HELD, NULL);
+  if (!error) report_print_hosts(view);
   if (!error && view->options->tree) error = report_print_tree(view);
   if (!error) error = print_allocated(view);
   if (!error) error = print_alive(view);

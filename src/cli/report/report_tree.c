@@ -125,9 +125,11 @@ wn_status report_print_tree(const struct view *view) {
   report_print_title(
       grouping == BY_PROCESS
           ? "Processes by what they held, with those that they started; paths below 1 % are left out"
-      : grouping == BY_THREAD ? "Threads by what they held; those below 1 % are left out"
-      : grouping == BY_TYPE   ? "Types by what their blocks held; those below 1 % are left out"
-                              : "Call tree of what was held, callers first; paths below 1 % are left out");
+      : grouping == BY_HOST    ? "Hosts by what they held; those below 1 % are left out"
+      : grouping == BY_RELEASE ? "Releases by what they held; those below 1 % are left out"
+      : grouping == BY_THREAD  ? "Threads by what they held; those below 1 % are left out"
+      : grouping == BY_TYPE    ? "Types by what their blocks held; those below 1 % are left out"
+                               : "Call tree of what was held, callers first; paths below 1 % are left out");
   columns_print_header(&columns, false, grouping_is_code(grouping) ? "function" : grouping_name(grouping));
   error = print_children(&(struct printing){&table.tree, &columns}, 0, 0);
   if (!error) print_bare(&table.tree, &columns);

@@ -12,6 +12,7 @@
 #include "cli/package.h"
 #include "cli/report/report_callers.h"
 #include "cli/report/report_facts.h"
+#include "cli/report/report_hosts.h"
 #include "cli/report/report_name.h"
 #include "cli/report/report_place.h"
 #include "cli/report/report_processes.h"
@@ -410,9 +411,8 @@ static void print_names_hint(const struct view *view) {
   struct paragraph text = {.length = 0};
   struct lacking held, allocated;
   char package[256], where[320];
-  if (!view->options->recording.names.symbols || view->options->grouping == BY_THREAD ||
-      view->options->grouping == BY_TYPE || place_lacking(view, MEASURE_HELD, &held) ||
-      place_lacking(view, MEASURE_ALLOCATED, &allocated))
+  if (!view->options->recording.names.symbols || !grouping_is_code(view->options->grouping) ||
+      place_lacking(view, MEASURE_HELD, &held) || place_lacking(view, MEASURE_ALLOCATED, &allocated))
     return;
   bool names = held.names >= LACKING || allocated.names >= LACKING;
   if (!names && held.lines < LACKING_LINES && allocated.lines < LACKING_LINES) return;
@@ -533,6 +533,7 @@ static char *foot_text(const struct view *view) {
   FILE *screen = stdout, *out = open_memstream(&text, &size);
   if (!out) return NULL;
   stdout = out;
+  report_print_hosts(view);
   screen_print_foot(view);
   stdout = screen;
   if (!fclose(out)) return text;

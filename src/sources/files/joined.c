@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "sources/files/joined_stacks.h"
 #include "sources/files/open.h"
+#include "sources/modules.h"
 #include "trace/dropped.h"
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -120,6 +121,7 @@ static void end_part(struct joined *joined, struct part *part) {
   if (!part->source) return;
   part->damage = *source_damage(part->source);
   copy_run(part, source_run(part->source));
+  release_of_program(part->source, part->process.release);
   if (part->has_places) return;
   source_close(part->source);
   part->source = NULL;

@@ -18,7 +18,7 @@
 
 /** What was held at a moment; or over the run: allocated, lived briefly, promoted, alive at the end, lived long. */
 export type Measure = 'held' | 'allocated' | 'churn' | 'promoted' | 'alive' | 'lasting';
-export type Grouping = 'function' | 'line' | 'file' | 'module' | 'process' | 'thread' | 'type';
+export type Grouping = 'function' | 'line' | 'file' | 'module' | 'process' | 'host' | 'release' | 'thread' | 'type';
 /** Callees: from the outermost function down (icicle). Callers: from the allocating function up (inverted). */
 export type Direction = 'callees' | 'callers';
 

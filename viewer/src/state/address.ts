@@ -11,7 +11,7 @@ export const ADDRESS_MOST = 2048;
 
 export const TABS = ['peak', 'end', 'churn', 'alive', 'lasting', 'promoted', 'large', 'compare', 'allocated'] as const;
 export type Tab = (typeof TABS)[number];
-export const GROUPINGS: readonly Grouping[] = ['function', 'line', 'file', 'module', 'process', 'thread', 'type'];
+export const GROUPINGS: readonly Grouping[] = ['function', 'line', 'file', 'module', 'process', 'host', 'release', 'thread', 'type'];
 export const SORTS = ['name', 'self', 'total', 'blocks', 'samples', 'life', 'growth'] as const;
 export type Sort = (typeof SORTS)[number];
 export const MEASURES: readonly Measure[] = ['held', 'allocated', 'churn', 'promoted', 'alive', 'lasting'];

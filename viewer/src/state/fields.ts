@@ -21,6 +21,8 @@ export const FIELDS: Field[] = [
   { name: 'thread', operators: NAMES, values: [], help: 'the allocating thread, by name or number' },
   { name: 'type', operators: NAMES, values: [], help: 'what the block is', collectedOnly: true },
   { name: 'process', operators: NAMES, values: [], help: 'the process, by name or number' },
+  { name: 'host', operators: NAMES, values: [], help: 'the machine of the process' },
+  { name: 'release', operators: NAMES, values: [], help: 'the first digits of its program\'s build-id' },
   { name: 'size', operators: NUMBERS, values: ['100', '1K', '64K', '1M'], help: 'bytes asked for' },
   { name: 'life', operators: NUMBERS, values: ['10us', '1ms', '100ms', '1s'], help: 'time from birth to death' },
   { name: 'born', operators: NUMBERS, values: ['1s', '10s'], help: 'time of birth since the start' },

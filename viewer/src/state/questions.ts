@@ -77,7 +77,7 @@ export const filterOf = ({ tab, where }: View): string => {
 
 /** By what blocks can be grouped. */
 export const groupingsOf = (head: Head | null): Grouping[] =>
-  isSnapshot(head) ? ['function', 'module'] : GROUPINGS.filter((by) => (by === 'thread' ? !head?.limits.no_threads : by === 'type' ? head?.types : true));
+  isSnapshot(head) ? ['function', 'module'] : GROUPINGS.filter((by) => (by === 'thread' ? !head?.limits.no_threads : by === 'type' ? head?.types : by === 'host' || by === 'release' ? head?.trace.processes : true));
 
 /** What a view counts. In a comparison of two runs that is chosen. */
 export const measureOf = (view: View, head: Head | null): Measure =>

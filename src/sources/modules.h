@@ -1,6 +1,6 @@
-/* The files whose code a trace has, as profiles name them. */
-#ifndef EXPORT_MODULES_H
-#define EXPORT_MODULES_H
+/* The files whose code a trace has, as profiles and fleets name them. */
+#ifndef SOURCES_MODULES_H
+#define SOURCES_MODULES_H
 
 #include "sources/source.h"
 
@@ -10,6 +10,9 @@ const char *module_build_id(const struct trace_module *module, char text[2 * TRA
 
 /* The number of the file that has the name of argument 0; 0: there is none. */
 uint32_t module_of_program(const struct source *source);
+
+/* Writes the release of the program, once the source is read; "": not known. */
+void release_of_program(const struct source *source, char release[RELEASE_DIGITS + 1]);
 
 #endif
 /* SPDX-License-Identifier: MIT */

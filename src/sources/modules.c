@@ -1,5 +1,5 @@
 /* Names files. */
-#include "export/modules.h"
+#include "sources/modules.h"
 
 #include "base/code_id.h"
 #include "base/text.h"
@@ -18,5 +18,12 @@ uint32_t module_of_program(const struct source *source) {
   for (uint32_t i = 1; command->length && i <= source_module_count(source); i++)
     if (!strcmp(path_name(source_module(source, i)->path.bytes), path_name(command->bytes))) return i;
   return 0;
+}
+
+void release_of_program(const struct source *source, char release[RELEASE_DIGITS + 1]) {
+  char build_id[2 * TRACE_BUILD_ID_MAX + 1] = "";
+  uint32_t module = module_of_program(source);
+  if (module) module_build_id(source_module(source, module), build_id);
+  snprintf(release, RELEASE_DIGITS + 1, "%.*s", RELEASE_DIGITS, build_id);
 }
 /* SPDX-License-Identifier: MIT */
