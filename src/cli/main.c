@@ -279,31 +279,13 @@ static bool is_for(const struct option *known, const char *argument) {
   return false;
 }
 
-/* The least number of letters that must be put in, left out or replaced to make one word of another. */
-static size_t distance(const char *one, const char *other) {
-  enum { LONGEST = 16 };
-  size_t row[LONGEST + 1], columns = strlen(other);
-  if (columns > LONGEST) return columns;
-  for (size_t j = 0; j <= columns; j++) row[j] = j;
-  for (size_t i = 0; one[i]; i++) {
-    size_t diagonal = row[0]++;
-    for (size_t j = 1; j <= columns; j++) {
-      size_t least = diagonal + (one[i] != other[j - 1]);
-      diagonal = row[j];
-      if (row[j - 1] + 1 < least) least = row[j - 1] + 1;
-      if (row[j] + 1 < least) least = row[j] + 1;
-      row[j] = least;
-    }
-  }
-  return row[columns];
-}
-
 /* The option that was meant, if one or two letters are wrong and others are right; else NULL. */
 static const char *nearest_option(const struct option *known, const char *word) {
   const char *nearest = NULL, *name = word + strspn(word, "-");
   size_t least = strlen(name) < 3 ? strlen(name) : 3;
   for (; known->name; known++)
-    if (distance(name, known->name) < least) least = distance(name, known->name), nearest = known->name;
+    if (text_distance(name, known->name) < least)
+      least = text_distance(name, known->name), nearest = known->name;
   return nearest;
 }
 
@@ -425,7 +407,8 @@ static const char *nearest_command(const char *name) {
   const char *nearest = NULL;
   size_t least = 3; /* two letters may be wrong */
   for (const struct command *command = commands; command->name; command++)
-    if (distance(name, command->name) < least) least = distance(name, command->name), nearest = command->name;
+    if (text_distance(name, command->name) < least)
+      least = text_distance(name, command->name), nearest = command->name;
   return nearest;
 }
 

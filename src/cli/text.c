@@ -370,6 +370,22 @@ void text_entry(FILE *out, const char *name, const char *text, int indent) {
   wrap(out, text, 0, indent);
 }
 
+size_t text_distance(const char *one, const char *other) {
+  size_t row[TEXT_DISTANCE_MOST + 1], columns = strnlen(other, TEXT_DISTANCE_MOST);
+  for (size_t j = 0; j <= columns; j++) row[j] = j;
+  for (size_t i = 0; i < TEXT_DISTANCE_MOST && one[i]; i++) {
+    size_t diagonal = row[0]++;
+    for (size_t j = 1; j <= columns; j++) {
+      size_t least = diagonal + (one[i] != other[j - 1]);
+      diagonal = row[j];
+      if (row[j - 1] + 1 < least) least = row[j - 1] + 1;
+      if (row[j] + 1 < least) least = row[j] + 1;
+      row[j] = least;
+    }
+  }
+  return row[columns];
+}
+
 void progress_begin(struct progress *progress, const char *doing) {
   *progress = (struct progress){.doing = doing, .began_ns = os_monotonic_ns()};
 }

@@ -74,6 +74,11 @@ int text_continue(FILE *out, const char *text, int indent);
 /* As text_paragraph, after a name that takes `indent` columns at most. */
 void text_entry(FILE *out, const char *name, const char *text, int indent);
 
+/* The least number of letters that must be put in, left out or replaced to make one word of another, of
+ * which the letters behind these do not count. */
+enum { TEXT_DISTANCE_MOST = 63 };
+size_t text_distance(const char *one, const char *other);
+
 /* From now on standard output is a text for a file: without styles, and 100 columns wide. */
 void text_for_file(void);
 

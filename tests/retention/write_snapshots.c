@@ -110,6 +110,34 @@ static void end_every(void) {
   end();
 }
 
+static void list(uintptr_t from, uintptr_t count) {
+  for (uintptr_t i = 0; i < count; i++) {
+    block(from + 64 * i, CELL, SHAPE_SCANNED, 2);
+    if (i + 1 < count) edge(1, from + 64 * (i + 1));
+  }
+}
+
+/* A list with a name, which grows; two of one length; and data that two roots hold, which grow, too. */
+static void write_lists(const char *name, uint64_t seconds, uintptr_t cells) {
+  begin(name, 7, seconds, "program");
+  root(1, "app", 0x10000);
+  root(2, "window 0", 0x10000000);
+  root(3, "window 1", 0x20000000);
+  described(0x10000, KEY, 3, "names");
+  for (uintptr_t i = 0; i < 3; i++) edge(i, 0x20000 << i);
+  described(0x20000, LIST, 1, "log");
+  edge(0, 0x100000);
+  list(0x40000, 50);
+  list(0x80000, 50);
+  list(0x100000, cells);
+  block(0x10000000, WIDGET, SHAPE_SCANNED, 1);
+  edge(0, 0x30000000);
+  block(0x20000000, WIDGET, SHAPE_SCANNED, 1);
+  edge(0, 0x30000000);
+  block(0x30000000, TEXTURE, SHAPE_RAW, cells);
+  end_every();
+}
+
 /* Types whose blocks have one or several numbers of words, from none to more than a class has fields;
  * strange names; a block of two ephemerons; and garbage. */
 static void write_every(void) {
@@ -341,6 +369,8 @@ int main(int count, char **arguments) {
   write_empty();
   write_list();
   write_scopes();
+  write_lists("lists.heap", 1000, 200);
+  write_lists("later.heap", 1060, 2000);
   for (uint64_t seed = 1; seed <= (count > 1 ? strtoul(arguments[1], NULL, 10) : 6); seed++)
     write_random(seed);
   return 0;

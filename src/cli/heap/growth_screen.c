@@ -5,23 +5,34 @@
 #include "base/hash.h"
 #include "base/index.h"
 #include "cli/command.h"
-#include "cli/heap/heap_text.h"
+#include "cli/heap/chain.h"
+#include "cli/heap/type_holders.h"
 #include "cli/text.h"
+#include "retention/leading.h"
 #include <math.h>
 #include <string.h>
 #include <time.h>
 
-enum { STEPS = 2 };
+enum { STEPS = 2, LEADING_MOST = 2 };
 
 /* Where the names begin, after columns for each step. */
 static int name_column(size_t count) { return 26 + 13 * (int)(count - 1); }
 
+/* What the tables say of a row besides its numbers. */
+struct growth_text {
+  char *text;       /* the chain that it has in the last snapshot; NULL: its name */
+  char *held;       /* what holds it there; NULL: nothing else does, or it is gone */
+  uint32_t largest; /* of the blocks of a name in the last snapshot, the one that holds most; or 0 */
+  uint32_t open;    /* blocks of it above the one where the walk of add_named is */
+};
+
 /* A holder, a name or a type, in all snapshots. */
 struct growth {
   char *name;
-  uint64_t bytes[STEPS + 1], blocks[STEPS + 1];
+  struct growth_text *last;
+  uint64_t bytes[STEPS + 1];
+  uint32_t blocks[STEPS + 1];
   uint32_t count; /* of snapshots */
-  uint32_t open;  /* blocks of it above the one where the walk of add_named is */
 };
 
 struct rows {
@@ -35,8 +46,9 @@ static struct growth *find(struct rows *rows, const char *name, size_t snapshots
   uint32_t number;
   while ((number = index_next(&rows->by_name, &walk)))
     if (!strcmp(rows->items[number - 1].name, name)) return &rows->items[number - 1];
-  struct growth made = {.name = strdup(name), .count = (uint32_t)snapshots};
-  if (!made.name || !ARRAY_ADD(rows->items, rows->count, rows->capacity, made)) return free(made.name), NULL;
+  struct growth made = {strdup(name), calloc(1, sizeof *made.last), .count = (uint32_t)snapshots};
+  if (!made.name || !made.last || !ARRAY_ADD(rows->items, rows->count, rows->capacity, made))
+    return free(made.name), free(made.last), NULL;
   return index_add(&rows->by_name, walk.hash, (uint32_t)rows->count) ? &rows->items[rows->count - 1] : NULL;
 }
 
@@ -45,12 +57,17 @@ static bool add(struct rows *rows, const char *name, size_t snapshot, uint64_t b
   struct growth *row = find(rows, name, snapshots);
   if (!row) return false;
   row->bytes[snapshot] += bytes;
-  row->blocks[snapshot] += blocks;
+  row->blocks[snapshot] += (uint32_t)blocks;
   return true;
 }
 
 static void rows_free(struct rows *rows) {
-  for (size_t i = 0; i < rows->count; i++) free(rows->items[i].name);
+  for (size_t i = 0; i < rows->count; i++) {
+    free(rows->items[i].name);
+    free(rows->items[i].last->text);
+    free(rows->items[i].last->held);
+    free(rows->items[i].last);
+  }
   free(rows->items), free(rows->by_name.slots);
 }
 
@@ -67,21 +84,27 @@ static int by_change(const void *a, const void *b) {
   return strcmp(one->name, other->name);
 }
 
-static void print_row(const struct growth *row) {
+static void print_row(const struct growth *row, struct heap_texts *texts) {
   char text[40];
-  int64_t blocks = (int64_t)(row->blocks[row->count - 1] - row->blocks[0]);
+  int64_t blocks = (int64_t)row->blocks[row->count - 1] - row->blocks[0];
   printf("%11s", text_bytes(text, (double)row->bytes[0]));
   for (size_t i = 1; i < row->count; i++) printf("  %11s", text_change(text, (double)change(row, i - 1, i)));
   char count[40];
   snprintf(count, sizeof count, "%c%s", blocks < 0 ? '-' : '+', text_count(text, fabs((double)blocks)));
   printf("  %11s  ", count);
-  heap_print_name(row->name, name_column(row->count));
+  int column = name_column(row->count);
+  heap_print_row_name(texts, row->last->text ? row->last->text : row->name, column);
+  putchar('\n');
+  if (!row->last->held) return;
+  printf("%*s", column + 2, "");
+  heap_print_name(row->last->held, column + 2);
   putchar('\n');
 }
 
 static void print_rows(struct rows *rows, const char *title, const char *explanation, const char *name,
                        size_t count, size_t top) {
   size_t printed = 0, changed = 0;
+  struct heap_texts texts = {0};
   array_sort(rows->items, rows->count, sizeof *rows->items, by_change);
   putchar('\n');
   heap_print_title(title, explanation);
@@ -91,10 +114,53 @@ static void print_rows(struct rows *rows, const char *title, const char *explana
     bool same = true;
     for (size_t k = 1; k < count; k++) same &= !change(&rows->items[i], k - 1, k);
     changed += !same;
-    if (!same && printed < top) printed++, print_row(&rows->items[i]);
+    if (!same && printed < top) printed++, print_row(&rows->items[i], &texts);
   }
+  heap_texts_free(&texts);
   if (!changed) puts("             nothing changed");
   if (changed > printed) printf("%*s%zu more\n", name_column(count), "", changed - printed);
+}
+
+/* ---- the tables ---- */
+
+static const char *node_name(const struct graph *graph, uint32_t node, char name[NAME_MOST]) {
+  if (node == NODE_ALL) return "several at once";
+  return node < graph->first_block ? holder_name(graph, node, name) : block_name(graph, node, name);
+}
+
+/* What several hold the most, and which lead to that. */
+static void say_several(struct growth_text *last, const struct heap_file *file) {
+  const struct dominated *nodes = file->dominators.nodes;
+  uint32_t largest = NOWHERE, holders[LEADING_MOST];
+  char one[NAME_MOST], other[NAME_MOST] = "";
+  struct leading leading;
+  struct chain chain;
+  for (uint32_t node = nodes[NODE_ALL].child; node != NOWHERE; node = nodes[node].sibling)
+    if (node >= file->graph.first_block &&
+        (largest == NOWHERE || nodes[node].retained > nodes[largest].retained))
+      largest = node;
+  if (largest == NOWHERE) return;
+  chain_of_block(&chain, file, largest);
+  if (asprintf(&last->text, HELD_BY_SEVERAL ", most of all %s", chain.text) < 0) last->text = NULL;
+  if (leading_open(&leading, &file->graph)) {
+    size_t count = leading_holders(&leading, largest, holders, LEADING_MOST);
+    if (count > 1) holder_name(&file->graph, holders[1], other);
+    if (count && asprintf(&last->held, "from %s%s%s%s", holder_name(&file->graph, holders[0], one),
+                          *other ? ", " : "", other, count > LEADING_MOST ? " and others" : "") < 0)
+      last->held = NULL;
+  }
+  leading_close(&leading);
+}
+
+/* The chain of a holder of the last snapshot. */
+static void set_chain(struct rows *rows, const struct heap_file *file, uint32_t node, const char *name,
+                      size_t snapshots) {
+  struct growth *row = find(rows, name, snapshots);
+  struct chain chain;
+  if (!row || !file->dominators.nodes[node].retained) return;
+  chain_of_holder(&chain, file, node, name);
+  free(row->last->text);
+  row->last->text = strdup(chain.text);
 }
 
 static bool add_holders(struct rows *rows, const struct heap_file *file, size_t snapshot, size_t count) {
@@ -103,7 +169,31 @@ static bool add_holders(struct rows *rows, const struct heap_file *file, size_t 
   for (uint32_t node = NODE_HOLDERS; enough && node < file->graph.first_block; node++)
     enough = add(rows, holder_name(&file->graph, node, name), snapshot, file->dominators.nodes[node].retained,
                  file->dominators.nodes[node].retained_blocks, count);
-  return enough && add(rows, HELD_BY_SEVERAL, snapshot, file->several, file->several_blocks, count);
+  enough = enough && add(rows, HELD_BY_SEVERAL, snapshot, file->several, file->several_blocks, count);
+  if (!enough || snapshot + 1 < count) return enough;
+  for (uint32_t node = NODE_HOLDERS; node < file->graph.first_block; node++)
+    set_chain(rows, file, node, holder_name(&file->graph, node, name), count);
+  say_several(find(rows, HELD_BY_SEVERAL, count)->last, file);
+  return true;
+}
+
+/* Sets `held` of the types. Types of one name are one row, which has the holder of the largest. */
+static bool say_holders(struct rows *rows, const struct heap_file *file, size_t snapshots) {
+  struct type_holders holders;
+  char name[NAME_MOST], share[32];
+  bool enough = type_holders_find(&holders, file);
+  for (size_t i = 0; enough && i < file->types.count; i++) {
+    const struct type_row *type = &file->types.rows[i];
+    const struct type_holder *holder = &holders.of_type[type->type];
+    struct growth *row = find(rows, graph_type_name(&file->graph, type->type), snapshots);
+    if (!row || row->last->held || !holder->bytes) continue;
+    if (asprintf(&row->last->held, "%s held by %s",
+                 text_share(share, (double)holder->bytes / (double)type->bytes),
+                 node_name(&file->graph, holder->node, name)) < 0)
+      row->last->held = NULL;
+  }
+  type_holders_free(&holders);
+  return enough;
 }
 
 static bool add_types(struct rows *rows, const struct heap_file *file, size_t snapshot, size_t count) {
@@ -112,7 +202,7 @@ static bool add_types(struct rows *rows, const struct heap_file *file, size_t sn
     const struct type_row *row = &file->types.rows[i];
     enough = add(rows, graph_type_name(&file->graph, row->type), snapshot, row->bytes, row->blocks, count);
   }
-  return enough;
+  return enough && (snapshot + 1 < count || say_holders(rows, file, count));
 }
 
 /* The walk over the blocks that the language describes. What blocks of one name hold of each other
@@ -135,20 +225,38 @@ static struct growth *named(struct naming *of, uint32_t node) {
 static void enter_named(void *context, uint32_t node) {
   struct naming *of = context;
   struct growth *row = named(of, node);
-  if (!row || row->open++) return;
+  if (!row || row->last->open++) return;
+  const struct dominated *nodes = of->file->dominators.nodes;
+  if (of->snapshot + 1 == of->count &&
+      nodes[node].retained > nodes[row->last->largest].retained * !!row->last->largest)
+    row->last->largest = node;
   row->bytes[of->snapshot] += of->file->dominators.nodes[node].retained;
   row->blocks[of->snapshot] += of->file->dominators.nodes[node].retained_blocks;
 }
 
 static void leave_named(void *context, uint32_t node) {
   struct growth *row = named(context, node);
-  if (row) row->open--;
+  if (row) row->last->open--;
+}
+
+/* Of a name in the last snapshot. */
+static void complete_named(struct growth *row, const struct heap_file *file) {
+  struct chain chain;
+  char name[NAME_MOST];
+  uint32_t top = row->last->largest;
+  if (!top) return;
+  chain_of_block(&chain, file, row->last->largest);
+  while (top >= file->graph.first_block) top = file->dominators.nodes[top].dominator;
+  row->last->text = strdup(chain.text);
+  if (asprintf(&row->last->held, "held by %s", node_name(&file->graph, top, name)) < 0)
+    row->last->held = NULL;
 }
 
 static bool add_named(struct rows *rows, const struct heap_file *file, size_t snapshot, size_t count) {
   struct naming of = {rows, file, snapshot, count, true};
   if (!file->graph.description_count) return true;
   dominators_walk(&file->dominators, &(struct dominators_walk){enter_named, leave_named, &of});
+  for (size_t i = 0; of.enough && i < rows->count; i++) complete_named(&rows->items[i], file);
   return of.enough;
 }
 

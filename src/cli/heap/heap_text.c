@@ -1,7 +1,9 @@
 /* Opening snapshots, and names. */
 #include "cli/heap/heap_text.h"
 
+#include "base/array.h"
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/open_file.h"
 #include "cli/command.h"
 #include "cli/text.h"
@@ -52,6 +54,20 @@ static int load(struct heap_file *file, int descriptor) {
   if (!file->graph.complete && file->graph.first_block == file->graph.node_count)
     return fail_job("%s: the file is cut or damaged before its first block", file->name);
   return compute(file);
+}
+
+/* How many rows have a text now; 1 also without memory. */
+static uint32_t count_row(struct heap_texts *texts, const char *text) {
+  struct index_walk walk = {.hash = hash_bytes(text, strlen(text))};
+  uint32_t number;
+  while ((number = index_next(&texts->by_text, &walk)))
+    if (!strcmp(texts->items[number - 1].text, text)) return ++texts->items[number - 1].rows;
+  struct heap_row_text made = {strdup(text), 1};
+  if (!made.text || !ARRAY_ADD(texts->items, texts->count, texts->capacity, made))
+    free(made.text);
+  else
+    index_add(&texts->by_text, walk.hash, (uint32_t)texts->count);
+  return 1;
 }
 
 /* ---- shared ---- */
@@ -105,6 +121,23 @@ const char *heap_fit(const char *text, int columns, char fitted[NAME_MOST]) {
 void heap_print_name(const char *name, int indent) {
   char fitted[NAME_MOST];
   text_name(stdout, heap_fit(name, text_width() - indent, fitted));
+}
+
+void heap_texts_free(struct heap_texts *texts) {
+  for (size_t i = 0; i < texts->count; i++) free(texts->items[i].text);
+  free(texts->items), free(texts->by_text.slots);
+}
+
+void heap_print_row_name(struct heap_texts *texts, const char *name, int indent) {
+  char fitted[NAME_MOST], number[16] = "";
+  heap_fit(name, text_width() - indent, fitted);
+  uint32_t row = count_row(texts, fitted);
+  if (row > 1) {
+    int columns = snprintf(number, sizeof number, " #%u", row);
+    heap_fit(name, text_width() - indent - columns, fitted);
+  }
+  text_name(stdout, fitted);
+  fputs(number, stdout);
 }
 
 void heap_print_title(const char *title, const char *explanation) {

@@ -2,6 +2,7 @@
 #ifndef CLI_HEAP_HEAP_TEXT_H
 #define CLI_HEAP_HEAP_TEXT_H
 
+#include "base/index.h"
 #include "cli/text.h"
 #include "retention/names.h"
 #include "retention/paths.h"
@@ -39,6 +40,20 @@ const char *heap_fit(const char *text, int columns, char fitted[NAME_MOST]);
 /* Prints a name to the end of a line that has `indent` columns already. */
 void heap_print_name(const char *name, int indent);
 
+/* The texts of the rows of a table, of which no two are the same. Zeroed memory is an empty one. */
+struct heap_texts {
+  struct heap_row_text {
+    char *text;
+    uint32_t rows; /* that have it */
+  } * items;
+  size_t count, capacity;
+  struct index by_text;
+};
+void heap_texts_free(struct heap_texts *texts);
+
+/* As heap_print_name; behind a text that a row of the table has already stands "#2", "#3" and so on. */
+void heap_print_row_name(struct heap_texts *texts, const char *name, int indent);
+
 void heap_print_title(const char *title, const char *explanation);
 
 /* What the snapshot is of, how much there is, and what is missing. */
@@ -47,6 +62,9 @@ void heap_print_head(const struct heap_file *file);
 /* The table of holders. `all`: with all rows below them; *left_out: whether it has fewer. Returns an
  * exit code. */
 int heap_print_holders(const struct heap_file *file, size_t top, bool all, bool *left_out);
+
+/* The same of one holder, by its node, with all rows below it; NODE_ALL: of what several hold at once. */
+int heap_print_holder(const struct heap_file *file, uint32_t node);
 
 /* The screen of one snapshot; of the paths to blocks of a name, which is a type's, or a type's and
  * what the language says of the block; of what grew between two or three, which it opens. Each

@@ -43,6 +43,7 @@ struct tree {
   bool led, enough;       /* enough: there was memory */
   struct held_row *rows;  /* that are to be printed, the next one last */
   size_t count, capacity, left_out;
+  struct heap_texts texts;
   uint64_t *by_type; /* bytes, while a crowd is looked for; else 0 */
 };
 
@@ -139,10 +140,10 @@ static void print_leading(struct tree *tree, const struct held_row *row) {
   putchar('\n');
 }
 
-static void print_text(const char *text, unsigned depth) {
+static void print_text(struct tree *tree, const char *text, unsigned depth) {
   int indent = (int)depth * INDENT;
   printf("%*s", indent, "");
-  heap_print_name(text, HOLDER_COLUMN + indent);
+  heap_print_row_name(&tree->texts, text, HOLDER_COLUMN + indent);
   putchar('\n');
 }
 
@@ -155,10 +156,10 @@ static void print_row(struct tree *tree, const struct held_row *row) {
   if (row->count) {
     const char *type = graph_type_name(&file->graph, graph_type(&file->graph, row->node));
     snprintf(text, sizeof text, "%s x %s", heap_fit(type, 60, name), text_count(number, (double)row->count));
-    print_text(text, row->depth);
+    print_text(tree, text, row->depth);
   } else {
     chain_of_block(&chain, file, row->node);
-    print_text(chain.text, row->depth);
+    print_text(tree, chain.text, row->depth);
   }
   if (tree->led && row->depth == 1) print_leading(tree, row);
   if (row->count) return;
@@ -185,7 +186,7 @@ static void print_holder(struct tree *tree, const struct holder_row *row) {
   const char *text = row->node ? holder_name(&file->graph, row->node, name) : HELD_BY_SEVERAL;
   heap_print_numbers(file, row->bytes, row->blocks);
   if (large) chain_of_holder(&chain, file, row->node, text);
-  print_text(large ? chain.text : text, 0);
+  print_text(tree, large ? chain.text : text, 0);
   if (!large) return;
   tree->led = row->node == NODE_ALL && leading_open(&tree->leading, &file->graph);
   tree->count = 0;
@@ -212,25 +213,47 @@ static size_t find_holders(const struct heap_file *file, struct holder_row *rows
   return count;
 }
 
+/* `all`: with all rows below the holders. */
+static void begin(struct tree *tree, const struct heap_file *file, bool all) {
+  *tree = (struct tree){.file = file,
+                        .heavy = file->reachable / (all ? HEAVY_ALL : HEAVY) + 1,
+                        .rows_most = all ? SIZE_MAX : ROWS_MOST,
+                        .by_type = calloc(file->graph.type_count + 1, sizeof *tree->by_type)};
+  tree->enough = tree->by_type;
+  heap_print_title("HELD BY", "what would be freed if it let go; x 10: a list or a group of 10 blocks");
+  puts("      bytes  share     blocks  holder");
+}
+
+static int end(struct tree *tree) {
+  heap_texts_free(&tree->texts);
+  free(tree->by_type), free(tree->rows);
+  return tree->enough ? 0 : fail_job("%s: no memory for the holders", tree->file->name);
+}
+
 /* ---- shared ---- */
 
 int heap_print_holders(const struct heap_file *file, size_t top, bool all, bool *left_out) {
-  struct tree tree = {.file = file,
-                      .heavy = file->reachable / (all ? HEAVY_ALL : HEAVY) + 1,
-                      .rows_most = all ? SIZE_MAX : ROWS_MOST,
-                      .by_type = calloc(file->graph.type_count + 1, sizeof *tree.by_type)};
+  struct tree tree;
   struct holder_row *rows = array_new(file->graph.holder_count + 1, sizeof *rows);
-  tree.enough = tree.by_type && rows;
+  putchar('\n');
+  begin(&tree, file, all);
+  tree.enough = tree.enough && rows;
   size_t count = tree.enough ? find_holders(file, rows) : 0;
-  if (tree.enough) {
-    putchar('\n');
-    heap_print_title("HELD BY", "what would be freed if it let go; x 10: a list or a group of 10 blocks");
-    puts("      bytes  share     blocks  holder");
-  }
   for (size_t i = 0; tree.enough && i < count && i < top; i++) print_holder(&tree, &rows[i]);
   if (tree.enough && count > top) printf("%*s%zu more\n", HOLDER_COLUMN, "", count - top);
   *left_out = tree.left_out > 0;
-  free(rows), free(tree.by_type), free(tree.rows);
-  return tree.enough ? 0 : fail_job("%s: no memory for the holders", file->name);
+  free(rows);
+  return end(&tree);
+}
+
+int heap_print_holder(const struct heap_file *file, uint32_t node) {
+  struct tree tree;
+  struct holder_row row = {node, file->several, file->several_blocks};
+  if (node != NODE_ALL)
+    row = (struct holder_row){node, file->dominators.nodes[node].retained,
+                              file->dominators.nodes[node].retained_blocks};
+  begin(&tree, file, true);
+  if (tree.enough) print_holder(&tree, &row);
+  return end(&tree);
 }
 /* SPDX-License-Identifier: MIT */

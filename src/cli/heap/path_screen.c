@@ -1,6 +1,6 @@
 /* The paths from the roots to the blocks of a name. */
 #include "cli/command.h"
-#include "cli/heap/heap_text.h"
+#include "cli/heap/wanted.h"
 #include "cli/text.h"
 #include <stdlib.h>
 #include <string.h>
@@ -95,37 +95,24 @@ static void print_group(const struct heap_file *file, const struct paths *paths,
   print_origin(file, paths, group);
 }
 
-/* Blocks of a type, or what the language says of the block, or both. */
-struct wanted {
-  const struct graph *graph;
-  const char *name;
-};
-
-static bool is_wanted(void *context, uint32_t node) {
-  const struct wanted *wanted = context;
-  const struct graph *graph = wanted->graph;
-  const char *type = graph_type_name(graph, graph_type(graph, node));
-  const char *described = graph_description(graph, node), *name = wanted->name;
-  size_t length = strlen(type);
-  if (!strcmp(type, name) || (described && !strcmp(described, name))) return true;
-  return described && !strncmp(type, name, length) && name[length] == ' ' &&
-         !strcmp(described, name + length + 1);
+static int print_paths(const struct heap_file *file, struct wanted *wanted, size_t top) {
+  struct paths paths = {0};
+  int code = 0;
+  if (!paths_find(&paths, &file->graph, &file->dominators, wanted_is, wanted))
+    code = fail_job("%s: no memory for its paths", file->name);
+  else
+    heap_print_title("LED TO BY", "a shortest path from a root to such blocks, and what these hold");
+  for (size_t i = 0; !code && i < paths.count && i < top; i++) print_group(file, &paths, &paths.groups[i]);
+  if (!code && paths.count > top) printf("\n  %zu more\n", paths.count - top);
+  paths_free(&paths);
+  return code;
 }
 
 /* ---- shared ---- */
 
 int heap_print_paths(const struct heap_file *file, const char *of, size_t top) {
-  struct wanted wanted = {&file->graph, of};
-  struct paths paths = {0};
-  int code = 0;
-  if (!paths_find(&paths, &file->graph, &file->dominators, is_wanted, &wanted))
-    code = fail_job("%s: no memory for its paths", file->name);
-  else if (!paths.count)
-    code = fail_job("%s: no reachable block is a '%s'", file->name, of);
-  if (!code) heap_print_title("LED TO BY", "a shortest path from a root to such blocks, and what these hold");
-  for (size_t i = 0; !code && i < paths.count && i < top; i++) print_group(file, &paths, &paths.groups[i]);
-  if (!code && paths.count > top) printf("\n  %zu more\n", paths.count - top);
-  paths_free(&paths);
-  return code;
+  struct wanted wanted;
+  if (!wanted_find(&wanted, &file->graph, of)) return wanted_fail(file, of);
+  return wanted.holder == NOWHERE ? print_paths(file, &wanted, top) : heap_print_holder(file, wanted.holder);
 }
 /* SPDX-License-Identifier: MIT */

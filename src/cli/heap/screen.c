@@ -29,15 +29,17 @@ static int by_own_bytes(const void *a, const void *b) {
 
 static void print_types(const struct heap_file *file, const struct type_row *rows, size_t top) {
   char held[32];
+  struct heap_texts texts = {0};
   putchar('\n');
   heap_print_title("TYPES", "bytes: the blocks themselves; held: with what each of them alone holds");
   puts("      bytes  share     blocks       held  type");
   for (size_t i = 0; i < file->types.count && i < top; i++) {
     heap_print_numbers(file, rows[i].bytes, rows[i].blocks);
     printf("%9s  ", text_bytes(held, (double)rows[i].retained));
-    heap_print_name(graph_type_name(&file->graph, rows[i].type), TYPE_COLUMN);
+    heap_print_row_name(&texts, graph_type_name(&file->graph, rows[i].type), TYPE_COLUMN);
     putchar('\n');
   }
+  heap_texts_free(&texts);
   if (file->types.count > top) printf("%*s%zu more\n", TYPE_COLUMN, "", file->types.count - top);
 }
 
