@@ -58,11 +58,11 @@ struct near {
   char name[NAME_MOST];
 };
 
-/* FAR: not even half of the longer name is alike, and neither is a part of the other. */
+/* FAR: more than two in five letters differ, and neither is a part of the other. */
 static size_t distance_of(const char *given, const char *name) {
   size_t distance = text_distance(given, name), one = strnlen(given, TEXT_DISTANCE_MOST),
          other = strnlen(name, TEXT_DISTANCE_MOST);
-  if (2 * distance <= (one > other ? one : other)) return distance;
+  if (5 * distance <= 2 * (one > other ? one : other)) return distance;
   return one && other && (strstr(name, given) || strstr(given, name)) ? PART : FAR;
 }
 
