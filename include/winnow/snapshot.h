@@ -27,6 +27,11 @@ extern "C" {
  * ends with the program, and the program's own wait functions do not see it unless they ask for
  * __WALL.
  *
+ * There are no options: the heap's hooks give the names, and all files have the same contents.
+ * A snapshot is a file of its own and no part of a trace. A heap has snapshots whether a trace
+ * records it or not, the copy must not write where the program goes on writing, and a trace of
+ * bounded size would drop older events for it.
+ *
  * May collect. WN_EIO: the file cannot be written, it is no regular file, or the copy was ended.
  * WN_ENOMEM. WN_ESTATE: the caller is in a hook. */
 WN_API wn_status wn_heap_snapshot(wn_domain *domain, const char *path);

@@ -18,23 +18,35 @@
  * A text is its length and its bytes. Ids of types and of holders count from 1 in the order of
  * their first use. Addresses are divided by 8.
  *
- *   block    type << 3 | described << 2 | shape, distance from the last address, words, [bytes outside,]
- *            [description,] [edges]
+ *   block    type << 4 | described << 3 | shape << 1, distance from the last address, words,
+ *            [bytes outside,] [description,] [edges]
  *   edges    (field - the last edge's field, or + 1 if it is the first; target - block, zigzag)...
  *            and 0. Of a weak block the field 0 is the data, and the others are the keys.
  *   0        the edges of the last block go on, as those of a block of its own
+ *   again    number of a form << 2 | moved << 1 | 1, [distance,] (target - block, zigzag)...
+ *            The distance is that of the last block unless the block has moved.
  *
- * No type has the number 0, so no block begins with 0. */
+ * No type has the number 0, so no block begins with 0.
+ *
+ * FORM. Most blocks have the type, the words and the fields of others: a tree's blocks of 4 words take
+ * a few bytes each, of which 1 is not of its edges. The form of a block is its type, shape, words and
+ * the fields of its edges. A `block` that has FORM_EDGES at most, with fields below 2^32, and neither
+ * a description nor bytes outside gives the next form of its segment to those behind it: the first one
+ * is 0, the one after FORMS - 1 replaces the first, and so on.
+ *
+ * Version 1 had no forms: a block began with type << 3 | described << 2 | shape. */
 #ifndef SNAPSHOT_FORMAT_H
 #define SNAPSHOT_FORMAT_H
 
 #include <stdint.h>
 
 enum {
-  SNAPSHOT_VERSION = 1,
+  SNAPSHOT_VERSION = 2,
   SEGMENT_BYTES = 1 << 18, /* a writer's; a reader accepts any number up to SEGMENT_MOST */
   SEGMENT_MOST = 1 << 24,
   SNAPSHOT_TYPES_MOST = 1 << 20,
+  FORM_EDGES = 8,
+  FORMS = 256,
 };
 
 enum segment_kind {
@@ -55,6 +67,20 @@ enum block_shape {
   SHAPE_SCANNED, /* edges */
   SHAPE_WEAK,    /* edges: EPHEMERONS of retention/graph.h */
   SHAPE_CUSTOM,  /* bytes outside, no edges */
+};
+
+struct snapshot_form {
+  uint64_t words;
+  uint32_t type;
+  uint16_t shape, edges;
+  uint32_t fields[FORM_EDGES]; /* of the edges; the others are 0 */
+};
+
+/* The forms of a segment. */
+struct snapshot_forms {
+  struct snapshot_form items[FORMS];
+  uint64_t count;       /* of all that were given */
+  uint64_t last, moved; /* the address of the last block, and its distance from the one before */
 };
 
 enum holder_kind {

@@ -5,11 +5,15 @@
 #include "base/hash.h"
 #include <string.h>
 
+enum { NO_FORM = UINT16_MAX };
+
 struct reading {
   const struct snapshot_visitor *visitor;
   struct byte_source source; /* of a segment */
   uint64_t last;             /* the address of the last block of all segments; 0: none yet */
-  bool wrong;                /* the records contradict each other */
+  uint32_t version;          /* of the format */
+  struct snapshot_forms forms;
+  bool wrong; /* the records contradict each other */
   bool no_memory;
   bool ended;
 };
@@ -82,40 +86,72 @@ static void read_roots(struct reading *of) {
   }
 }
 
-static void read_edges(struct reading *of, uint64_t block) {
+/* `form` NULL: the block has none. */
+static void read_edges(struct reading *of, uint64_t block, struct snapshot_form *form) {
   uint64_t field = UINT64_MAX, gap; /* before the first */
-  while ((gap = get_varint(&of->source)) && !of->wrong && !of->no_memory) {
+  size_t count = 0;
+  for (; (gap = get_varint(&of->source)) && !of->wrong && !of->no_memory; count++) {
     of->wrong |= field != UINT64_MAX && field + gap < field;
     field += gap;
     uint64_t target = block + unzigzag(get_varint(&of->source));
+    if (form && count < FORM_EDGES) form->fields[count] = (uint32_t)field;
     VISIT(of, edge, field, target);
   }
+  if (form) form->edges = count <= FORM_EDGES && (!count || field <= UINT32_MAX) ? (uint16_t)count : NO_FORM;
 }
 
-static void read_block(struct reading *of, uint64_t first, uint64_t *at) {
+/* Begins a block at a distance from the last one. */
+static uint64_t read_address(struct reading *of, uint64_t moved) {
+  of->forms.moved = moved;
+  of->forms.last += moved;
+  of->wrong |= of->forms.last <= of->last;
+  return of->last = of->forms.last;
+}
+
+static void read_block(struct reading *of, uint64_t first) {
   struct snapshot_record block = {.shape = first & 3, .type = (uint32_t)(first >> 3)};
-  *at += get_varint(&of->source);
-  block.address = *at;
+  block.address = read_address(of, get_varint(&of->source));
   block.words = get_varint(&of->source);
   if (block.shape == SHAPE_CUSTOM) block.outside = get_varint(&of->source);
   if (first & BLOCK_DESCRIBED) block.description = get_text(&of->source);
-  of->wrong |=
-      *at <= of->last || first >> 3 > SNAPSHOT_TYPES_MOST || block.words >> 56 || block.outside >> 62;
-  of->last = *at;
+  of->wrong |= first >> 3 > SNAPSHOT_TYPES_MOST || block.words >> 56 || block.outside >> 62;
   VISIT(of, block, &block);
-  if (block.shape == SHAPE_SCANNED || block.shape == SHAPE_WEAK) read_edges(of, *at);
+  bool has_edges = block.shape == SHAPE_SCANNED || block.shape == SHAPE_WEAK;
+  struct snapshot_form form = {block.words, block.type, (uint16_t)block.shape, 0, {0}};
+  if (has_edges) read_edges(of, block.address, &form);
+  if (first & BLOCK_DESCRIBED || block.shape == SHAPE_CUSTOM || form.edges == NO_FORM) return;
+  of->forms.items[of->forms.count++ % FORMS] = form;
+}
+
+static void read_again(struct reading *of, uint64_t first) {
+  uint64_t number = first >> 2;
+  of->wrong |= number >= FORMS || number >= of->forms.count;
+  if (of->wrong) return;
+  const struct snapshot_form *form = &of->forms.items[number];
+  struct snapshot_record block = {.shape = form->shape, .type = form->type, .words = form->words};
+  block.address = read_address(of, first & 2 ? get_varint(&of->source) : of->forms.moved);
+  VISIT(of, block, &block);
+  for (unsigned i = 0; i < form->edges; i++) {
+    uint64_t target = block.address + unzigzag(get_varint(&of->source));
+    VISIT(of, edge, form->fields[i], target);
+  }
 }
 
 static void read_blocks(struct reading *of) {
-  uint64_t at = get_varint(&of->source);
+  of->forms.count = of->forms.moved = 0;
+  of->forms.last = get_varint(&of->source);
   while (goes_on(of)) {
     uint64_t first = get_varint(&of->source);
-    if (first) {
-      read_block(of, first, &at);
-      continue;
+    if (first && of->version == 1)
+      read_block(of, first);
+    else if (first & 1)
+      read_again(of, first);
+    else if (first)
+      read_block(of, first >> 1);
+    else {
+      of->wrong |= !of->forms.last || of->forms.last != of->last;
+      read_edges(of, of->forms.last, NULL);
     }
-    of->wrong |= !at || at != of->last;
-    read_edges(of, at);
   }
 }
 
@@ -177,7 +213,8 @@ wn_status snapshot_read(const void *bytes, size_t count, const struct snapshot_v
   if (count < sizeof header || !snapshot_is(bytes, count))
     return error_set(WN_EFORMAT, "it is no heap snapshot");
   memcpy(&header, get_bytes(&file, sizeof header), sizeof header);
-  if (header.version != SNAPSHOT_VERSION)
+  of.version = header.version;
+  if (!header.version || header.version > SNAPSHOT_VERSION)
     return error_set(WN_EFORMAT, "a newer winnow wrote it: its version is %u", header.version);
   while (!of.ended && next_segment(&file, &of, &kind)) {
     read_segment(&of, kind);

@@ -4,12 +4,14 @@
 #include "base/hash.h"
 #include "base/os.h"
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
 enum {
   TEXT_MOST = 4096,
   RECORD_MOST = 6 * VARINT_MAX + TEXT_MOST, /* without edges */
   EDGE_MOST = 2 * VARINT_MAX + 1,           /* and the end of the edges */
+  BLOCK_MOST = RECORD_MOST + FORM_EDGES * EDGE_MOST,
 };
 
 static void write_out(struct snapshot_writer *writer, const void *bytes, size_t count) {
@@ -50,6 +52,108 @@ static void put_text(struct byte_sink *sink, const char *text) {
   put_bytes(sink, text, length);
 }
 
+/* ---- blocks ---- */
+
+/* The slot of a form. */
+static uint16_t *slot_of(struct snapshot_writer *writer, const struct snapshot_form *form) {
+  uint64_t hash =
+      ((uint64_t)form->type << 8 | form->shape << 4 | form->edges) * 0x9e3779b97f4a7c15u + form->words;
+  for (unsigned i = 0; i < form->edges; i++) hash = hash * 31 + form->fields[i];
+  return &writer->by_hash[hash * 0x9e3779b97f4a7c15u >> (64 - FORM_SLOT_BITS)];
+}
+
+static bool is_same(const struct snapshot_form *one, const struct snapshot_form *other) {
+  if (one->type != other->type || one->words != other->words || one->shape != other->shape ||
+      one->edges != other->edges)
+    return false;
+  for (unsigned i = 0; i < one->edges; i++)
+    if (one->fields[i] != other->fields[i]) return false;
+  return true;
+}
+
+static void put_edge(struct snapshot_writer *writer, uint64_t field, uint64_t target) {
+  put_varint(&writer->sink, field + 1 - writer->next_field);
+  put_varint(&writer->sink, zigzag(target - writer->at));
+  writer->next_field = field + 1;
+}
+
+/* Begins a block's record, in a segment that has room for it. */
+static void put_block(struct snapshot_writer *writer, const struct snapshot_form *form, bool described) {
+  writer->forms.moved = writer->at - writer->forms.last;
+  writer->forms.last = writer->at;
+  put_varint(&writer->sink,
+             (uint64_t)form->type << 4 | (described ? BLOCK_DESCRIBED << 1 : 0) | (unsigned)form->shape << 1);
+  put_varint(&writer->sink, writer->forms.moved);
+  put_varint(&writer->sink, form->words);
+  writer->next_field = 0;
+}
+
+/* A segment of blocks begins. */
+static void forget_forms(struct snapshot_writer *writer) {
+  writer->forms.count = 0;
+  writer->forms.last = writer->at;
+  writer->forms.moved = 0;
+  memset(writer->by_hash, 0, sizeof writer->by_hash);
+}
+
+static void make_room_for_block(struct snapshot_writer *writer) {
+  if (!make_room(writer, SEGMENT_BLOCKS, BLOCK_MOST)) return;
+  put_varint(&writer->sink, writer->at);
+  forget_forms(writer);
+}
+
+/* Writes the block that waits as one that has no form yet. */
+static void put_waiting(struct snapshot_writer *writer) {
+  const struct snapshot_form *form = &writer->form;
+  put_block(writer, form, false);
+  for (unsigned i = 0; i < form->edges; i++) put_edge(writer, form->fields[i], writer->targets[i]);
+  writer->waits = false;
+  writer->in_block = form->shape != SHAPE_RAW;
+}
+
+/* As put_varint, where there is room. */
+static inline unsigned char *put_number(unsigned char *at, uint64_t number) {
+  for (; number >= 128; number >>= 7) *at++ = (unsigned char)(number | 128);
+  *at++ = (unsigned char)number;
+  return at;
+}
+
+static void put_again(struct snapshot_writer *writer, uint64_t form) {
+  uint64_t moved = writer->at - writer->forms.last;
+  unsigned char *at = put_number(writer->sink.at, form << 2 | (moved != writer->forms.moved ? 3 : 1));
+  if (moved != writer->forms.moved) at = put_number(at, moved);
+  for (unsigned i = 0; i < writer->form.edges; i++)
+    at = put_number(at, zigzag(writer->targets[i] - writer->at));
+  writer->sink.at = at;
+  writer->forms.moved = moved;
+  writer->forms.last = writer->at;
+  writer->waits = false;
+}
+
+/* Ends the last block. */
+static void end_block(struct snapshot_writer *writer) {
+  struct snapshot_forms *forms = &writer->forms;
+  end_edges(writer);
+  if (!writer->waits) return;
+  make_room_for_block(writer);
+  uint16_t *slot = slot_of(writer, &writer->form);
+  if (*slot && is_same(&forms->items[*slot - 1], &writer->form)) {
+    put_again(writer, *slot - 1u);
+    return;
+  }
+  put_waiting(writer);
+  end_edges(writer);
+  *slot = (uint16_t)(forms->count % FORMS + 1);
+  forms->items[forms->count++ % FORMS] = writer->form;
+}
+
+/* Begins a record that is no block's. */
+static struct byte_sink *begin_record(struct snapshot_writer *writer, enum segment_kind kind) {
+  end_block(writer);
+  make_room(writer, kind, RECORD_MOST);
+  return &writer->sink;
+}
+
 /* ---- shared ---- */
 
 void snapshot_begin(struct snapshot_writer *writer, int descriptor, const struct snapshot_info *info) {
@@ -57,7 +161,7 @@ void snapshot_begin(struct snapshot_writer *writer, int descriptor, const struct
   memcpy(header.magic, snapshot_magic, sizeof header.magic);
   writer->descriptor = descriptor;
   writer->error = 0;
-  writer->in_block = false;
+  writer->in_block = writer->waits = false;
   writer->blocks = writer->edges = writer->roots = 0;
   write_out(writer, &header, sizeof header);
   begin_segment(writer, SEGMENT_INFO);
@@ -68,84 +172,91 @@ void snapshot_begin(struct snapshot_writer *writer, int descriptor, const struct
 }
 
 void snapshot_block(struct snapshot_writer *writer, uintptr_t at, const struct snapshot_block *block) {
-  end_edges(writer);
-  if (make_room(writer, SEGMENT_BLOCKS, RECORD_MOST + EDGE_MOST)) {
-    put_varint(&writer->sink, at / 8);
-    writer->last = at / 8;
-  }
-  put_varint(&writer->sink,
-             (uint64_t)block->type << 3 | (block->description ? BLOCK_DESCRIBED : 0) | block->shape);
-  put_varint(&writer->sink, at / 8 - writer->last);
-  put_varint(&writer->sink, block->words);
+  end_block(writer);
+  writer->at = at / 8;
+  writer->blocks++;
+  writer->form.type = block->type;
+  writer->form.shape = (uint16_t)block->shape;
+  writer->form.words = block->words;
+  writer->form.edges = 0;
+  writer->waits = block->shape != SHAPE_CUSTOM && !block->description;
+  if (writer->waits) return;
+  make_room_for_block(writer);
+  put_block(writer, &writer->form, block->description);
   if (block->shape == SHAPE_CUSTOM) put_varint(&writer->sink, block->outside);
   if (block->description) put_text(&writer->sink, block->description);
   writer->in_block = block->shape == SHAPE_SCANNED || block->shape == SHAPE_WEAK;
-  writer->last = at / 8;
-  writer->next_field = 0;
-  writer->blocks++;
 }
 
 void snapshot_edge(struct snapshot_writer *writer, uint64_t field, uintptr_t target) {
-  struct byte_sink *sink = &writer->sink;
-  if ((size_t)(sink->end - sink->at) < EDGE_MOST) {
+  struct snapshot_form *form = &writer->form;
+  writer->edges++;
+  if (writer->waits && form->edges < FORM_EDGES && field <= UINT32_MAX) {
+    form->fields[form->edges] = (uint32_t)field;
+    writer->targets[form->edges++] = target / 8;
+    return;
+  }
+  if (writer->waits) {
+    make_room_for_block(writer);
+    put_waiting(writer);
+  }
+  if ((size_t)(writer->sink.end - writer->sink.at) < EDGE_MOST) {
     end_segment(writer);
     begin_segment(writer, SEGMENT_BLOCKS);
-    put_varint(sink, writer->last);
-    put_varint(sink, 0);
+    put_varint(&writer->sink, writer->at);
+    put_varint(&writer->sink, 0);
     writer->in_block = true;
     writer->next_field = 0;
+    forget_forms(writer);
   }
-  put_varint(sink, field + 1 - writer->next_field);
-  put_varint(sink, zigzag(target / 8 - writer->last));
-  writer->next_field = field + 1;
-  writer->edges++;
+  put_edge(writer, field, target / 8);
 }
 
 void snapshot_root(struct snapshot_writer *writer, uint32_t holder, uintptr_t target) {
-  make_room(writer, SEGMENT_ROOTS, RECORD_MOST);
-  put_varint(&writer->sink, holder);
-  put_varint(&writer->sink, target / 8);
+  struct byte_sink *sink = begin_record(writer, SEGMENT_ROOTS);
+  put_varint(sink, holder);
+  put_varint(sink, target / 8);
   writer->roots++;
 }
 
 void snapshot_type(struct snapshot_writer *writer, uint32_t type, const char *name) {
-  make_room(writer, SEGMENT_TYPES, RECORD_MOST);
-  put_varint(&writer->sink, type);
-  put_text(&writer->sink, name);
+  struct byte_sink *sink = begin_record(writer, SEGMENT_TYPES);
+  put_varint(sink, type);
+  put_text(sink, name);
 }
 
 void snapshot_field(struct snapshot_writer *writer, uint32_t type, uint64_t field, const char *name) {
-  make_room(writer, SEGMENT_FIELDS, RECORD_MOST);
-  put_varint(&writer->sink, type);
-  put_varint(&writer->sink, field);
-  put_text(&writer->sink, name);
+  struct byte_sink *sink = begin_record(writer, SEGMENT_FIELDS);
+  put_varint(sink, type);
+  put_varint(sink, field);
+  put_text(sink, name);
 }
 
 void snapshot_holder(struct snapshot_writer *writer, uint32_t holder, enum holder_kind kind, uint64_t domain,
                      const char *name) {
-  make_room(writer, SEGMENT_HOLDERS, RECORD_MOST);
-  put_varint(&writer->sink, holder);
-  put_varint(&writer->sink, kind);
-  put_varint(&writer->sink, domain);
-  put_text(&writer->sink, name);
+  struct byte_sink *sink = begin_record(writer, SEGMENT_HOLDERS);
+  put_varint(sink, holder);
+  put_varint(sink, kind);
+  put_varint(sink, domain);
+  put_text(sink, name);
 }
 
 void snapshot_trace(struct snapshot_writer *writer, const char *path) {
-  make_room(writer, SEGMENT_TRACE, RECORD_MOST);
-  put_text(&writer->sink, path);
+  struct byte_sink *sink = begin_record(writer, SEGMENT_TRACE);
+  put_text(sink, path);
 }
 
 void snapshot_sample(struct snapshot_writer *writer, uintptr_t block, uint64_t number) {
-  make_room(writer, SEGMENT_SAMPLES, RECORD_MOST);
-  put_varint(&writer->sink, block / 8);
-  put_varint(&writer->sink, number);
+  struct byte_sink *sink = begin_record(writer, SEGMENT_SAMPLES);
+  put_varint(sink, block / 8);
+  put_varint(sink, number);
 }
 
 bool snapshot_end(struct snapshot_writer *writer) {
-  make_room(writer, SEGMENT_END, RECORD_MOST);
-  put_varint(&writer->sink, writer->blocks);
-  put_varint(&writer->sink, writer->edges);
-  put_varint(&writer->sink, writer->roots);
+  struct byte_sink *sink = begin_record(writer, SEGMENT_END);
+  put_varint(sink, writer->blocks);
+  put_varint(sink, writer->edges);
+  put_varint(sink, writer->roots);
   end_segment(writer);
   return !writer->error;
 }

@@ -9,14 +9,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { FORM_SLOT_BITS = 10 };
+
 struct snapshot_writer {
   int descriptor;
   int error; /* errno of the first failure; nothing is written after it */
   enum segment_kind kind;
   struct byte_sink sink;
-  uint64_t last;       /* the address of the last block, or target of the last root, / 8 */
   uint64_t next_field; /* of the block whose edges are written */
   bool in_block;       /* a block is open: its edges have no end yet */
+  /* A block that is not written yet, since it may have a form of `forms`. */
+  bool waits;
+  uint64_t at; /* the address of the last block, / 8 */
+  struct snapshot_form form;
+  uint64_t targets[FORM_EDGES]; /* / 8 */
+  struct snapshot_forms forms;
+  uint16_t by_hash[1 << FORM_SLOT_BITS]; /* a form with this hash, plus 1 */
   uint64_t blocks, edges, roots;
   unsigned char bytes[SEGMENT_BYTES];
 };

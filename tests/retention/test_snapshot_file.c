@@ -2,6 +2,7 @@
 #include "base/hash.h"
 #include "base/random.h"
 #include "retention/graph.h"
+#include "snapshot/reader.h"
 #include "snapshot/writer.h"
 #include "support/test.h"
 #include <errno.h>
@@ -250,7 +251,7 @@ static void any_records_harm_nothing(void **state) {
   random_seed(&random, 2, 0, 0);
   for (int run = 0; run < 20000; run++) {
     struct file file = {malloc(4096), sizeof(struct snapshot_header)};
-    struct snapshot_header first = {.version = SNAPSHOT_VERSION, .word_bytes = 8};
+    struct snapshot_header first = {.version = 1 + (uint32_t)run % SNAPSHOT_VERSION, .word_bytes = 8};
     memcpy(first.magic, snapshot_magic, sizeof first.magic);
     memcpy(file.bytes, &first, sizeof first);
     for (int k = 0; k < 4; k++) {
@@ -276,6 +277,167 @@ static void any_records_harm_nothing(void **state) {
   }
 }
 
+/* ---- FORM ---- */
+
+enum { MADE = 60000, KINDS = 3 * FORMS, MADE_EDGES = FORM_EDGES + 2 };
+
+/* Block i, drawn from its number alone: mostly of a few kinds, sometimes of any of more than a segment
+ * has forms; one in 50 is described, one in 60 is custom. */
+struct made {
+  struct snapshot_block block;
+  uint64_t moved, fields[MADE_EDGES], targets[MADE_EDGES];
+  size_t edges;
+};
+
+static struct made make_block(uint64_t i) {
+  struct random random, chance;
+  random_seed(&chance, 3, i, 0);
+  uint64_t kind = random_bits(&chance) % (random_bits(&chance) % 4 ? 20 : KINDS);
+  random_seed(&random, 4, kind, 0);
+  struct made made = {.block = {.type = 1 + (uint32_t)kind % 10, .words = kind % 3}};
+  made.block.shape = kind % 3 ? SHAPE_SCANNED : kind % 2 ? SHAPE_WEAK : SHAPE_RAW;
+  made.moved = random_bits(&chance) % 5 ? 5 : 1 + random_bits(&chance) % 1000;
+  made.edges = made.block.shape == SHAPE_RAW ? 0 : random_bits(&random) % (MADE_EDGES + 1);
+  for (size_t k = 0; k < made.edges; k++) {
+    made.fields[k] = (k ? made.fields[k - 1] + 1 : 0) + random_bits(&random) % 3;
+    made.targets[k] =
+        random_bits(&chance) % 4 ? 1000 + random_bits(&chance) % 100000 : random_bits(&chance) >> 4;
+  }
+  if (made.edges && kind % 50 == 7) made.fields[made.edges - 1] += UINT32_MAX;
+  if (random_bits(&chance) % 50 == 0) made.block.description = "a block";
+  if (random_bits(&chance) % 60 == 0) {
+    made.block = (struct snapshot_block){.shape = SHAPE_CUSTOM, .type = 101, .words = 3, .outside = i};
+    made.edges = 0;
+  }
+  return made;
+}
+
+struct meeting {
+  uint64_t address, blocks;
+  struct made made; /* the last block */
+  size_t edges;     /* of it */
+};
+
+static bool meet_block(void *context, const struct snapshot_record *record) {
+  struct meeting *of = context;
+  assert_int_equal(of->edges, of->made.edges);
+  of->made = make_block(of->blocks++);
+  of->edges = 0;
+  of->address += of->made.moved;
+  assert_int_equal(record->address, of->address);
+  assert_int_equal(record->shape, of->made.block.shape);
+  assert_int_equal(record->type, of->made.block.type);
+  assert_int_equal(record->words, of->made.block.words);
+  assert_int_equal(record->outside, of->made.block.outside);
+  assert_int_equal(record->description.length,
+                   of->made.block.description ? strlen(of->made.block.description) : 0);
+  return true;
+}
+
+static bool meet_edge(void *context, uint64_t field, uint64_t target) {
+  struct meeting *of = context;
+  assert_true(of->edges < of->made.edges);
+  assert_int_equal(field, of->made.fields[of->edges]);
+  assert_int_equal(target, of->made.targets[of->edges++]);
+  return true;
+}
+
+static void blocks_of_a_form_are_read_as_they_were_written(void **state) {
+  static struct snapshot_writer writer;
+  FILE *to = tmpfile();
+  uint64_t address = 1000;
+  bool complete;
+  (void)state;
+  snapshot_begin(&writer, fileno(to), &(struct snapshot_info){0});
+  for (uint64_t i = 0; i < MADE; i++) {
+    struct made made = make_block(i);
+    address += made.moved;
+    snapshot_block(&writer, 8 * address, &made.block);
+    for (size_t k = 0; k < made.edges; k++) snapshot_edge(&writer, made.fields[k], 8 * made.targets[k]);
+  }
+  assert_true(snapshot_end(&writer));
+  struct file file = read_all(to);
+  struct meeting of = {.address = 1000};
+  const struct snapshot_visitor visitor = {.block = meet_block, .edge = meet_edge, .context = &of};
+  assert_int_equal(snapshot_read(file.bytes, file.count, &visitor, &complete), WN_OK);
+  assert_true(complete && of.blocks == MADE && of.edges == of.made.edges);
+  free(file.bytes);
+}
+
+/* A tree of blocks of 4 words with 2 edges, one after the other: a byte for a block, two or three for
+ * each edge. */
+static void blocks_of_a_form_take_few_bytes(void **state) {
+  enum { COUNT = 100000 };
+  static struct snapshot_writer writer;
+  FILE *to = tmpfile();
+  (void)state;
+  snapshot_begin(&writer, fileno(to), &(struct snapshot_info){0});
+  for (uint64_t i = 0; i < COUNT; i++) {
+    snapshot_block(&writer, 40 * (1 + i),
+                   &(struct snapshot_block){.shape = SHAPE_SCANNED, .type = 9, .words = 4});
+    for (uint64_t k = 0; k < 2; k++) snapshot_edge(&writer, 2 * k, 40 * (1 + i + k * (i % 100)));
+  }
+  assert_true(snapshot_end(&writer));
+  struct file file = read_all(to);
+  assert_in_range(file.count, 3 * COUNT, 4 * COUNT);
+  free(file.bytes);
+}
+
+/* A file of one segment of blocks. */
+static struct file file_of(uint32_t version, const unsigned char *records, uint32_t count) {
+  struct snapshot_header first = {.version = version, .word_bytes = 8};
+  struct segment_header header = {SEGMENT_BLOCKS, count, 0}, end = {SEGMENT_END, 0, 0};
+  struct file file = {malloc(sizeof first + 2 * sizeof header + count), 0};
+  memcpy(first.magic, snapshot_magic, sizeof first.magic);
+  header.checksum =
+      crc32c(crc32c(0, &header, offsetof(struct segment_header, checksum)), records, header.bytes);
+  end.checksum = crc32c(0, &end, offsetof(struct segment_header, checksum));
+  const struct {
+    const void *bytes;
+    size_t count;
+  } parts[] = {{&first, sizeof first}, {&header, sizeof header}, {records, count}, {&end, sizeof end}};
+  for (size_t i = 0; i < 4; i++) {
+    memcpy(file.bytes + file.count, parts[i].bytes, parts[i].count);
+    file.count += parts[i].count;
+  }
+  return file;
+}
+
+static void assert_read(uint32_t version, const unsigned char *records, uint32_t count, uint32_t blocks,
+                        bool whole) {
+  struct file file = file_of(version, records, count);
+  struct graph graph;
+  assert_int_equal(graph_load(&graph, file.bytes, file.count), WN_OK);
+  assert_int_equal(graph.complete, whole);
+  assert_int_equal(graph.node_count - graph.first_block, blocks);
+  if (whole) assert_int_equal(graph_type(&graph, graph.first_block + 1), 3);
+  graph_free(&graph);
+  free(file.bytes);
+}
+
+/* At 100 a block of type 3 that leads to itself by the field 1, and at 105 another one. */
+static void files_of_both_versions_are_read(void **state) {
+  static const unsigned char old[] = {100, 3 << 3 | SHAPE_SCANNED, 0, 4, 2, 0,
+                                      0,   3 << 3 | SHAPE_SCANNED, 5, 4, 2, 0,
+                                      0},
+                             new[] = {100, 3 << 4 | SHAPE_SCANNED << 1, 0, 4, 2, 0, 0, 3, 5, 0},
+                             unmoved[] = {100, 3 << 4 | SHAPE_SCANNED << 1, 0, 4, 2, 0, 0, 1, 0},
+                             not_given[] = {100, 3 << 4 | SHAPE_SCANNED << 1, 0, 4, 2, 0, 0, 1 << 2 | 3, 5,
+                                            0},
+                             first[] = {100, 3, 5, 0};
+  (void)state;
+  assert_read(1, old, sizeof old, 2, true);
+  assert_read(2, new, sizeof new, 2, true);
+  assert_read(2, unmoved, sizeof unmoved, 1, false); /* two blocks at one address */
+  assert_read(2, not_given, sizeof not_given, 1, false);
+  assert_read(2, first, sizeof first, 0, false);
+  struct file file = file_of(SNAPSHOT_VERSION + 1, new, sizeof new);
+  struct graph graph;
+  assert_int_equal(graph_load(&graph, file.bytes, file.count), WN_EFORMAT);
+  graph_free(&graph);
+  free(file.bytes);
+}
+
 static void a_writer_that_cannot_write_says_so(void **state) {
   static struct snapshot_writer writer;
   const struct snapshot_info info = {0};
@@ -295,6 +457,9 @@ int main(void) {
       cmocka_unit_test(a_file_that_ends_early_is_read_as_far_as_it_goes),
       cmocka_unit_test(damage_is_found_and_harms_nothing),
       cmocka_unit_test(any_records_harm_nothing),
+      cmocka_unit_test(blocks_of_a_form_are_read_as_they_were_written),
+      cmocka_unit_test(blocks_of_a_form_take_few_bytes),
+      cmocka_unit_test(files_of_both_versions_are_read),
       cmocka_unit_test(a_writer_that_cannot_write_says_so),
   };
   return RUN_TESTS(tests);
