@@ -3,8 +3,8 @@
 
 #include "base/array.h"
 #include "base/utf8.h"
-#include "sources/modules.h"
 #include "export/shown.h"
+#include "sources/modules.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -18,9 +18,9 @@
  * from the file's offset 0 on. */
 #include "export/formats.h"
 
-#include "sources/modules.h"
 #include "export/pprof_file.h"
 #include "export/shown.h"
+#include "sources/modules.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -42,8 +42,9 @@ const char *grouping_name(enum grouping grouping);
 
 /* What a group or a tree node stands for. The first three are numbers of strings. Members that the
  * grouping does not distinguish are 0. A process or thread has its name with its number as the
- * function, and its name alone as the module; others that are no code have their names as the function. Columns are
- * those of a language's trace, from 1 on; compilers of C tell none that a trace could name. */
+ * function, and its name alone as the module; what else is no code has its name as the function.
+ * Columns are those of a language's trace, from 1 on; compilers of C tell none that a trace could
+ * name. */
 struct label {
   uint32_t function, module, file, line, first_column, last_column;
   /* These distinguish no labels. */
