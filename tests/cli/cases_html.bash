@@ -26,7 +26,7 @@ pages_have_the_whole_recording() {
     rm -f -- *.bin
     succeeds html t.trace
     grep -Eqx 't\.html \([0-9.]+ [kM]?B\)' out || fail "it prints: $(cat out)"
-    [ "$(unpack t.html)" = "ANSW BLDS FRAM HEAP KIND MAPS META MORE NODE RATE ROWS STRS TIME" ] || fail "$kind: sections: $(unpack t.html)"
+    [ "$(unpack t.html)" = "ANSW BLDS FRAM HEAP KIND MAPS META MORE NODE ORIG RATE ROWS STRS TIME" ] || fail "$kind: sections: $(unpack t.html)"
     ! grep -Eq '<!--winnow:(head|text|data)-->' t.html || fail "a marker is left"
     [ "$(grep -o 'data-section="[A-Z]*"' t.html | head -1)" = 'data-section="ANSW"' ] || fail "the answers are not first"
     grep -q 'Held at the peak' t.html || fail "$kind: no text"
@@ -178,7 +178,7 @@ source_lines_are_in_a_page_only_if_asked_for() {
   seq -f 'secret %.0f </script><b>' 1 400 >sources/and_a_file_with_a_name_of_one_word.cc
   touch -d '2020-01-01' sources/*
   succeeds html --search sources t.trace
-  [ "$(unpack t.html)" = "ANSW BLDS FRAM HEAP KIND MAPS META MORE NODE RATE ROWS STRS TIME" ] || fail "sections without --source: $(unpack t.html)"
+  [ "$(unpack t.html)" = "ANSW BLDS FRAM HEAP KIND MAPS META MORE NODE ORIG RATE ROWS STRS TIME" ] || fail "sections without --source: $(unpack t.html)"
   ! grep -aq 'secret' ./*.bin t.html || fail "source lines that nobody asked for"
   rm -f -- *.bin
   succeeds html --source --search sources t.trace
