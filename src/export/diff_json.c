@@ -8,14 +8,14 @@
 
 static void print_row(struct json *json, const struct comparison *comparison, const struct compared *row) {
   const struct table *table = comparison_table(comparison, row);
-  const struct label *label = table_label(table, compared_group(row));
+  const struct label *label = table_line_label(table, compared_group(row));
   const struct strings *strings = table->report->names->strings;
   char name[ROW_NAME_MOST];
   table_name(table, compared_group(row), name, sizeof name);
   json_begin(json, NULL, '{');
   json_string(json, "name", name);
   json_string(json, "module", strings_text(strings, label->module));
-  json_string(json, "file", strings_text(strings, label->file));
+  json_string(json, "file", strings_text(strings, label->file ? label->file : label->source));
   json_integer(json, "line", label->line);
   json_string(json, "found", !row->before ? "after" : !row->after ? "before" : "both");
   json_string(json, "fate", compared_fate(comparison, row));
@@ -48,9 +48,11 @@ static wn_status print_measure(struct json *json, enum measure measure, const st
   struct compared_tables tables;
   wn_status error = pair_compare(pair, measure, options->grouping, options->extent, &tables);
   if (error) return error;
-  print_table(json, measure, &tables.comparison, options->top);
+  error = table_add(&tables.before, TABLE_LINES);
+  if (!error) error = table_add(&tables.after, TABLE_LINES);
+  if (!error) print_table(json, measure, &tables.comparison, options->top);
   compared_tables_destroy(&tables);
-  return WN_OK;
+  return error;
 }
 
 /* Whether both files tell it. Of what is promoted, no run without a collected heap has any. */

@@ -119,6 +119,34 @@ functions_of_one_name_have_rows_of_their_own() {
   says 'Held at the peak +1[.]50 MB '
 }
 
+# The largest of the function's rows by line, for functions, stacks and differences, as in the text.
+rows_of_functions_have_their_file_and_line_in_json_and_csv() {
+  need_recording
+  need_many_blocks
+  need jq
+  local line file
+  line=$(grep -n 'calloc(1, 700)' "$source/tests/cli/programs/allocates.c" | cut -d : -f 1)
+  "$winnow" record -q --rate 1 -o t -- "$build/tests/cli/programs/allocates" lines || fail "no trace"
+  succeeds report t
+  says " two_lines  allocates[.]c:$line [+]1 line"
+  succeeds report --json t
+  jq -e --argjson line "$line" '[.sites, .allocated, .alive | .[] | select(.name == "two_lines")
+    | .line == $line and (.file | endswith("/programs/allocates.c"))] | length == 3 and all' out >/dev/null || fail "$(jq .sites out)"
+  jq -e '.sites[] | select(.name == "main") | .line == 0 and (.file | endswith("/programs/allocates.c"))' out >/dev/null || fail "$(jq .sites out)"
+  succeeds report --json --by stack t
+  jq -e --argjson line "$line" '.sites[] | select(.name == "two_lines") | .line == $line' out >/dev/null || fail "$(jq .sites out)"
+  succeeds export -f csv t
+  grep -Eq "^\"two_lines\",\"allocates\",\"[^\"]*/programs/allocates[.]c\",$line," out || fail "$(head -n 3 out)"
+  succeeds diff --json --at 0s,end t
+  jq -e --argjson line "$line" '.sites.rows[] | select(.name == "two_lines") | .line == $line and (.file | endswith("/allocates.c"))' out >/dev/null || fail "$(jq .sites.rows out)"
+  "$winnow" record -q --rate 1 -o t -- "$build/tests/cli/programs/namesakes" || fail "no trace"
+  succeeds report --json --top 100 t
+  for file in namesakes namesakes_other; do
+    line=$(grep -n 'char [*]grow(' "$source/tests/cli/programs/$file.c" | cut -d : -f 1)
+    jq -e --arg name "grow ($file.c)" --argjson line "$line" '.sites[] | select(.name == $name) | .line == $line' out >/dev/null || fail "$(jq .sites out)"
+  done
+}
+
 # And not the functions of C of the interpreter and of extension modules. Functions of one name are told apart by their files.
 functions_lines_and_files_of_python_are_shown() {
   make python t

@@ -14,12 +14,13 @@ static void read_module(const struct table_row *row, struct cell *cell) {
 }
 
 static void read_file(const struct table_row *row, struct cell *cell) {
-  cell->text = text_of(row, table_label(row->table, row->group)->file);
+  const struct label *label = table_line_label(row->table, row->group);
+  cell->text = text_of(row, label->file ? label->file : label->source);
 }
 
 static void read_line(const struct table_row *row, struct cell *cell) {
   cell->integer.known = true;
-  cell->integer.value = table_label(row->table, row->group)->line;
+  cell->integer.value = table_line_label(row->table, row->group)->line;
 }
 
 static void read_first_column(const struct table_row *row, struct cell *cell) {

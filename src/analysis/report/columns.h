@@ -49,7 +49,7 @@ struct text_layout {
          "the group: a function, line, file or module; for a stack its innermost function")             \
   COLUMN(module, TEXT, 0, NO_TEXT, "the name of the file that has the code")                            \
   COLUMN(file, TEXT, 0, NO_TEXT, "the source file; empty: unknown")                                     \
-  COLUMN(line, INTEGER, 0, NO_TEXT, "the source line; 0: unknown")                                      \
+  COLUMN(line, INTEGER, 0, NO_TEXT, "the source line; of a function, its largest; 0: unknown")          \
   COLUMN(self_bytes, BYTES, 0, NO_TEXT, "bytes by the group itself")                                    \
   COLUMN(self_blocks, BLOCKS, 0, NO_TEXT, "blocks, or calls, by the group itself")                      \
   COLUMN(total_bytes, BYTES, 0, NO_TEXT, "bytes by the group and all that it calls")                    \

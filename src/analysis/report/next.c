@@ -36,28 +36,26 @@ static const char *higher_rate(const struct report *report, char text[64]) {
   return text;
 }
 
-/* ---- shared ---- */
-
-const struct group *next_main_line(const struct call_tree *lines, const struct label *function,
-                                   size_t *count) {
+/* The line with the most of what a function allocated itself, in a tree by line; NULL: no line of it is
+ * known. */
+static const struct group *line_of(const struct call_tree *lines, const struct label *function) {
   const struct group *best = NULL;
-  *count = 0;
   for (size_t i = 0; i < lines->group_count; i++) {
     const struct group *group = &lines->groups[i];
     const struct label *label = &lines->labels[group->label];
     if (!label->line || !group->self.bytes.samples || label->function != function->function ||
         label->module != function->module)
       continue;
-    ++*count;
     if (!best || group->self.bytes.total > best->self.bytes.total) best = group;
   }
   return best;
 }
 
+/* ---- shared ---- */
+
 bool next_place(const struct report *report, const struct call_tree *lines, const struct label *function,
                 char place[NEXT_MOST]) {
-  size_t count;
-  const struct group *line = next_main_line(lines, function, &count);
+  const struct group *line = line_of(lines, function);
   if (!line) return false;
   const char *file = strings_text(report->names->strings, lines->labels[line->label].file),
              *slash = strrchr(file, '/');

@@ -4,13 +4,8 @@
 
 #include "analysis/report/verdict.h"
 
-/* The line with the most of what a function allocated itself, in a tree by line; NULL: no line of
- * it is known. count: how many lines of it have something. */
-const struct group *next_main_line(const struct call_tree *lines, const struct label *function,
-                                   size_t *count);
-
-/* Writes "parser.c:12", the line of next_main_line without its folder. Returns false and writes
- * nothing if no line is known. */
+/* Writes "parser.c:12", the line with the most of what a function allocated itself, in a tree by line. Returns
+ * false and writes nothing if no line of it is known. */
 enum { NEXT_MOST = 512 };
 bool next_place(const struct report *report, const struct call_tree *lines, const struct label *function,
                 char place[NEXT_MOST]);

@@ -244,6 +244,8 @@ static wn_status add_details(struct table *table, unsigned details) {
   if (!error && (details & TABLE_WORD_LIVES))
     error = lifetimes_create(samples, tree, LIFE_WORDS, table->weights, &table->word_lives);
   if (!error && (details & TABLE_GROWTH)) error = table_order_resized(table);
+  bool has_lines = tree->grouping == BY_FUNCTION || tree->grouping == BY_STACK;
+  if (!error && (details & TABLE_LINES) && has_lines) error = table_find_lines(table, &table->lines);
   if (error || table->inside || !(details & (TABLE_FATES | TABLE_GROWTH))) return error;
   table->inside = calloc(tree->node_count, sizeof *table->inside);
   return table->inside ? WN_OK : error_set(WN_ENOMEM, "not enough memory for the tables");
@@ -353,6 +355,13 @@ wn_status report_tree(const struct report *report, const struct samples *samples
   return error;
 }
 
+wn_status table_find_lines(const struct table *table, struct main_lines *lines) {
+  struct table by_line;
+  wn_status error = report_table(table->report, table->measure, BY_WHOLE_LINE, TABLE_SUMS, &by_line);
+  *lines = (struct main_lines){.tree = by_line.tree}; /* which has no details */
+  return error ? error : main_lines_find(&table->tree, table->report->samples->row_count, lines);
+}
+
 wn_status table_add(struct table *table, unsigned details) {
   unsigned missing = details & ~table->details;
   bool groups = (table->details & TABLE_TREE_ONLY) && !(details & TABLE_TREE_ONLY);
@@ -367,6 +376,7 @@ wn_status table_add(struct table *table, unsigned details) {
 void table_destroy(struct table *table) {
   lifetimes_destroy(&table->lives);
   lifetimes_destroy(&table->word_lives);
+  main_lines_destroy(&table->lines);
   free(table->weights);
   free(table->inside);
   free(table->resized);
@@ -396,6 +406,20 @@ void table_name(const struct table *table, const struct group *group, char *buff
 
 const struct label *table_label(const struct table *table, const struct group *group) {
   return &table->tree.labels[label_of(table, group)];
+}
+
+const struct label *table_line_label(const struct table *table, const struct group *group) {
+  const struct label *label = NULL;
+  size_t count;
+  if (!table->lines.of) return table_label(table, group);
+  const struct call_tree *lines = &table->lines.tree;
+  if (table->tree.grouping == BY_STACK) {
+    label = &lines->labels[lines->nodes[main_stack(&table->lines, group)].label];
+  } else {
+    const struct group *line = main_line(&table->lines, group, &count);
+    if (line) label = &lines->labels[line->label];
+  }
+  return label && label->line ? label : table_label(table, group);
 }
 
 struct estimate report_bytes(const struct report *report, const struct sums *sums) {

@@ -20,6 +20,7 @@
 #include "analysis/report/generations.h"
 #include "analysis/report/growth.h"
 #include "analysis/report/lifetimes.h"
+#include "analysis/report/main_lines.h"
 #include "analysis/report/what_if.h"
 
 struct question {
@@ -106,7 +107,8 @@ enum table_detail {
   TABLE_FOLDED = 8,     /* the tree has one node for all levels of a recursion */
   TABLE_GROWTH = 16,    /* of MEASURE_ALIVE and _HELD: how what is alive came to be; not with lives or fates;
                         * not of several processes, whose ends are not one */
-  TABLE_TREE_ONLY = 32  /* no groups, only the call tree */
+  TABLE_TREE_ONLY = 32, /* no groups, only the call tree */
+  TABLE_LINES = 64      /* of functions and stacks: the lines where they allocated most */
 };
 
 /* One thread uses a table at a time. */
@@ -116,6 +118,7 @@ struct table {
   unsigned details; /* of enum table_detail */
   struct call_tree tree;
   struct lifetimes lives, word_lives; /* for TABLE_LIVES and TABLE_WORD_LIVES */
+  struct main_lines lines;            /* TABLE_LINES */
   double *weights;                    /* of their rows, at a peak of several moments; else NULL */
   bool *inside;                       /* TABLE_FATES, TABLE_GROWTH: scratch for the nodes of a group */
   /* TABLE_GROWTH: the rows of blocks that have several, block by block; and room for as many. */
@@ -169,6 +172,13 @@ void table_name(const struct table *table, const struct group *group, char *buff
 
 /* The label of a group; of a stack, that of its innermost function. */
 const struct label *table_label(const struct table *table, const struct group *group);
+
+/* The label of the line where a group itself allocated most, and of other groups than functions and stacks,
+ * or if no line is known, that of the group itself. Of a table without TABLE_LINES always the latter. */
+const struct label *table_line_label(const struct table *table, const struct group *group);
+
+/* What TABLE_LINES adds, for a table by function or stack that lacks it. WN_ENOMEM. */
+wn_status table_find_lines(const struct table *table, struct main_lines *lines);
 
 /* ---- estimates ---- */
 

@@ -68,10 +68,9 @@ struct shown_table {
   const struct comparison *comparison;
   struct diff_columns columns;
   /* The next are of what is before and after. */
-  bool has_lines[2];
-  struct table lines[2];    /* where rows are functions */
-  struct chains chains[2];  /* without a tree: rows have no callers */
-  struct fitted_rows texts; /* of the first rows of the comparison */
+  struct main_lines lines[2]; /* where rows are functions */
+  struct chains chains[2];    /* without a tree: rows have no callers */
+  struct fitted_rows texts;   /* of the first rows of the comparison */
 };
 
 static void begin_name(const struct diff_columns *columns) {
@@ -82,13 +81,12 @@ static void begin_name(const struct diff_columns *columns) {
 /* " (gone)", and the line where most of a function's bytes were allocated. */
 static void write_suffix(struct shown_table *shown, const struct compared *row, const struct view *view,
                          char *suffix, size_t size) {
-  const struct table *table = comparison_table(shown->comparison, row),
-                     *lines = &shown->lines[row->after != NULL];
+  const struct main_lines *lines = &shown->lines[row->after != NULL];
   const char *fate = compared_fate(shown->comparison, row);
   char place[PLACE_MOST];
   size_t count, length = (size_t)snprintf(suffix, size, *fate ? " (%s)" : "%s", fate);
-  if (!shown->has_lines[row->after != NULL]) return;
-  const struct group *line = next_main_line(&lines->tree, table_label(table, compared_group(row)), &count);
+  if (!lines->of) return;
+  const struct group *line = main_line(lines, compared_group(row), &count);
   if (!line) return;
   place_write(view, &lines->tree, line, count, place, sizeof place);
   if ((int)text_columns(place) <= shown->columns.name - NAME_LEAST)
@@ -214,9 +212,7 @@ static wn_status find_places(struct shown_table *shown, int which, const struct 
   wn_status error =
       options->order == SITES_BY_TOTAL ? WN_OK : chains_create(&table->tree, &shown->chains[which]);
   if (error || options->grouping != BY_FUNCTION) return error;
-  error = report_table(table->report, table->measure, BY_WHOLE_LINE, TABLE_SUMS, &shown->lines[which]);
-  shown->has_lines[which] = !error;
-  return error;
+  return table_find_lines(table, &shown->lines[which]);
 }
 
 /* Prints the note of a comparison, unless it was said already. */
@@ -323,7 +319,7 @@ wn_status diff_print_table(const struct diff *diff, enum measure measure,
   name_rows_free(&shown.texts);
   for (int i = 0; i < 2; i++) {
     if (shown.chains[i].tree) chains_destroy(&shown.chains[i]);
-    if (shown.has_lines[i]) table_destroy(&shown.lines[i]);
+    main_lines_destroy(&shown.lines[i]);
   }
   return error;
 }

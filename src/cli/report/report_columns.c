@@ -30,7 +30,7 @@ static const struct text_layout *layout_of(int column) {
 /* ---- which columns a table has ---- */
 
 static bool has_other(const struct table *table) {
-  return table->tree.grouping != BY_STACK && !(table->details & ~(unsigned)TABLE_GROWTH);
+  return table->tree.grouping != BY_STACK && !(table->details & ~(unsigned)(TABLE_GROWTH | TABLE_LINES));
 }
 
 static int rank_of(const struct columns *columns, int column) {

@@ -71,14 +71,18 @@ const char *report_module_worth_naming(const struct view *view, const struct lab
 
 wn_status place_of_function(const struct view *view, enum measure measure, const struct label *label,
                             char *buffer, size_t size) {
-  struct table lines;
-  size_t count;
+  struct table table;
   *buffer = 0;
-  wn_status error = report_table(view->report, measure, BY_WHOLE_LINE, TABLE_SUMS, &lines);
+  wn_status error = report_table(view->report, measure, BY_FUNCTION, TABLE_LINES, &table);
   if (error) return error;
-  const struct group *line = next_main_line(&lines.tree, label, &count);
-  if (line) place_write(view, &lines.tree, line, 1, buffer, size);
-  table_destroy(&lines);
+  for (size_t i = 0, count; i < table.tree.group_count; i++) {
+    const struct group *group = &table.tree.groups[i];
+    const struct label *here = &table.tree.labels[group->label];
+    if (here->function != label->function || here->module != label->module) continue;
+    const struct group *line = main_line(&table.lines, group, &count);
+    if (line) place_write(view, &table.lines.tree, line, 1, buffer, size);
+  }
+  table_destroy(&table);
   return WN_OK;
 }
 

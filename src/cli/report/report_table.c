@@ -53,15 +53,15 @@ struct shown_row {
 struct shown_table {
   const struct view *view;
   struct columns columns;
-  struct table functions, lines; /* lines: only where rows are functions or stacks */
-  struct table alive;            /* has_alive: what was alive last, which is not what was held */
+  struct table functions; /* the rows, whatever they are */
+  struct table alive;     /* has_alive: what was alive last, which is not what was held */
   struct call_tree mappings;
   struct traced function, line, mapping;
   struct sums whole;     /* of blocks and mappings */
   struct sites sites[2]; /* of both trees */
   struct shown_row *rows;
   size_t count;
-  bool grows, has_lines, has_mappings, has_alive;
+  bool grows, has_mappings, has_alive;
 };
 
 static bool is_brief(const struct shown_table *table) { return table->columns.style == TABLE_BRIEF; }
@@ -114,7 +114,7 @@ static wn_status table_make(struct shown_table *table, const struct view *view, 
                !source_limits(report->samples->source)->no_lives;
   unsigned details = details_of(report, measure, style, grows);
   *table = (struct shown_table){.view = view, .grows = grows};
-  wn_status error = report_table(report, measure, grouping, details, &table->functions);
+  wn_status error = report_table(report, measure, grouping, details | TABLE_LINES, &table->functions);
   if (error) return error;
   table->whole = table->functions.tree.nodes[0].total;
   if (grows && !(details & TABLE_GROWTH)) {
@@ -123,11 +123,7 @@ static wn_status table_make(struct shown_table *table, const struct view *view, 
     table->has_alive = true;
   }
   if (!has_stack_rows(view)) error = trace_callers(&table->function, &table->functions.tree);
-  if (!error && (grouping == BY_FUNCTION || has_stack_rows(view))) {
-    error = report_table(report, measure, BY_WHOLE_LINE, TABLE_SUMS, &table->lines);
-    table->has_lines = !error;
-    if (!error && !has_stack_rows(view)) error = trace_callers(&table->line, &table->lines.tree);
-  }
+  if (!error && grouping == BY_FUNCTION) error = trace_callers(&table->line, &table->functions.lines.tree);
   if (!error && style == TABLE_BRIEF) error = make_mappings(table);
   table->columns = columns_of(view, &table->functions, style, grows || table->has_mappings);
   return error;
@@ -138,7 +134,6 @@ static void table_free(struct shown_table *table) {
   if (table->line.tree) chains_destroy(&table->line.chains);
   if (table->mapping.tree) chains_destroy(&table->mapping.chains);
   if (table->has_mappings) call_tree_destroy(&table->mappings);
-  if (table->has_lines) table_destroy(&table->lines);
   if (table->has_alive) table_destroy(&table->alive);
   for (int i = 0; i < 2; i++) sites_destroy(&table->sites[i]);
   table_destroy(&table->functions);
@@ -207,21 +202,9 @@ struct described {
   const char *module;
 };
 
-/* The stack of lines with most of the bytes of a stack of functions. */
-static uint32_t lines_of_stack(const struct shown_table *table, uint32_t stack) {
-  const struct call_tree *lines = &table->lines.tree;
-  uint32_t best = 0;
-  for (size_t i = 0; i < table->view->report->samples->row_count; i++) {
-    uint32_t node = lines->node_of_row[i];
-    if (table->functions.tree.node_of_row[i] != stack || node == NO_NODE) continue;
-    if (!best || lines->nodes[node].self.bytes.total > lines->nodes[best].self.bytes.total) best = node;
-  }
-  return best;
-}
-
 static void describe_stack(struct shown_table *table, const struct group *group, struct described *what) {
-  const struct call_tree *lines = &table->lines.tree;
-  uint32_t node = lines_of_stack(table, group->label), label[STACK_MOST];
+  const struct call_tree *lines = &table->functions.lines.tree;
+  uint32_t node = main_stack(&table->functions.lines, group), label[STACK_MOST];
   size_t count = 0;
   const struct group innermost = {.label = lines->nodes[node].label};
   table_name(&table->functions, group, what->name, sizeof what->name);
@@ -250,10 +233,11 @@ static void describe(struct shown_table *table, const struct shown_row *row, str
   }
   const struct label *label = &of->tree->labels[group->label];
   call_tree_label(of->tree, view->report->names, group->label, what->name, sizeof what->name);
-  if (table->has_lines && !row->mapped) {
+  if (grouping == BY_FUNCTION && !row->mapped) {
     size_t count;
-    const struct group *line = next_main_line(&table->lines.tree, label, &count);
-    if (line) place_write(view, &table->lines.tree, line, count, what->place, sizeof what->place);
+    const struct main_lines *lines = &table->functions.lines;
+    const struct group *line = main_line(lines, group, &count);
+    if (line) place_write(view, &lines->tree, line, count, what->place, sizeof what->place);
     if (line && line->self.bytes.total >= ONE_LINE * group->self.bytes.total) of = &table->line, group = line;
   }
   if (!*what->place && grouping == BY_FUNCTION)

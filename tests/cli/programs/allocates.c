@@ -1,4 +1,4 @@
-/* Programs whose allocating functions are plain: allocates loop|main|tree|wrapped. */
+/* Programs whose allocating functions are plain: allocates loop|main|tree|wrapped|lines. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,6 +47,12 @@ __attribute__((noinline)) static char *user(int i) {
   return block;
 }
 
+/* The second line has most of the bytes, the first most of the blocks. */
+__attribute__((noinline)) static char *two_lines(int i) {
+  if (i % 4) return calloc(1, 10);
+  return calloc(1, 700);
+}
+
 static void build_tree(void) {
   struct tree *tree = NULL;
   for (unsigned i = 0, key = 1; i < 100000; i++, key = key * 1103515245u + 12345u)
@@ -61,6 +67,7 @@ int main(int argc, char **argv) {
     if (!strcmp(what, "loop")) kept[i] = obtain(200);
     if (!strcmp(what, "main")) kept[i] = i % 30 ? malloc(800) : obtain(800);
     if (!strcmp(what, "wrapped")) kept[i] = i % 2 ? order(i) : user(i);
+    if (!strcmp(what, "lines")) kept[i] = two_lines(i);
   }
   return !kept[0];
 }
