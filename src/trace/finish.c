@@ -52,6 +52,7 @@ static void read_all(struct trace_reader *reader, const struct trace_finishing *
     if (event.at.time_ns > *last_ns) *last_ns = event.at.time_ns;
   }
   totals->damage = *trace_reader_damage(reader);
+  if (finishing->read) finishing->read(reader, finishing->read_context);
 }
 
 /* Damaged chunks count as used: a part of them may still be read. */

@@ -36,6 +36,9 @@ struct trace_finishing {
   /* Called for each program that a process became and that could not be recorded; may be NULL. */
   void (*unrecorded)(const struct trace_unrecorded *unrecorded, const struct trace_run *run, void *context);
   void *unrecorded_context;
+  /* Called once, when all of the trace is read; may be NULL. */
+  void (*read)(const struct trace_reader *reader, void *context);
+  void *read_context;
 };
 wn_status trace_finish_with(const char *path, const struct trace_finishing *finishing,
                             struct trace_totals *out);

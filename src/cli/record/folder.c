@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/os.h"
 #include "cli/history_file.h"
+#include "cli/runtimes.h"
 #include "sources/files/open.h"
 #include "trace/chunk_file.h"
 #include "trace/control.h"
@@ -225,12 +226,19 @@ static void count_history(struct folder_trace *trace) {
   source_close(source);
 }
 
+static void find_runtime(const struct trace_reader *reader, void *trace) {
+  ((struct folder_trace *)trace)->nameless = runtime_of_trace(reader);
+}
+
 static void finish(struct folder_trace *trace, const struct trace_finishing *finishing,
                    struct unrecorded *unrecorded) {
+  struct trace_finishing with = *finishing;
+  with.read = find_runtime;
+  with.read_context = trace;
   trace->status = WN_EBUSY;
   for (int i = 0; i < (trace->is_first ? ATTEMPTS : ATTEMPTS_OTHERS) && trace->status == WN_EBUSY; i++) {
     if (i) nanosleep(&pause_for_readers, NULL);
-    trace->status = unrecorded_finish(unrecorded, trace->path, finishing, &trace->totals);
+    trace->status = unrecorded_finish(unrecorded, trace->path, &with, &trace->totals);
   }
   trace->after = unrecorded->own;
   if (!trace->status) count_history(trace);

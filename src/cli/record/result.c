@@ -229,6 +229,16 @@ static void say_of_its_heaps(const struct record *record) {
   }
 }
 
+/* Prints how a runtime tells the names that one of the traces lacks: the first that is of one. */
+static void say_how_to_get_names(const struct folder *folder) {
+  for (size_t i = 0; i < folder->count; i++) {
+    const struct folder_trace *trace = &folder->traces[i];
+    if (!trace->path || trace->status || !trace->nameless) continue;
+    fprintf(stderr, "winnow: %s\n", trace->nameless);
+    return;
+  }
+}
+
 /* Prints the table of the traces in the folder, and what is not there any more. */
 static void say_which_are_there(const struct folder *folder, bool asleep) {
   const char **paths = calloc(folder->count, sizeof *paths);
@@ -290,6 +300,7 @@ static void say_result(struct record *record, const struct ending *ending, struc
   say_whose_it_is(record);
   say_what_came_after(record);
   say_of_its_heaps(record);
+  say_how_to_get_names(folder);
   say_which_are_there(folder, record->settings.of[SETTING_ASLEEP].whole);
 }
 

@@ -1,45 +1,14 @@
-/* Finds the runtime by the files of the process. */
+/* Finds the runtime by the files of the process, and weighs what was allocated without names. */
 #include "cli/report/runtime.h"
 
-#include "base/text.h"
+#include "cli/runtimes.h"
 #include <stdlib.h>
-#include <string.h>
 
-static const struct runtime {
-  const char *file; /* how the name of its file begins */
-  bool whole;       /* that is the whole name */
-  const char *hint;
-} runtimes[] = {
-    {"node", true,
-     "JavaScript's functions have no names yet: node tells them if it is run as "
-     "node --perf-basic-prof --interpreted-frames-native-stack."},
-    {"libnode.so", false,
-     "JavaScript's functions have no names yet: node tells them if it is run as "
-     "node --perf-basic-prof --interpreted-frames-native-stack."},
-    {"libjvm.so", true,
-     "Java's methods have no names yet: run java with -XX:+PreserveFramePointer, and before it ends let it "
-     "tell "
-     "them: jcmd PID Compiler.perfmap."},
-    {"libcoreclr.so", true,
-     ".NET's methods have no names yet: the runtime tells them if DOTNET_PerfMapEnabled=1 is in its "
-     "environment."},
-    {"luajit", false,
-     "Traces of LuaJIT have no names yet: it tells them if it is built with XCFLAGS=-DLUAJIT_USE_PERFTOOLS."},
-    {"libluajit", false,
-     "Traces of LuaJIT have no names yet: it tells them if it is built with XCFLAGS=-DLUAJIT_USE_PERFTOOLS."},
-    {"libjulia", false,
-     "Julia's functions have no names yet: the runtime tells them if ENABLE_JITPROFILING=1 is in its "
-     "environment."},
-};
-
-static const struct runtime *find(struct source *source) {
-  for (uint32_t number = 1; number <= source_module_count(source); number++) {
-    const char *name = path_name(source_module(source, number)->path.bytes);
-    for (size_t i = 0; i < sizeof runtimes / sizeof *runtimes; i++)
-      if (runtimes[i].whole ? !strcmp(name, runtimes[i].file) : text_begins(name, runtimes[i].file))
-        return &runtimes[i];
-  }
-  return NULL;
+static const char *find(struct source *source) {
+  const char *hint = NULL;
+  for (uint32_t number = 1; number <= source_module_count(source) && !hint; number++)
+    hint = runtime_of_file(source_module(source, number)->path.bytes);
+  return hint;
 }
 
 /* V8's loop for functions that it has not compiled: which of them it runs, no address tells. */
@@ -77,7 +46,7 @@ static bool lacks_names(const struct samples *samples, const struct names *names
 const char *runtime_hint(const struct view *view) {
   const struct samples *samples = view->report->samples;
   if (view->report->recording->wrappers.interpreters[INTERPRETER_JIT]) return NULL;
-  const struct runtime *runtime = find(samples->source);
-  return runtime && lacks_names(samples, view->report->names) ? runtime->hint : NULL;
+  const char *hint = find(samples->source);
+  return hint && lacks_names(samples, view->report->names) ? hint : NULL;
 }
 /* SPDX-License-Identifier: MIT */

@@ -129,7 +129,17 @@ runtimes_without_names_are_said_how_they_tell_them() {
   [ "$(uname -m)" = x86_64 ] || skip "the program makes code for x86-64"
   [ "$tiny" = 0 ] || skip "blocks get lost in tiny tables"
   cp "$programs/makes_code" luajit
-  ends_well "$winnow" record -q -o trace --rate 1 -- ./luajit SILENT
+  local hint='Traces of LuaJIT have no names yet: it tells them if it is built with'
+  ends_well "$winnow" record -o trace --rate 1 -- ./luajit SILENT
+  [ "$(grep -c "^winnow: $hint" last.err)" = 1 ] || fail "record: $(cat last.err)"
   "$winnow" report trace | tr -s '\n ' ' ' >report
-  grep -q 'Traces of LuaJIT have no names yet: it tells them if it is built with' report || fail "$(cat report)"
+  grep -q "$hint" report || fail "$(cat report)"
+  ends_well "$winnow" record -f -o folder/ --rate 1 -- sh -c './luajit SILENT; ./luajit SILENT'
+  [ "$(grep -c "^winnow: $hint" last.err)" = 1 ] || fail "record -f: $(cat last.err)"
+  ends_well "$winnow" record -q -o trace --rate 1 -- ./luajit SILENT
+  [ ! -s last.err ] || fail "record -q: $(cat last.err)"
+  ends_well "$winnow" record -o trace --rate 1 -- ./luajit
+  ! grep -q 'no names yet' last.err || fail "record with a map: $(cat last.err)"
+  ends_well "$winnow" record -o trace --rate 1 -- "$programs/makes_code" SILENT
+  ! grep -q 'no names yet' last.err || fail "another program: $(cat last.err)"
 }
