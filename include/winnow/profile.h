@@ -21,7 +21,7 @@ typedef enum wn_alloc_source {
   WN_SOURCE_MARSHAL, /* rebuilt from a marshalled value */
   WN_SOURCE_CUSTOM,  /* memory outside the heap that a custom block stands for */
   WN_SOURCE_EXTERNAL, /* memory outside the heap that the program tells of (winnow/writer.h); it has no header */
-  WN_SOURCE_PYTHON    /* CPython's allocator for small objects: with winnow record */
+  WN_SOURCE_PYTHON    /* CPython's objects, of its allocators mem and obj: with winnow record */
 } wn_alloc_source;
 
 /* Describes one sampled block. Valid during the callback that gets it. */

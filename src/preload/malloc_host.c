@@ -73,6 +73,7 @@
 #define BLOCKS_MOST (TINY ? (size_t)64 : (size_t)1 << 28)
 
 _Thread_local int64_t words_left;
+_Thread_local wn_alloc_source host_source;
 _Thread_local void *host_offer;
 
 struct host_thread {
@@ -255,7 +256,7 @@ static void follow(struct sampled_place place, size_t bytes, size_t trials, size
       .bytes = bytes,
       .previous_bytes = previous_bytes,
       .n_samples = hits,
-      .source = source,
+      .source = source == WN_SOURCE_NORMAL ? host_source : source,
   };
   struct memprof_entry *entry = memprof_allocated(&self.engine, &birth);
   if (!entry && memprof_is_sampling(&self.engine)) process_lost_block();

@@ -59,6 +59,10 @@ void *host_follow_grown(void *block, size_t bytes, const struct host_growth *gro
 extern _Thread_local void *host_offer __attribute__((visibility("hidden")));
 #define HOST_OFFER_BYTES (SIZE_MAX / 4)
 
+/* The source of the blocks that this thread gets from malloc and its relatives, if they are sampled.
+ * WN_SOURCE_NORMAL but for a moment (LARGE of python_objects.c). */
+extern _Thread_local wn_alloc_source host_source __attribute__((visibility("hidden")));
+
 /* Prepares the engine, and the region or the table of addresses. Called once, before anything is
  * sampled. False if there is no memory. */
 bool host_open(void);

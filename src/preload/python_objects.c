@@ -52,6 +52,7 @@ static _Atomic(bool) refused; /* COUNTED */
 
 static inline bool is_small(size_t bytes) { return LIKELY(bytes - 1 < small_most); }
 static inline bool count_words(size_t words) { return LIKELY((words_left -= (int64_t)words) >= 0); }
+static inline bool exhausts(size_t words) { return !LIKELY(words_left >= (int64_t)words); }
 
 /* ---- blocks ---- */
 
@@ -103,17 +104,43 @@ SLOW void *first_calloc(void *context, size_t count, size_t bytes) {
   return small_calloc(context, count, bytes);
 }
 
+/* LARGE */
+SLOW void *large_malloc(void *context, size_t bytes) {
+  host_source = WN_SOURCE_PYTHON;
+  void *block = pymalloc.malloc(context, bytes);
+  host_source = WN_SOURCE_NORMAL;
+  return block;
+}
+
+SLOW void *large_calloc(void *context, size_t count, size_t bytes) {
+  host_source = WN_SOURCE_PYTHON;
+  void *block = pymalloc.calloc(context, count, bytes);
+  host_source = WN_SOURCE_NORMAL;
+  return block;
+}
+
+static void *large_realloc(void *context, void *block, size_t bytes) {
+  host_source = WN_SOURCE_PYTHON;
+  void *grown = pymalloc.realloc(context, block, bytes);
+  host_source = WN_SOURCE_NORMAL;
+  return grown;
+}
+
 static void *small_malloc(void *context, size_t bytes) {
-  if (!is_small(bytes)) return small_most ? pymalloc.malloc(context, bytes) : first_malloc(context, bytes);
+  if (!is_small(bytes)) {
+    if (!small_most) return first_malloc(context, bytes);
+    return exhausts(malloc_words(bytes)) ? large_malloc(context, bytes) : pymalloc.malloc(context, bytes);
+  }
   return count_words(malloc_words(bytes)) ? pymalloc.malloc(context, bytes) : malloc_slow(context, bytes);
 }
 
 static void *small_calloc(void *context, size_t count, size_t bytes) {
   size_t total;
   if (!small_most) return first_calloc(context, count, bytes);
-  if (__builtin_mul_overflow(count, bytes, &total) || !is_small(total) || count_words(malloc_words(total)))
+  if (__builtin_mul_overflow(count, bytes, &total)) return pymalloc.calloc(context, count, bytes);
+  if (is_small(total) ? count_words(malloc_words(total)) : !exhausts(malloc_words(total)))
     return pymalloc.calloc(context, count, bytes);
-  return calloc_slow(context, count, bytes);
+  return is_small(total) ? calloc_slow(context, count, bytes) : large_calloc(context, count, bytes);
 }
 
 /* Follows a block of pymalloc's that has grown, and exhausted the count. */
@@ -134,7 +161,7 @@ SLOW void *follow_grown(void *context, void *block, size_t bytes, const struct h
 static void *resize(void *context, void *block, size_t bytes, size_t before) {
   if (!is_small(bytes)) {
     words_left += (int64_t)malloc_words(before); /* and stay out if there is no memory */
-    return pymalloc.realloc(context, block, bytes);
+    return large_realloc(context, block, bytes);
   }
   void *grown = pymalloc.realloc(context, block, bytes);
   size_t after = grown ? python_block_bytes(python, grown) : 0;
@@ -146,8 +173,9 @@ static void *resize(void *context, void *block, size_t bytes, size_t before) {
 static void *small_realloc(void *context, void *block, size_t bytes) {
   if (!block) return small_malloc(context, bytes);
   size_t before = python_block_bytes(python, block);
-  return before && bytes > before ? resize(context, block, bytes, before)
-                                  : pymalloc.realloc(context, block, bytes);
+  if (before)
+    return bytes > before ? resize(context, block, bytes, before) : pymalloc.realloc(context, block, bytes);
+  return large_realloc(context, block, bytes);
 }
 
 /* ---- arenas ---- */

@@ -139,7 +139,7 @@ enum recorder_map_kind {
   RECORDER_MAP_SHARED, /* anonymous, and shared with child processes */
   RECORDER_MAP_BREAK,  /* by moving the end of the data segment */
   RECORDER_MAP_STACK,  /* a thread's stack: the C library's, or the kernel's for the first thread */
-  RECORDER_MAP_ARENA   /* of WN_SOURCE_PYTHON */
+  RECORDER_MAP_ARENA   /* of WN_SOURCE_PYTHON, for small blocks */
 };
 void recorder_map(struct recorder *recorder, uint64_t mapping, enum recorder_map_kind kind, uint64_t bytes,
                   const wn_callstack *stack);

@@ -139,7 +139,7 @@ enum trace_source {
   TRACE_SOURCE_MARSHAL,
   TRACE_SOURCE_CUSTOM,
   TRACE_SOURCE_EXTERNAL,
-  TRACE_SOURCE_PYTHON /* CPython's allocator for small objects, whose arenas are TRACE_MAP_ARENA */
+  TRACE_SOURCE_PYTHON /* CPython's objects; what the small ones of them lie in is TRACE_MAP_ARENA */
 };
 
 /* What the program mapped by mmap, mremap or sbrk itself. */
@@ -149,7 +149,7 @@ enum trace_map_kind {
   TRACE_MAP_SHARED, /* anonymous, or memory that has only the form of a file, and shared with others */
   TRACE_MAP_BREAK,  /* by moving the end of the data segment */
   TRACE_MAP_STACK,  /* for a thread's stack */
-  TRACE_MAP_ARENA,  /* for the blocks of TRACE_SOURCE_PYTHON */
+  TRACE_MAP_ARENA,  /* for the small blocks of TRACE_SOURCE_PYTHON */
   TRACE_MAP_KINDS
 };
 

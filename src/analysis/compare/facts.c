@@ -1,6 +1,7 @@
 /* Finds the facts of a report: one line for each, in the order of the list. */
 #include "analysis/compare/facts.h"
 
+#include "analysis/load/mapped.h"
 #include "analysis/load/memory_limit.h"
 #include "analysis/load/rates.h"
 #include <math.h>
@@ -88,6 +89,28 @@ static void add_totals(struct facts *facts) {
   bound_by_peak(facts, FACT_TOTALS_live_at_end_bytes);
 }
 
+/* Of what was held: blocks for Python's objects, and all others. If every small object is sampled, there
+ * are no arenas. */
+static void add_python(struct facts *facts) {
+  struct sums sums[2] = {{.bytes = {0}}};
+  const struct samples *samples = facts->report->samples;
+  bool found = mapped_has_arenas(samples);
+  for (size_t i = 0; i < samples->row_count; i++) {
+    const struct row *row = &samples->rows[i];
+    struct share share;
+    found = found || row->source == TRACE_SOURCE_PYTHON;
+    if (!report_counts(facts->report, MEASURE_HELD, row, &share)) continue;
+    struct sum *sum = &sums[row->source == TRACE_SOURCE_PYTHON].bytes;
+    if (share.weight.factor > 0)
+      sum_add_weighted(sum, share.bytes, &share.weight);
+    else
+      sum_add(sum, share.bytes, row->probability);
+  }
+  if (!found) return;
+  estimate(facts, FACT_TOTALS_held_python_bytes, report_bytes(facts->report, &sums[true]));
+  estimate(facts, FACT_TOTALS_held_native_bytes, report_bytes(facts->report, &sums[false]));
+}
+
 /* What takes times to tell. */
 static void add_course(struct facts *facts) {
   const struct report *report = facts->report;
@@ -99,6 +122,7 @@ static void add_course(struct facts *facts) {
   count(facts, FACT_TOTALS_peak_at_ns, report->peak.median_ns);
   add_sums(facts, FACT_TOTALS_held_bytes, FACT_TOTALS_held_blocks, &report->asked.live);
   count(facts, FACT_TOTALS_held_at_ns, report->asked.time_ns);
+  add_python(facts);
   add_sums(facts, FACT_TOTALS_alive_bytes, FACT_TOTALS_alive_blocks, &report->alive);
   bound_by_peak(facts, FACT_TOTALS_alive_bytes);
   count(facts, FACT_TOTALS_alive_at_ns, report->alive_ns);

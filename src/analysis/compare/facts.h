@@ -51,6 +51,8 @@ enum fact_unit {
   FACT(TOTALS, held_bytes, BYTES, "Held then")                                     \
   FACT(TOTALS, held_blocks, COUNT, "Blocks then")                                  \
   FACT(TOTALS, held_at_ns, MOMENT, "Time that was asked for")                      \
+  FACT(TOTALS, held_python_bytes, BYTES, "Python's objects")                       \
+  FACT(TOTALS, held_native_bytes, BYTES, "Native code's blocks")                   \
   FACT(TOTALS, live_at_end_bytes, BYTES, "Never freed")                            \
   FACT(TOTALS, live_at_end_blocks, COUNT, "Blocks never freed")                    \
   FACT(TOTALS, alive_bytes, BYTES, "Held as it began to close down")               \

@@ -216,6 +216,17 @@ static int print_held(const struct view *view) {
   return print_known(view, FACT_TOTALS_peak_bytes, note.text);
 }
 
+/* Of a process of Python, where its objects are sampled: what they hold, and what C code does. */
+static int print_python(const struct view *view) {
+  struct paragraph note = {.length = 0};
+  char text[32];
+  if (!facts_have(view->facts, FACT_TOTALS_held_python_bytes)) return 0;
+  say(&note, "of that; native code holds %s",
+      text_bytes(text, facts_number(view->facts, FACT_TOTALS_held_native_bytes)));
+  if (view->report->at != AT_PEAK) say(&note, " (at %s)", text_time(text, view->report->asked.time_ns));
+  return print_known(view, FACT_TOTALS_held_python_bytes, note.text);
+}
+
 /* Who allocated most of so many bytes that are freed only at the exit, if one function did. What is
  * left counts as if none of it were that function's. */
 static void say_who_freed_late(struct paragraph *note, const struct view *view, double bytes, double left) {
@@ -254,8 +265,9 @@ static int print_left(const struct view *view) {
 
 /* What a program held when memory ran out comes before its peak. */
 static int print_moments(const struct view *view) {
-  if (!memory_ran_out(view->report->samples)) return print_held(view) + print_left(view);
-  return print_left(view) + print_held(view);
+  if (view->report->at == AT_PEAK) return print_held(view) + print_python(view) + print_left(view);
+  if (!memory_ran_out(view->report->samples)) return print_held(view) + print_left(view) + print_python(view);
+  return print_left(view) + print_python(view) + print_held(view);
 }
 
 static int print_allocated(const struct view *view) {
