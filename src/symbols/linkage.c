@@ -59,7 +59,8 @@ char *name_demangle(const char *linkage) {
   char *whole = without_suffix(linkage);
   const char *name = whole ? whole : linkage;
   char *text = rust_demangle(name, 0);
-  if (!text && !strncmp(name, "_Z", 2)) text = cplus_demangle_v3(name, DMGL_PARAMS | DMGL_ANSI);
+  if (!text && !strncmp(name, "_Z", 2))
+    text = cplus_demangle_v3(name, DMGL_PARAMS | DMGL_ANSI | DMGL_RET_DROP);
   if (!text) text = module_procedure(name);
   if (!text) return whole;
   free(whole);

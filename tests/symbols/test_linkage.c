@@ -39,7 +39,18 @@ static void brackets_close_without_blanks(void **state) {
          "std::allocator<std::vector<std::vector<int, std::allocator<int>>, "
          "std::allocator<std::vector<int, std::allocator<int>>>>>>)");
   expect("_ZgtRK1AS1_", "operator>(A const&, A const&)");
-  expect("_ZrsI1AEvT_S1_", "void operator>><A>(A, A)");
+  expect("_ZrsI1AEvT_S1_", "operator>><A>(A, A)");
+}
+
+static void functions_have_no_types_of_results(void **state) {
+  (void)state;
+  expect("_ZNSt6vectorIPvSaIS0_EE12emplace_backIJRS0_EEES4_DpOT_",
+         "std::vector<void*, std::allocator<void*>>::emplace_back<void*&>(void*&)");
+  expect("_Z4makeIiEPT_i", "make<int>(int)");
+  expect("_ZN1AcvT_IiEEv", "A::operator int<int>()");
+  expect("_ZN1AcvPFivEEv", "A::operator int (*)()()");
+  expect("_Z4giveIiEPFivET_", "give<int>(int)");             /* which returns a pointer to a function */
+  expect("_Z4takeIPFivEEvT_", "take<int (*)()>(int (*)())"); /* whose argument is one */
 }
 
 static void parts_and_copies_of_a_function_have_its_name(void **state) {
@@ -79,6 +90,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(rust_names_are_taken_apart),
       cmocka_unit_test(brackets_close_without_blanks),
+      cmocka_unit_test(functions_have_no_types_of_results),
       cmocka_unit_test(parts_and_copies_of_a_function_have_its_name),
       cmocka_unit_test(procedures_of_fortran_have_the_names_of_their_modules),
       cmocka_unit_test(names_of_c_stay),
