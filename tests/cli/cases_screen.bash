@@ -169,10 +169,19 @@ a_script_is_to_be_recorded_with_its_children() {
   "$winnow" record -q --seed 1 --rate 1e-6 -o t -- "$program" loop 1 || fail "no trace"
   succeeds report t
   says 'TOO FEW SAMPLES .*with --rate 0[.]0001 '
-  ln -s "$program" g++ # which leaves its work to cc1plus
-  "$winnow" record -q --seed 1 --rate 1e-6 -o t -- ./g++ loop 1 || fail "no trace"
-  succeeds report t
-  says 'TOO FEW SAMPLES .*record it with -f, for the programs that it starts '
+  local name
+  for name in g++ g++-12 gcc-4.9 clang-14 clang++ x86_64-linux-gnu-gcc-12 arm-none-eabi-g++ bash-5.2; do
+    ln -s "$program" $name # which leaves its work to cc1plus and others
+    "$winnow" record -q --seed 1 --rate 1e-6 -o t -- ./$name loop 1 || fail "no trace"
+    succeeds report t
+    says 'TOO FEW SAMPLES .*record it with -f, for the programs that it starts '
+  done
+  for name in gcc-12x tgcc gcc- gcc-ar my-make my-make-4 12 -12 cmake; do
+    ln -s "$program" ./$name
+    "$winnow" record -q --seed 1 --rate 1e-6 -o t -- ./$name loop 1 || fail "no trace"
+    succeeds report t
+    ! grep -q 'with -f' out || fail "$name: $(cat out)"
+  done
 }
 
 what_was_freed_soon_reads_at_once() {

@@ -4,23 +4,37 @@
 
 #include "analysis/load/rates.h"
 #include "analysis/report/heap_tool.h"
+#include "base/text.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+/* Whether a name is that of a program: with a version of the program behind it, such as clang-14, or of a
+ * compiler with its target before it, such as x86_64-linux-gnu-gcc-12. */
+static bool is_called(const char *name, const char *program, bool compiles) {
+  size_t bytes = strlen(name), own = strlen(program);
+  const char *dash = strrchr(name, '-');
+  if (dash && dash[1] && strspn(dash + 1, "0123456789.") == strlen(dash + 1)) bytes = (size_t)(dash - name);
+  if (bytes < own || strncmp(name + bytes - own, program, own) != 0) return false;
+  return bytes == own || (compiles && name[bytes - own - 1] == '-');
+}
 
 /* Whether the program is one that leaves its work to processes that it starts, and was recorded
  * without them. A trace says nothing of processes that were not followed, but few programs do so,
  * and all know these. */
 static bool leaves_work_to_others(const struct report *report) {
-  static const char *const programs[] = {"sh",   "bash",    "dash", "ash",      "ksh",      "zsh",   "fish",
-                                         "make", "gmake",   "time", "xargs",    "parallel", "find",  "sudo",
-                                         "su",   "timeout", "npm",  "npx",      "ctest",    "watch", "cc",
-                                         "c++",  "gcc",     "g++",  "gfortran", "ninja",    "cargo"};
+  static const char *const programs[] = {"sh",    "bash",  "dash",  "ash",     "ksh",   "zsh",
+                                         "fish",  "make",  "gmake", "time",    "xargs", "parallel",
+                                         "find",  "sudo",  "su",    "timeout", "npm",   "npx",
+                                         "ctest", "watch", "ninja", "cargo"},
+                           *const compilers[] = {"cc", "c++", "gcc", "g++", "gfortran", "clang", "clang++"};
   const struct trace_run *run = source_run(report->samples->source);
-  const char *command = run->command.length ? run->command.bytes : "", *slash = strrchr(command, '/');
+  const char *name = path_name(run->command.length ? run->command.bytes : "");
   if (report->samples->process_count > 1) return false;
   for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
-    if (!strcmp(slash ? slash + 1 : command, programs[i])) return true;
+    if (is_called(name, programs[i], false)) return true;
+  for (size_t i = 0; i < sizeof compilers / sizeof *compilers; i++)
+    if (is_called(name, compilers[i], true)) return true;
   return false;
 }
 

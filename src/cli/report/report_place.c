@@ -3,9 +3,11 @@
 
 #include "analysis/load/interpreter.h"
 #include "analysis/load/namesakes.h"
+#include "base/error.h"
 #include "base/text.h"
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Code without a name is called "libfoo+0x12". */
@@ -22,6 +24,27 @@ static bool is_file(const struct view *view, uint32_t module) {
 
 static bool is_of_language(const struct view *view, const struct label *label) {
   return interpreter_is_language(view->report->names, label->module);
+}
+
+/* Bytes of code without names, and of code with names and without lines; by module. */
+struct module_lacks {
+  double names, lines;
+};
+
+/* Adds a group's bytes, to `lacking` too, and sets which modules have the most. */
+static void add_lacking(const struct view *view, const struct call_tree *lines, const struct group *group,
+                        struct module_lacks *modules, struct lacking *lacking) {
+  const struct label *label = &lines->labels[group->label];
+  double bytes = group->self.bytes.total;
+  if (has_no_name(view, label)) {
+    lacking->names += bytes;
+    modules[label->module].names += bytes;
+    if (modules[label->module].names > modules[lacking->nameless].names) lacking->nameless = label->module;
+  } else if (!label->line && is_file(view, label->module)) {
+    lacking->lines += bytes;
+    modules[label->module].lines += bytes;
+    if (modules[label->module].lines > modules[lacking->lineless].lines) lacking->lineless = label->module;
+  }
 }
 
 /* ---- shared ---- */
@@ -88,24 +111,16 @@ wn_status place_of_function(const struct view *view, enum measure measure, const
 
 wn_status place_lacking(const struct view *view, enum measure measure, struct lacking *lacking) {
   struct table table;
-  double names = 0, lines = 0, most_names = 0, most_lines = 0;
   *lacking = (struct lacking){.names = 0};
   wn_status error = report_table(view->report, measure, BY_WHOLE_LINE, TABLE_SUMS, &table);
   if (error) return error;
-  for (size_t i = 0; i < table.tree.group_count; i++) {
-    const struct label *label = &table.tree.labels[table.tree.groups[i].label];
-    double bytes = table.tree.groups[i].self.bytes.total;
-    if (has_no_name(view, label)) {
-      names += bytes;
-      if (bytes > most_names) most_names = bytes, lacking->nameless = label->module;
-    } else if (!label->line && is_file(view, label->module)) {
-      lines += bytes;
-      if (bytes > most_lines) most_lines = bytes, lacking->lineless = label->module;
-    }
-  }
+  struct module_lacks *modules = calloc(view->report->names->strings->count, sizeof *modules);
+  for (size_t i = 0; modules && i < table.tree.group_count; i++)
+    add_lacking(view, &table.tree, &table.tree.groups[i], modules, lacking);
   double whole = table.tree.nodes[0].total.bytes.total;
-  if (whole > 0) lacking->names = names / whole, lacking->lines = lines / whole;
+  if (whole > 0) lacking->names /= whole, lacking->lines /= whole;
   table_destroy(&table);
-  return WN_OK;
+  free(modules);
+  return modules ? WN_OK : error_set(WN_ENOMEM, "not enough memory for the report");
 }
 /* SPDX-License-Identifier: MIT */
