@@ -499,8 +499,12 @@ stripped_code_is_said_to_be() {
   cp "$build/tests/cli/programs/leaks" stripped && strip stripped
   record_by_steps --rate 1e-3 -o t -- ./stripped || fail "$(cat said)"
   succeeds report t
-  says 'No names: stripped is stripped; each row is a call. For +names +keep +the +file +from +before +strip, +and +give +its +folder +with +--search[.]'
+  says 'No names: stripped is stripped; each row is a call. For +names +give +the +folder +of +its +file +from +before +strip +with +--search, +or +build +it +with +-g +and +without +-s +and +strip, +and +record +again[.]'
   says 'LEAK LIKELY +stripped\+0x'
+  mkdir before && cp "$build/tests/cli/programs/leaks" before/of_another_name
+  succeeds report --search before t
+  ! grep -q 'No names' out || fail "$(cat out)"
+  says 'LEAK LIKELY +[a-z_]+ [(]leaks[.]c:[0-9]+[)]'
   printf '%s\n' '#!/bin/sh' 'echo "diversion by other from: $3"' 'echo "leaks:amd64: $3"' >dpkg-query
   chmod +x dpkg-query
   PATH=$PWD:$PATH succeeds report t

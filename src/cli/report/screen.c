@@ -443,8 +443,8 @@ static void print_names_hint(const struct view *view) {
     say_server(view, &text, where);
   } else if (names)
     say(&text,
-        "%s is stripped; each row is a call. For names keep the file from before strip, and give its folder "
-        "with --search.",
+        "%s is stripped; each row is a call. For names give the folder of its file from before strip with "
+        "--search, or build it with -g and without -s and strip, and record again.",
         name);
   else
     say(&text, "%s was built without -g.", name);
