@@ -229,6 +229,20 @@ the_screen_has_as_many_rows_as_asked_for() {
 # run, and has no sure growth then.
 record_by_steps() { LD_PRELOAD=$build/tests/cli/programs/libsteps.so "$winnow" record -q --seed 1 "$@" >said 2>&1; }
 
+# Some samples of what grows from start to end do not show that it stopped.
+a_row_is_level_only_if_chance_does_not_explain_it() {
+  need_recording
+  need_many_blocks
+  local seed rate
+  for rate in 1e-5 2e-5; do
+    for seed in {1..12}; do
+      record_by_steps --seed $seed --rate $rate -o t -- "$build/tests/cli/programs/allocates" loop || fail "$(cat said)"
+      succeeds report t
+      sed -n '/^HELD/,/^$/p' out | grep -Eq ' ([?]|grows) +obtain' || fail "rate $rate, seed $seed: $(cat out)"
+    done
+  done
+}
+
 the_screen_says_who_leaks() {
   need_recording
   need_many_blocks

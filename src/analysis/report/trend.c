@@ -2,10 +2,12 @@
  * left. */
 #include "analysis/report/trend.h"
 
+#include <math.h>
 #include <string.h>
 
-/* A row of which less is left was freed. */
-static const double FREED = 0.1;
+/* A row of which less is left was freed. One that grew or shrank by less than LEVEL of its bytes in the last
+ * quarter is level. One that grows from start to end gains STEADILY there: three classes of sixteen. */
+static const double FREED = 0.1, LEVEL = 0.1, STEADILY = 3.0 / AGE_CLASSES;
 
 /* Of stacks, the numbers are those of nodes. */
 static bool is_same_code(const struct call_tree *tree, uint32_t number, const struct call_tree *other,
@@ -37,6 +39,17 @@ static bool is_culprit(const struct verdict *verdict, const struct label *label)
   return false;
 }
 
+/* Of a row that neither grows for certain nor came at one time. Nothing is known of one with fewer than some
+ * forty samples, of which a part grows and is not found to (growth.c); nor where the interval of the last
+ * quarter has room for a level row and for one that grows. */
+static const char *uneven_word(const struct growth *growth) {
+  const struct estimate *lately = &growth->lately;
+  double bytes = growth->bytes.estimate;
+  if (growth->bytes.high - growth->bytes.low > 0.6 * bytes) return "?";
+  if (lately->low < LEVEL * bytes && lately->high > STEADILY * bytes) return "?";
+  return fabs(lately->estimate) < LEVEL * bytes && lately->low > -STEADILY * bytes ? "level" : "uneven";
+}
+
 /* ---- shared ---- */
 
 const char *trend_of(struct table *table, struct table *alive, const struct group *held,
@@ -46,13 +59,8 @@ const char *trend_of(struct table *table, struct table *alive, const struct grou
     return "freed";
   if (is_culprit(verdict, table_label(table, held))) return "grows";
   struct growth growth = table_growth(alive ? alive : table, group, sites_extent(order));
-  static const char *const words[GROWTH_KIND_COUNT] = {[GROWTH_FEW] = "?",
-                                                       [GROWTH_STEADY] = "grows",
-                                                       [GROWTH_ONCE] = "at once",
-                                                       [GROWTH_RECENT] = "recent",
-                                                       [GROWTH_UNEVEN] = "uneven"};
-  bool level = growth.lately.estimate < 0.1 * growth.bytes.estimate &&
-               growth.lately.estimate > -0.1 * growth.bytes.estimate;
-  return growth.kind == GROWTH_UNEVEN && level ? "level" : words[growth.kind];
+  static const char *const words[GROWTH_KIND_COUNT] = {
+      [GROWTH_FEW] = "?", [GROWTH_STEADY] = "grows", [GROWTH_ONCE] = "at once", [GROWTH_RECENT] = "recent"};
+  return growth.kind == GROWTH_UNEVEN ? uneven_word(&growth) : words[growth.kind];
 }
 /* SPDX-License-Identifier: MIT */
