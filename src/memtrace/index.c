@@ -5,14 +5,13 @@
 #include "base/error.h"
 #include "base/open_file.h"
 #include "base/os.h"
+#include "base/smaller.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum { DOMAIN_IDS = 65536, SEARCH_BYTES = 65536, ITEMS_MOST = 1 << 30 };
-
-static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 /* ---- headers ---- */
 

@@ -5,6 +5,7 @@
 #include "base/lock.h"
 #include "base/metadata.h"
 #include "base/os.h"
+#include "base/smaller.h"
 #include "callstack/capture.h"
 #include "preload/malloc_host.h"
 #include "preload/pagemap.h"
@@ -154,8 +155,6 @@ static void tell_size(const struct piece *piece, uint64_t bytes) {
   struct recorder *recorder = process_recorder();
   if (recorder && piece->number) recorder_map_size(recorder, piece->number, bytes);
 }
-
-static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 /* DROPPED: the time since the last drop is about that of the records which the trace still has. */
 static bool is_told(const struct piece *piece, const struct recorder_drop *drop) {

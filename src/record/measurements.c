@@ -1,6 +1,7 @@
 /* When the process's memory is measured. */
 #include "record/measurements.h"
 
+#include "base/smaller.h"
 #define MEMORY_INTERVAL ((uint64_t)10 * 1000 * 1000)
 #define MEMORY_SHORTEST ((uint64_t)2 * 1000 * 1000) /* at first */
 #define MEMORY_LONGEST  ((uint64_t)1000 * 1000 * 1000)
@@ -8,10 +9,6 @@
 
 /* A measurement that seems to take longer than MEMORY_TOOK had lost its processor. */
 enum { MEMORY_PART = 512, MEMORY_POINTS = 1000, MEMORY_RISE = 30, MEMORY_TOOK = 200000 };
-
-static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
-
-static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 /* From a measurement at this time to the next. */
 static uint64_t interval_at(const struct measurements *all, uint64_t time) {

@@ -2,13 +2,11 @@
 #include "trace/dropped.h"
 
 #include "base/array.h"
+#include "base/smaller.h"
 #include <stdlib.h>
 #include <string.h>
 
 enum { NEAR_PART = 16 };
-
-static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
-static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 /* ---- stretches of time ---- */
 

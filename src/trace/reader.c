@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/os.h"
+#include "base/smaller.h"
 #include "base/words.h"
 #include "trace/chunk.h"
 #include "trace/decoder.h"
@@ -80,8 +81,6 @@ struct trace_reader {
   uint64_t stacks_left_out; /* by the writer */
   struct trace_damage damage;
 };
-
-static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 /* ---- chunks ---- */
 

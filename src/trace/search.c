@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/open_file.h"
 #include "base/os.h"
+#include "base/smaller.h"
 #include "trace/checkpoint.h"
 #include "trace/remains.h"
 #include <errno.h>
@@ -19,8 +20,6 @@ enum {
   /* Where segments are looked for, if no chunk is whole. */
   REMAINS_BYTES = 1 << CHUNK_LOG2_MOST
 };
-
-static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 /* Whether all bytes are 0, as far as a header would be looked for: the file of a trace has its
  * space before its header is written. */
